@@ -46,7 +46,7 @@ def exact_total(numbers: Iterable[float]) -> float:
 
 
 _SMALLEST: Final = 1 << 1074
-"""Of this part of one every float is a whole multiple."""
+"""Unit of fixed-point numbers: every float is a whole multiple of 1 / 2**1074."""
 
 
 def remainder(number: float, divisor: float) -> float:

@@ -11,7 +11,7 @@ WEIGHT_LEAST: Final = 200
 
 
 USER: Final = "\0user "
-"""Prefix of the name of a database user among the edits. No object that a script creates can have such a name."""
+"""Prefix of the key of a database user in `Commit.edits`. Names of script objects cannot start with it."""
 
 
 def _users_after(users: Mapping[str, object], edits: tuple[tuple[str, object], ...]) -> Mapping[str, object]:

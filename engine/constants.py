@@ -11,7 +11,7 @@ TICKS_PER_S: Final = 100
 """Ticks in a simulated second: the flow model's fixed step is 10 ms. Halving it changes no figure by 1 %."""
 
 TIME_MAX_S: Final = 1e6
-"""No run is longer: eleven days, as of `run --until`. Assumed."""
+"""Maximum simulated time of a run: eleven days, as in `run --until`. Assumed."""
 
 PING_INTERVAL_S: Final = 1.0
 """Interval at which each side pings on each open connection. Documented [RANDAL]."""
@@ -22,7 +22,7 @@ a time slice and a half of a busy scheduler (4 to 15 ms).
 """
 
 PING_CPU_S: Final = 0.001
-"""The same for each further mirrored database, whose pings one thread sends and answers in turn. Assumed."""
+"""Additional ping time for each further mirrored database, whose pings one thread handles in turn. Assumed."""
 
 PARTNER_TIMEOUT_S: Final = 10
 """Silence after which a partner counts as lost. Documented: default of SET PARTNER TIMEOUT [WP; DOC: quorum]."""
@@ -68,8 +68,10 @@ CLIENT_RETRY_SHARE: Final = 0.08
 [DOC: retry algorithm]."""
 
 CLIENT_BACKOFF_S: Final = (0.1, 0.2, 0.4, 0.8, 1.0)
-"""Pause after a round in which the partner refused at once; the last one repeats. Documented
-[DOC: retry algorithm]."""
+"""Pauses after rounds in which the partner refused immediately; the last pause repeats.
+
+Documented [DOC: retry algorithm].
+"""
 
 CLIENT_PAUSE_S: Final = 2.0
 """Pause of the application between two failed connection strings. Assumed."""

@@ -30,7 +30,7 @@ _WRITTEN: Final[dict[str, Callable[[datetime], str]]] = {
     "%f": lambda at: f"{at.microsecond:06d}",
     "%p": lambda at: "AM" if at.hour < 12 else "PM",
 }
-"""Parts of a format, as in strftime."""
+"""Format code -> function that formats the part, as in strftime."""
 
 _READ: Final = {
     "%Y": r"(?P<year>\d{4})",
@@ -46,7 +46,7 @@ _READ: Final = {
     "%f": r"(?P<fraction>\d{1,6})",
     "%p": r"(?P<half>AM|PM)",
 }
-"""Patterns of the parts of a format. No pattern has two ways to match the same text."""
+"""Format code -> pattern of the part. No pattern matches the same text in two ways."""
 
 CENTURY_FROM: Final = 69
 """First two-digit year that belongs to the 20th century, as in POSIX."""

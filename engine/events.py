@@ -44,7 +44,7 @@ KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType(
         for row in read_table("engine", "event_kinds.tsv")
     }
 )
-"""All kinds: filters, labels and searches derive from this table."""
+"""All kinds of events; filters, labels and searches use this table."""
 
 
 Row = dict[str, Any]
@@ -56,7 +56,7 @@ class EventData(Struct, frozen=True, gc=False, kw_only=True):
 
     kind: ClassVar[EventKind]
     by: str | None = None
-    """Key of the role of a team whose action caused the event."""
+    """Team role whose action caused the event."""
 
     def as_json(self) -> dict[str, object]:
         """Return the fields that have a value, in their order, and `by` at the end."""

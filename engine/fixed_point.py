@@ -16,7 +16,7 @@ BITS: Final = 120
 OFF: Final = 1 << 10
 """2**-110. The error of whole numbers is at most 2**-113, that of forty digits below EXP_MAX at most 2**-125."""
 ANGLE_OFF: Final = 1 << 44
-"""2**-76. The sine series there has terms up to 366 of 28 digits, each computed from the one before."""
+"""Error bound of sine and cosine, 2**-76: 28 digits, terms up to 366, each computed from the previous one."""
 
 _ONE: Final = 1 << BITS
 _WIDE: Final = Context(prec=60)
@@ -24,7 +24,7 @@ _WIDE: Final = Context(prec=60)
 LOG_MAX: Final = 9007199254740992.0
 EXP_MAX: Final = 40.0
 ANGLE_MAX: Final = 7.0
-"""Limits of the arguments. `decimal` computes larger ones, and logarithms of numbers below 1 / LOG_MAX."""
+"""Maximum angle for fixed-point computation; larger ones use `decimal`."""
 
 _PARTS: Final = 64
 """Number of parts of an exponent for which powers of two are stored."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 Argument = str | float
-"""Value of a template field: a name, a number, or a `LocalizableMessage` with fields of its own."""
+"""Value of a template field: a text, a number, or another `LocalizableMessage`."""
 
 
 class LocalizableMessage(str):
@@ -18,7 +18,7 @@ class LocalizableMessage(str):
 
     __slots__ = ("args", "template")
     template: str
-    """Template for `str.format`; the field holds the format of a number, such as `{size_mb:,.0f} MB`."""
+    """Template for `str.format`, with number formats in the fields, such as `{size_mb:,.0f} MB`."""
     args: tuple[tuple[str, Argument], ...]
     """Name and value of each field."""
 

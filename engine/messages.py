@@ -38,7 +38,7 @@ STATES: Final = {
     137: 2, 201: 4, 229: 5, 515: 2, 547: 0, 1222: 51, 1412: 0, 1801: 3, 2714: 6, 2812: 62, 3701: 5, 3702: 4, 8114: 5,
     8115: 2, 8144: 2, 8152: 14, 8162: 2, 9002: 2,
 }  # fmt: skip
-"""Usual state of a message, if it is not 1. Seen in public output of clients; no page lists them."""
+"""State of each message whose state is usually not 1. Seen in public client output; no page lists them."""
 
 
 class SqlError(Exception):
@@ -66,7 +66,7 @@ class SqlError(Exception):
         )
         """Column names and rows that a query returned before it failed."""
         self.problems: tuple[SqlError, ...] = ()
-        """All errors, this one first, where the product reports several at once."""
+        """All errors that the product reports together, this one first."""
 
 
 class Wording(Struct, frozen=True):
@@ -78,8 +78,9 @@ class Wording(Struct, frozen=True):
     logged: bool
     """is_event_logged: the message also goes into the ERRORLOG and the Windows application log."""
     source: str
-    """doc: Microsoft's message tables; log: seen in a public ERRORLOG or client output, where the tables have no such
-    row or another severity; derived: our words; client: of the client's library; own: no message of the product."""
+    """Origin of the text. doc: Microsoft's tables; log: public output; derived: ours; client: client library;
+    own: no message of the product.
+    """
     text: str
     """Text with the placeholders of the product: %d, %ls, %.*ls, %S_MSG …"""
 
@@ -100,7 +101,7 @@ MESSAGES: Final[dict[int, tuple[Wording, ...]]] = _read()
 PLACEHOLDER: Final = re.compile(
     r"%%|%[-+#0 ]*(?:[1-9]\d*|\*)?(?:\.(?:\d+|\*))?(?:S_[A-Z]+|(?:I64|I32|l|h)?[a-zA-Z])"
 )
-"""Placeholder of a text, or %% for a percent sign."""
+"""Pattern of a placeholder, or of %% for a percent sign."""
 
 LEADING: Final[dict[tuple[int, int], tuple[str, ...]]] = {(1480, 2012): ("mirroring",)}
 """(number, since): arguments that a later wording has before those of the first."""
@@ -109,7 +110,7 @@ TEXTS_MAX: Final = 4_096
 """Number of cached texts with arguments, because an ERRORLOG often repeats them. Assumed."""
 
 RENAMED: Final = 2016
-"""First version whose messages have "Always On" instead of "AlwaysOn". Seen in public ERRORLOGs."""
+"""First version whose messages say "Always On" instead of "AlwaysOn". Seen in public ERRORLOGs."""
 
 
 def wording(number: int, version: int = 2005) -> Wording:

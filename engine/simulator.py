@@ -39,7 +39,7 @@ from engine.availability import redo as group_redo
 from engine.availability import role as group_role
 from engine.cluster import instances, membership, roles, setup
 from engine.events import Event, NoteData
-from engine.flow import Crossing, Samples
+from engine.flow import CrossingKind, Samples
 from engine.inputs import Input, InputError, but_there_are
 from engine.localization import mark, say
 from engine.mirroring import failover, monitor, pages, redo, session
@@ -75,7 +75,7 @@ HANDLERS: Final[Handlers] = {
     "database.recovered": service.recovered,
     "computer.off": service.computer_off,
     "computer.on": service.power_on,
-    "session.meet": session.meet,
+    "session.meet": session.synchronize_roles,
     "failover.ask": failover.ask,
     "failover.decide": failover.decide,
     "failover.closed": failover.closed,
@@ -103,14 +103,14 @@ HANDLERS: Final[Handlers] = {
 Crossings = tuple[tuple[int, Callable[[World, int], None]], ...]
 
 CROSSINGS: Final[Crossings] = (
-    (Crossing.LOG_FULL.value, logspace.file_full),
-    (Crossing.OPERATION_DONE.value, clients.operation_done),
+    (CrossingKind.LOG_FULL.value, logspace.file_full),
+    (CrossingKind.OPERATION_DONE.value, clients.operation_done),
 )
 """Handlers of each crossing of a source of the flow model, in order."""
 
 STREAM_CROSSINGS: Final[Crossings] = (
-    (Crossing.SEND_DONE.value, groups.caught_up),
-    (Crossing.REDO_DONE.value, groups.redone),
+    (CrossingKind.SEND_DONE.value, groups.caught_up),
+    (CrossingKind.REDO_DONE.value, groups.redone),
 )
 """Handlers of each crossing of a stream, in order."""
 

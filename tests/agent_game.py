@@ -25,7 +25,7 @@ GROWN_MAX: Final = 0.10
 
 
 def resident_mb() -> float:
-    """Memory in use now; where the system does not tell it, the most so far."""
+    """Return the memory of this process in MB; where the system reports only the peak, the peak."""
     gc.collect()
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6

@@ -1,7 +1,7 @@
-"""The picture of ARCHITECTURE.md, made from the code: `python -m tests.architecture_picture` writes it.
+"""The picture of ARCHITECTURE.md, generated from the code: `python -m tests.architecture_picture`.
 
-Rooms stand in rows so that imports only go down: the engine's rows are those of the walls, the desktop's follow from
-what each room imports. What a room is for is its docstring.
+Packages are arranged in rows so that imports point down. The rows of the engine come from its layers, those
+of the desktop from the imports. The text of a package is its docstring.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ LIBRARIES: Final = {
 
 PANEL_PX, GAP_PX, EDGE_PX, LINE_PX, CHARACTER_PX = 560, 8, 16, 13, 5.0
 NAMES_ALONE: Final = 4
-"""Parts in a row from which on there is room for their names only."""
+"""Number of packages in a row from which only names fit."""
 
 
 @cache
 def docstring(name: str) -> str:
-    """First sentence of the docstring of *name*."""
+    """Return the first sentence of the docstring of *name*."""
     text = (ast.get_docstring(parse_file(CODE[name])) or "").partition("\n")[0]
     return text.removesuffix(" No Qt.").replace("`", "")
 
@@ -68,7 +68,7 @@ def libraries(room: str) -> list[str]:
 
 @cache
 def find_reachable_imports() -> dict[str, frozenset[str]]:
-    """Rooms of the desktop, each with all that it imports, itself or through others."""
+    """Return for each package of the desktop all packages that it imports directly or indirectly."""
     rooms = sorted(
         name for name in CODE if name.count(".") == 1 and is_room(name) and name.startswith("app.")
     )
@@ -96,7 +96,7 @@ def find_reachable_imports() -> dict[str, frozenset[str]]:
 
 
 def one_another(room: str) -> set[str]:
-    """Rooms that *room* imports and that import it in turn."""
+    """Return the packages in an import cycle with *room*."""
     return {
         other
         for other in find_reachable_imports()[room]
@@ -106,7 +106,7 @@ def one_another(room: str) -> set[str]:
 
 @cache
 def depth(room: str) -> int:
-    """Rows above *room*: one below the lowest of those that import it."""
+    """Return the row of *room*: one below the lowest package that imports it."""
     users = {
         other
         for other, reached in find_reachable_imports().items()
@@ -116,13 +116,13 @@ def depth(room: str) -> int:
 
 
 def app_rows() -> list[list[str]]:
-    """Rooms of the desktop from the top; those that import one another stand abreast."""
+    """Return the packages of the desktop from top to bottom; import cycles share a row."""
     row = {room: max(map(depth, {room, *one_another(room)})) for room in find_reachable_imports()}
     return [[room for room in row if row[room] == n] for n in sorted(set(row.values()))]
 
 
 def is_room(name: str) -> bool:
-    """Return whether *name* is a package: it has modules of its own."""
+    """Return whether *name* is a package with modules."""
     return any(other.startswith(f"{name}.") for other in CODE)
 
 
@@ -131,7 +131,7 @@ def rooms_inside(room: str) -> list[str]:
 
 
 def lines_of(room: str, width_px: float) -> list[str]:
-    """Return the lines of a box under its name."""
+    """Return the lines of text below the name in a box."""
     characters = int((width_px - 20) / CHARACTER_PX)
     text = textwrap.wrap(docstring(room), characters)
     if inside := rooms_inside(room):
@@ -163,7 +163,7 @@ def dot(number: int, x: float, y: float) -> Iterable[str]:
 
 
 def panel(title: str, rows: list[list[str]], x: float, y: float) -> tuple[list[str], float]:
-    """The rows of one half, from the top, and where they end."""
+    """Return the SVG of one half, and its height."""
     drawn = [f'<text class="title" x="{x:.0f}" y="{y:.0f}">{escape(title)}</text>']
     y += 12
     for row in rows:

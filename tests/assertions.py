@@ -8,6 +8,6 @@ Found = TypeVar("Found")
 
 
 def require(value: Found | None) -> Found:
-    """Not None: else the test fails here."""
+    """Return *value*; fail the test if it is None."""
     assert value is not None
     return value

@@ -30,7 +30,7 @@ from engine.model import ticks
 from engine.model.world import ReprCache
 from engine.protocol.streams import FlowSetups
 from engine.tsql.batches import objects
-from engine.tsql.batches.work import Recall
+from engine.tsql.batches.work import ResultCache
 from engine.tsql.query import scratch
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -191,12 +191,12 @@ def forget_beliefs(causes: Any) -> None:
 @contextmanager
 def without_result_cache(instance: object) -> Iterator[None]:
     """Compute each result of one `Recall` again."""
-    real = Recall.get
+    real = ResultCache.get
 
-    def get(self: Recall[Any], key: object, length: int, make: Callable[[], object]) -> object:
+    def get(self: ResultCache[Any], key: object, length: int, make: Callable[[], object]) -> object:
         return make() if self is instance else real(self, key, length, make)
 
-    with patch.object(Recall, "get", get):
+    with patch.object(ResultCache, "get", get):
         yield
 
 
@@ -204,7 +204,7 @@ def list_result_caches() -> Iterator[CacheCase]:
     """List the caches of texts of SQL by their modules."""
     for module_name, module in sorted(sys.modules.items()):
         for name, value in vars(module).items() if module_name.startswith("engine.") else ():
-            if isinstance(value, Recall):
+            if isinstance(value, ResultCache):
                 workload = "many batches" if "drill" in module_name else "repeated batches"
                 yield CacheCase(f"{module_name}.{name}", partial(without_result_cache, value), (workload,))
 

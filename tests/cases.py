@@ -1,4 +1,4 @@
-"""Cases of a test of which a part is in every run of the suite, and the rest in `make test-slow`."""
+"""Test cases of which the normal run plays a sample and `make test-slow` plays all."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Load test of a large class: `python -m tests.class_load --seats 1000 --seconds 60 [--real 30] [--joins 10000]`.
 
-The simulated seats are connections that send, every two seconds, how far they are, and the reference solution at the
-speed of the clock, each begun at another moment. A console takes the board in and freezes the class three times.
-Besides, some real seats (`class join`) may play, and strangers may try to get in: with a wrong code, with the number of
-a seat that is not theirs, with garbage. What comes of it is one JSON object.
+Simulated seats send their position every two seconds and play the reference solution in real time, each with
+another start. A console receives the board and freezes the class three times. In addition, real seats (`class
+join`) can play, and intruders can try wrong codes, numbers of other seats and garbage. The result is one JSON
+object.
 """
 
 from __future__ import annotations
@@ -39,15 +39,18 @@ from tests.class_process import ROOT, HostProcess, command, run_host
 SCENARIO: Final = "planned-failover"
 MARK_S: Final = 10
 BEGUN_S: Final = 15.0
-"""Wall time in which all seats have joined."""
+"""Wall time within which all seats must have joined."""
 STRANGERS: Final = 20
-"""That try to get in at once."""
+"""Number of concurrent intruders."""
 BETWEEN_S: Final = 2.0
-"""Wall time between two real seats: their laptops start Python on processors of their own, here all share two."""
+"""Wall time between the starts of two real seats.
+
+In a class their laptops start Python in parallel; here all share two cores.
+"""
 
 
 def reference_log() -> list[tuple[int, str, str]]:
-    """Tick, line and hash of the reference solution, with a mark every MARK_S."""
+    """Return tick, line and hash of the reference solution, with a mark every MARK_S."""
     scenario = scenario_files.find(SCENARIO).load()
     drill = play_reference(scenario)
     again, entries = Drill(scenario, drill.seed, drill.mode), []
@@ -66,7 +69,7 @@ class Load:
         self.seats, self.seconds = seats, seconds
         self.log = reference_log()
         self.sent: dict[tuple[int, int], float] = {}
-        """Seat and number of an act -> when it was sent."""
+        """Send times by seat and number of the action."""
         self.board_s: list[float] = []
         self.judged_s: list[float] = []
         self.acknowledged_s: list[float] = []
@@ -74,12 +77,12 @@ class Load:
         self.froze_at = 0.0
         self.board_frozen_s: list[float] = []
         self.late_s: list[float] = []
-        """Delays of this program itself: measured times of the host contain that much of its own."""
+        """Delays of this program itself; measured times of the host include them."""
         self.dropped = 0
-        """Connections that the host or the network has ended."""
+        """Number of connections closed by the host or the network."""
         self.over = asyncio.Event()
         self.refusals: Counter[str] = Counter()
-        """Reasons for refused strangers -> count."""
+        """Count of each reason for which intruders were refused."""
 
     async def seat(self, invited: Invitation, seat_number: int) -> None:
         await asyncio.sleep(random.uniform(0, 10))
@@ -93,7 +96,7 @@ class Load:
                 await asyncio.sleep(1.0)
 
     async def attend(self, socket: ClientConnection, secret: str, seat_number: int, start: float) -> None:
-        """Until the class is over; *start* is when the seat's drill has begun."""
+        """Play a seat until the class is over; *start* is the start time of its drill."""
         join = {
             "kind": "join",
             "secret": secret,
@@ -179,7 +182,7 @@ class Load:
             await asyncio.sleep(1)
 
     async def strangers(self, invited: Invitation, joins: int) -> None:
-        """So many tries from the address of the seats, some at a time, once these are there."""
+        """Make *joins* invalid attempts from the seats' address, some concurrently, when the seats have joined."""
         await asyncio.sleep(BEGUN_S)
         tries = iter(range(joins))
 
@@ -227,7 +230,7 @@ class Load:
 
 
 def processor_s(pid: int) -> float:
-    """Processor time of a process so far."""
+    """Return the processor time of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -237,7 +240,7 @@ def children(pid: int) -> list[int]:
 
 
 def memory_mb(pid: int) -> float:
-    """Proportional share of a process and its children."""
+    """Return the proportional set size of a process and its children."""
     kb = sum(
         int(line.split()[1])
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
@@ -247,7 +250,7 @@ def memory_mb(pid: int) -> float:
 
 
 def own_process(*arguments: object) -> subprocess.Popen[str]:
-    """Its memory and its children are to be seen as a class has them."""
+    """Start a separate process, so that its memory and children are those of a real class."""
     assert arguments[0] == "class"
     return subprocess.Popen(command(*arguments[1:]), cwd=ROOT, stdout=subprocess.PIPE, text=True)
 

@@ -1,4 +1,4 @@
-"""A class in processes of its own, for tests: a host, seats, and a connection that says whatever a test likes."""
+"""A class in separate processes, for tests: a host, seats, and a client that sends arbitrary messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.forked import Program
 
 ROOT = Path(__file__).parents[1]
 OPEN_S = 120.0
-"""A host in a fresh installation compiles the flow model first, and its neighbours do so at the same time."""
+"""Time limit for the start of a host; a new installation compiles the flow model first, possibly several at a time."""
 WAIT_S = 60.0
 
 
@@ -33,12 +33,12 @@ def command(*arguments: object) -> list[str]:
 
 
 def new_class(scenario: Scenario, plan: LessonPlan, text: str) -> ClassPart:
-    """A class of one part that nobody has joined. *text*: the plan as it was given."""
+    """Return a class of one part without seats. *text*: the plan as entered."""
     return new_parts(plan, text, lambda _: scenario)[0]
 
 
 class HostProcess:
-    """`mirrordrill class host` on *database*, a file or a URL, started again whenever it was killed."""
+    """`mirrordrill class host` on *database*, a file or a URL; it can be killed and restarted."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class HostProcess:
         self._running.wait(WAIT_S)
 
     def end(self) -> int:
-        """Its exit code after SIGTERM."""
+        """Send SIGTERM and return the exit code."""
         self._running.terminate()
         return self._running.wait(WAIT_S)
 
@@ -86,9 +86,9 @@ def run_host(database: Path | str, *arguments: object, **options: Any) -> Iterat
 
 
 class Stranger:
-    """A connection to the host over which anything can be said.
+    """Client that can send any bytes to the host.
 
-    One thread reads and writes: two at once have lost what one wrote into a connection with TLS (CPython 3.11).
+    One thread reads and writes: CPython 3.11 loses data of a TLS connection with two.
     """
 
     def __init__(self, invited: Invitation) -> None:
@@ -105,7 +105,7 @@ class Stranger:
         self._loop.run(self._socket.send(iter(pieces)))
 
     def hears(self, kind: str = "") -> dict[str, Any]:
-        """The next thing that the host says, of that kind."""
+        """Return the next message of this kind from the host."""
         while True:
             message: dict[str, Any] = json.loads(self._loop.run(self._receive()))
             if message["kind"] == kind or not kind:
@@ -116,7 +116,7 @@ class Stranger:
         return self.hears(kind)
 
     def read_refusal(self, message: object) -> str:
-        """Send *message* and return the reason for which the host hangs up; all other messages are skipped."""
+        """Send *message*, and return the reason with which the host closes the connection."""
         with suppress(ConnectionClosed):
             self.says(message)
             while True:

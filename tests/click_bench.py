@@ -1,7 +1,7 @@
 """Time from a click to the first visible response: `python -m tests.click_bench [MS]`.
 
-Triggers each enabled action of the menus and clicks each button, on the start page and on the desk during a run. The
-processor time counts until the handler returned and was painted, or until its dialog or busy cursor is on screen.
+Triggers each enabled menu action and button on the start page and on the desk during a run. Measures
+processor time until the handler has returned and painted, or its dialog or busy cursor is visible.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from tests.screenshots import open_screenshot_window
 LIMIT_MS = 100.0
 SIZE = (1366, 768)
 LEFT_OUT = ("quit", "close", "class", "team", "clients", "diagnos", "doctor")
-"""Parts of names: they end the window, or bring sockets and certificates, which load on first use."""
+"""Parts of names of excluded actions: they end the window, or load sockets and certificates at first use."""
 LOOK_MS = 5
 FILE_DIALOGS = ("getSaveFileName", "getOpenFileName", "getOpenFileNames")
 
 
 class Watch:
-    """Closes what opens, and keeps the moment at which it was there."""
+    """Event filter that closes new windows and records when they appeared."""
 
     def __init__(self) -> None:
         self.seen_s: float | None = None
@@ -114,7 +114,7 @@ def run(limit_ms: float) -> int:
 
 
 def begin(window: OpenWindow) -> None:
-    """Start the lab and let a few seconds pass."""
+    """Start the lab and play a few seconds."""
     window.choose("lab")
     window.brief.started.emit("lab")
     for _ in range(100):
@@ -123,7 +123,7 @@ def begin(window: OpenWindow) -> None:
 
 
 def restore(window: OpenWindow, place: str) -> None:
-    """Return to the page on which the clicks happen."""
+    """Return to the page whose controls are tested."""
     QApplication.processEvents()
     for widget in QApplication.topLevelWidgets():
         if widget.isVisible() and widget is not window and not isinstance(widget, QMenu):

@@ -1,4 +1,6 @@
-"""Texts that `make words` collects in addition to marked ones (.ci/babel.cfg): skills, the course, notes on keys."""
+"""Texts that `make words` collects in addition to marked ones (.ci/babel.cfg): skills, the course, notes on
+shortcuts.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +12,22 @@ from babel.messages.extract import extract_python
 from pydantic import BaseModel
 
 Found = tuple[int, str | None, Any, list[str]]
-"""Line, name of a function, text, comments: what Babel takes."""
+"""Line, function name, text and comments, as Babel expects."""
 
 
 def skills(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
-    """Titles and texts of the skills."""
+    """Collect titles and texts of the skills."""
     for skill in tomllib.load(file).values():
         yield from ((1, None, skill[key], []) for key in ("title", "text"))
 
 
 def course(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
-    """Titles of the course's parts."""
+    """Collect titles of the course's parts."""
     yield from ((1, None, part["title"], []) for part in tomllib.load(file)["part"])
 
 
 def table(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
-    """Cells of the columns that a table marks with "~" as translated."""
+    """Collect the cells of columns that a table marks with "~" as translated."""
     head, *lines = (line.split("\t") for line in file.read().decode().splitlines())
     translated = [index for index, column in enumerate(head) if column.startswith("~")]
     for number, line in enumerate(lines, 2):
@@ -33,7 +35,7 @@ def table(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
 
 
 def schema(file: BinaryIO, keywords: Any, comments: Any, options: Any) -> Iterator[Any]:
-    """Yield the marked texts of the schema, and its notes about tables and keys, which the form shows."""
+    """Collect the marked texts of the schema, and its notes on tables and keys, which the form shows."""
     yield from extract_python(file, keywords, comments, options)
     yield from ((1, None, note, []) for note in sorted(notes()))
 

@@ -1,4 +1,6 @@
-"""Check the subjects of commits since the language standard applies: `make lint` (python -m tests.commit_subjects)."""
+"""Check of commit subjects since the introduction of the language standard: `make lint` (python -m
+tests.commit_subjects).
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,11 @@ from typing import Final
 SINCE: Final = "d4fa70995941"
 """First commit of 27 November 2026 after the renaming. Older subjects stay as they are."""
 SUBJECT_MAX: Final = 72
-"""Characters [CONTRIBUTING.md]."""
+"""Maximum length in characters [CONTRIBUTING.md]."""
 
 
 def find_long_subjects() -> list[str]:
-    """Return the subjects that are too long; none where the history is not there, as in an archive."""
+    """Return the subjects that are too long; empty if there is no history, as in an archive."""
     log = subprocess.run(
         ["git", "log", "--no-merges", "--format=%s", f"{SINCE}..HEAD"],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""For all tests: nothing reaches the user's own files, nothing is left running."""
+"""Fixtures of all tests: user files stay untouched, and no widget or process is left over."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ settings.load_profile("loaded")
 
 
 WAIT_MS = 60_000
-"""So long a test waits for what is to come; of the usual five seconds, a window on a busy machine takes three."""
+"""Time limit of waits. The default of five seconds is short, because a window on a busy machine takes three."""
 
 
 def pytest_configure() -> None:
@@ -42,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def profile_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """One path after another. None is there yet: a folder made for every test took a tenth of the tests' time."""
+    """Yield paths of profile folders that do not exist yet. To create each folder took a tenth of the tests' time."""
     base = tmp_path_factory.mktemp("profiles")
     return (base / str(number) for number in count())
 
@@ -65,9 +65,9 @@ def _no_thread_left() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Every test begins in the program's own look. Windows given to `qtbot.addWidget` are closed before this looks.
+    """Start every test with default appearance, and close all its windows at the end.
 
-    A window that stays is styled anew by every test of a theme after it: nine of them cost 40 s of a run.
+    A leftover window is restyled by every later theme test; nine of them took 40 s.
     """
     if not {"qtbot", "qapp"}.intersection(request.fixturenames):
         yield

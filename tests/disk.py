@@ -1,4 +1,4 @@
-"""A disk without room, for tests."""
+"""A full disk, for tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def disk_with_room_for(size: int) -> Iterator[None]:
-    """No file of this process grows beyond *size* bytes."""
+    """Limit the files of this process to *size* bytes each."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:

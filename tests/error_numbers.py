@@ -1,4 +1,4 @@
-"""Error numbers that the reference solution of each shipped drill meets, for the search of the start page.
+"""Error numbers in the reference solution of each shipped drill, for the search of the start page.
 
 `python -m tests.error_numbers` renews assets/error_numbers.json.
 """

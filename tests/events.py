@@ -1,4 +1,4 @@
-"""Events as tests need them: built from the fields that matter, and read by name."""
+"""Events for tests: built from the relevant fields, and read by field name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def build_event(
     text: str = "",
     **fields: object,
 ) -> Event:
-    """An event with these fields; other required ones are empty."""
+    """Build an event with these fields; other required fields are empty."""
     made, types = DATA[kind], get_type_hints(DATA[kind])
     empty = {
         each.name: types[each.name]() if isinstance(types[each.name], type) else []
@@ -37,5 +37,5 @@ def build_event(
 
 
 def read_field(event: Event, name: str, default: object = None) -> Any:
-    """The field *name* of the event's kind; *default* if it has none."""
+    """Return the field *name* of the event's data; *default* if there is none."""
     return getattr(event.data, name, default)

@@ -1,7 +1,7 @@
-"""`mirrordrill …` in processes of its own that need no start: forks of one that has imported and compiled all.
+"""Run `mirrordrill …` as forks of a process that has imported and compiled everything.
 
-A start costs two seconds of a processor, and a class is several programs. What starts is forked as soon as the module
-`tests.forked_from` is there; that the program starts by itself too, tests of the command line see.
+A normal start costs two seconds of processor time, and a class needs several programs. The module
+`tests.forked_from` is the source of the forks. Tests of the command line start the real program.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ _forks.set_forkserver_preload(["tests.forked_from"])
 
 @atexit.register
 def _kill_what_is_left() -> None:
-    """Else a program that a test has left would be waited for."""
+    """Kill remaining programs at exit, because Python would wait for them."""
     for process in multiprocessing.active_children():
         process.kill()
 
 
 def of_forks(_: str | None = None) -> ForkServerContext:
-    """In place of `multiprocessing.get_context`: workers are forks, too."""
+    """Replace `multiprocessing.get_context`, so that worker processes are forks, too."""
     return _forks
 
 
 def _begin(arguments: list[str], environment: dict[str, str], files: Mapping[int, Connection | str]) -> None:
-    """In the fork. *files*: by number, as a pipe or by path."""
+    """Run the program in the fork. *files*: descriptors by number, or paths."""
     from app import __main__ as program
 
     os.chdir(ROOT)
@@ -64,7 +64,7 @@ def _begin(arguments: list[str], environment: dict[str, str], files: Mapping[int
 
 
 class Program:
-    """As much of `subprocess.Popen` as is needed. Its errors go where the tests' own go."""
+    """The used part of the interface of `subprocess.Popen`. Errors go to the tests' own stderr."""
 
     def __init__(self, *arguments: object, environment: Mapping[str, str] = os.environ) -> None:
         read, written = _forks.Pipe(duplex=False)

@@ -1,4 +1,4 @@
-"""Imported by the process that `tests.forked` forks: what a program of a class needs, and the compiled flow model."""
+"""Modules that `tests.forked` imports before it forks: the programs of a class, and the compiled flow model."""
 
 import gc
 from importlib import import_module

@@ -1,7 +1,7 @@
 """Build the prebuilt libraries of the step for every system: `make kernel` (python -m tests.kernel_libraries).
 
-The compiler is the one of the package `ziglang`, which compiles for all systems on any of them. The libraries use no
-library of C, so they run with every version of it. The same text and compiler give the same bytes.
+The compiler comes from the package `ziglang`, which cross-compiles for all systems. The libraries do not use
+a C library, so they run with every version of it. The same text and compiler give the same bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.flow.compiled.translate import translate
 
 ZIG: Final = Path(__file__).parents[1] / "build" / "zig" / "ziglang" / "zig"
 ALONE: Final = ("-nostdlib", "-fno-builtin")
-"""Without a library of C; on macOS every library links to the one of the system."""
+"""Flags to link without a C library; on macOS every library links to the system's."""
 
 TARGETS: Final = {
     ("Linux", "x86_64"): ("x86_64-linux-gnu.2.17", *ALONE),
@@ -30,7 +30,7 @@ TARGETS: Final = {
     ("Darwin", "x86_64"): ("x86_64-macos.11.0", "-fno-builtin"),
     ("Darwin", "aarch64"): ("aarch64-macos.11.0", "-fno-builtin"),
 }
-"""System and processor, the compiler's word for both, and flags."""
+"""(system, processor) -> target of the compiler, and flags."""
 
 
 def build(system: str, machine: str, folder: Path) -> Path:

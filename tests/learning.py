@@ -1,8 +1,8 @@
-"""Predictions of schedules about memory: `python -m tests.learning`; tables for docs/learning.md.
+"""Predictions of spaced-repetition schedules: `python -m tests.learning`; tables for docs/learning.md.
 
-Learners are simulated by memories of three kinds, none of which is the one that FSRS assumes. Each takes a drill again
-when SM-2, FSRS, or chance says so; before each run every schedule says how likely it goes well. Log loss and the
-difference between what was foreseen and what happened tell how well.
+Learners are simulated by three kinds of memories, none of which is FSRS's model. Each repeats a drill when
+SM-2, FSRS or chance schedules it. Before each run every schedule predicts its success. Log loss and
+calibration error compare predictions with results.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Schedule(Protocol):
 
 
 class Sm2:
-    """As the program had it before: P. A. Wozniak's SM-2, fading exponentially to 0.9 when the interval is over."""
+    """SM-2 by P. A. Wozniak, with exponential decay to 0.9 at the end of the interval; used by earlier versions."""
 
     def __init__(self) -> None:
         self.next_days, self._ease, self._count, self._day = 1.0, 2.5, 0, 0.0
@@ -65,7 +65,7 @@ class Fsrs:
 
 
 class Constant:
-    """Foresees the same always: the share that goes well among all learners so far."""
+    """Baseline that always predicts the success rate of all learners so far."""
 
     well, runs = 0, 0
     next_days = 7.0
@@ -78,7 +78,7 @@ class Constant:
 
 
 Memory = Callable[[float, int, int, float], float]
-"""(days since the last run, runs that went well, runs that did not, how able the learner is) -> chance to go well."""
+"""(days since the last run, successful runs, failed runs, ability of the learner) -> probability of success."""
 
 MEMORIES: Final[dict[str, Memory]] = {
     "exponential, doubled by each success": lambda days, well, failed, able: math.exp(
@@ -95,7 +95,9 @@ SCHEDULES: Final[dict[str, Callable[[], Schedule]]] = {"SM-2": Sm2, "FSRS": Fsrs
 def learn(
     memory: Memory, schedule_name: str, chance: random.Random
 ) -> list[tuple[dict[str, float], bool, float]]:
-    """One learner: what each schedule foresaw before each run but the first, whether it went well, and when."""
+    """Simulate one learner; return the prediction of each schedule before each run but the first, the result,
+    and the time.
+    """
     able = math.exp(chance.gauss(0.0, 0.7))
     schedules = {name: make() for name, make in SCHEDULES.items()}
     day, well, failed, forecasts = 0.0, 1, 0, []

@@ -1,7 +1,7 @@
-"""Walks through the program and lists what is cut off, overlaps or is too faint to read, in many sizes.
+"""Walks through the program and lists clipped, overlapping or low-contrast text in many sizes.
 
 `python -m tests.look_over [--words de] [--sizes 1024x768,1366x768] [--texts 0.8,2.0] [--themes light,dark]
-[--scenes brief,editor] [--pictures FOLDER]`; exit 1 if anything was found. The quick part of it is
+[--scenes brief,editor] [--pictures FOLDER]`; exit 1 if anything was found. The quick part is
 tests/app/main_window/test_painted.py.
 """
 
@@ -27,11 +27,11 @@ from tests.open_window import OpenWindow
 from tests.screenshots import open_screenshot_window, scenes
 
 BETWEEN: Final = (1366, 768)
-"""Size of the window on its way from scene to scene."""
+"""Window size between two scenes."""
 
 
 def settle() -> None:
-    """Layouts within layouts come to rest."""
+    """Process events until nested layouts are stable."""
     for _ in range(4):
         QApplication.processEvents()
     for _ in range(10):

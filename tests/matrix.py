@@ -28,14 +28,14 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[1]
 MADE: Final = ROOT / "build" / "matrix"
 COMPILED_LOCALES: Final = ROOT / "build" / "locales"
-"""Made by .ci/prepare."""
+"""Locales compiled by .ci/prepare."""
 SECOND_SQLITE: Final = "pysqlite3"
 SECOND_SQLITE_FROM: Final = "pysqlite3-binary==0.5.4.post2"
 NEEDED: Final = (
     "numpy", "msgspec", "lark", "sqlglot", "pydantic", "pydantic-core", "annotated-types",
     "typing-extensions", "typing-inspection", "tomlkit",
 )  # fmt: skip
-"""Imports of the engine, and their effects."""
+"""Packages that the engine imports, and their dependencies."""
 
 LOCALES: Final = ("de_DE.UTF-8", "tr_TR.UTF-8", "ja_JP.UTF-8")
 PYTHONS: Final = ("python3.11", "python3.12", "python3.13", "python3.14")
@@ -43,7 +43,7 @@ SAMPLE: Final = (
     "false-failovers", "index-rebuild", "link-too-thin", "log-compression", "random-trouble-hard", "redo-queue",
     "shutdown-nowait", "stop-service-failover", "wrong-port",
 )  # fmt: skip
-"""Drills that have differed before: by how Python adds floats, or by how SQLite counts its work."""
+"""Drills that once differed: by floating-point sums of Python, or by work counts of SQLite."""
 PIP: Final = (
     "-m",
     "pip",
@@ -55,13 +55,13 @@ PIP: Final = (
     "--timeout=10",
 )
 INSTALL_S_MAX: Final = 120.0
-"""For the packages of one Python; without a network it is a matter of a second."""
+"""Time limit for the packages of one Python; it normally takes a second."""
 PLAIN: Final = {"MIRRORDRILL_KERNEL": "python"}
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to run the engine."""
+    """Combination of Python, SQLite, locale and code generation to run the engine."""
 
     name: str
     python: str
@@ -73,7 +73,7 @@ class Variant:
 
 
 def play(until_s: float | None, sample: bool) -> dict[str, str]:
-    """Hash of the world at the end of each drill's solution (of SAMPLE only), by the drill's name."""
+    """Return the state hash at the end of each drill's solution by name; *sample*: only those of SAMPLE."""
     from engine.drill.authoring.scenario import load_scenario
     from engine.drill.running.drill import Drill
     from engine.drill.running.solution import solving
@@ -102,7 +102,7 @@ def _play(options: argparse.Namespace) -> None:
 
 
 def _take_sqlite(name: str) -> None:
-    """Put another package in the place of sqlite3; it lacks some constants, and the limits that the engine sets."""
+    """Replace sqlite3 by another package, which lacks some constants and the engine's limits."""
     import sqlite3
 
     other = __import__(name)
@@ -122,7 +122,7 @@ def _take_sqlite(name: str) -> None:
 
 
 def combine_variants() -> list[Variant]:
-    """The same traits in as few runs as there are Pythons, to see whether all is well at all."""
+    """Return all traits in as few runs as there are Pythons, for a quick check."""
     all_variants = list(variants())
     locales = [variant for variant in all_variants if "--locale" in variant.options]
     second = [variant for variant in all_variants if "--sqlite" in variant.options]
@@ -138,7 +138,7 @@ def combine_variants() -> list[Variant]:
 
 
 def variants() -> Iterator[Variant]:
-    """Those that can run here; the others are told."""
+    """Yield the variants that can run here; print the others."""
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
     yield Variant(f"Python {own}", sys.executable)
     yield Variant(f"Python {own}, plain kernel", sys.executable, PLAIN)
@@ -157,7 +157,7 @@ def variants() -> Iterator[Variant]:
 
 
 def find_pythons() -> Iterator[str]:
-    """One interpreter of each other version that there is, from the PATH and from pyenv."""
+    """Yield one interpreter of each other version, from the PATH and from pyenv."""
     seen = {sys.version_info[:2]}
     places = [shutil.which(name) for name in PYTHONS]
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
@@ -181,7 +181,7 @@ def environment_if_any(python: str) -> str | None:
 
 
 def _environment(python: str) -> str:
-    """An interpreter like *python* that has what the engine needs, as locked."""
+    """Return an environment of *python* with the locked packages of the engine."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     name = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     folder = MADE / name
@@ -200,7 +200,7 @@ def _environment(python: str) -> str:
 
 
 def _entries(lock: str) -> Iterator[str]:
-    """Each package of a lock file with its hashes."""
+    """Yield each package of a lock file with its hashes."""
     entry = ""
     for line in lock.splitlines(keepends=True):
         if line[:1].isalnum() and entry:
@@ -212,7 +212,7 @@ def _entries(lock: str) -> Iterator[str]:
 
 
 def _with_second_sqlite() -> str | None:
-    """An interpreter like this one, with its packages and a second SQLite; None, told, where there is none."""
+    """Return an interpreter with a second SQLite; print a message and return None if there is none."""
     folder = MADE / "sqlite"
     inside = folder / "bin" / "python"
     look = [str(inside), "-c", f"import numpy, {SECOND_SQLITE}"]
@@ -256,7 +256,7 @@ def _run(variant: Variant, until_s: float | None, sample: bool) -> dict[str, obj
 
 
 def compare(until_s: float | None, sample: bool, selected: list[Variant]) -> int:
-    """Play the variants; print what they had and where they part. 1 if they do."""
+    """Play the variants; print their traits and differences. Return 1 if there are any."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         answers = list(pool.map(lambda variant: _run(variant, until_s, sample), selected))
     first = answers[0]["hashes"]

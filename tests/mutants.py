@@ -1,8 +1,8 @@
-"""Mutants: change one place of the engine and see whether a test notices. `make mutants SHARE=0.02 SEED=1`.
+"""Mutation test: change one place of the engine and check that a test fails.
 
-cosmic-ray knows the changes (see the Makefile for its version); no file is written. A child of this process imports
-the changed module and runs the tests that fit its package until one fails. `--quick` leaves out the dearest tests,
-so that a survivor of it may still be noticed by them.
+`make mutants SHARE=0.02 SEED=1`. cosmic-ray defines the mutations (see the Makefile for its version); no file
+is written. A child of this process imports the mutated module and runs the tests of its package until one
+fails. `--quick` omits the slowest tests, so a surviving mutant may be detected by them.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ DEAR = [
     f"tests/engine/mirroring/test_{name}.py" for name in ("exploration", "odd_sequences", "quorum_patterns")
 ]
 ALIKE = ("Decorator", "NoOp", "_Is_Eq", "_IsNot_NotEq", "_Eq_Is")
-"""Ends of cosmic-ray's names for changes that change nothing here: members of an enumeration are equal if the same."""
+"""Suffixes of cosmic-ray operators that change nothing here: equal members of an enumeration are identical."""
 LIMIT_CPU_S = 300
-"""Far more than all tests of a package take (1 minute); a mutant that takes longer runs without end: noticed."""
+"""Far more than the tests of a package take (1 minute); a slower mutant does not terminate and counts as detected."""
 BY_HAND = [  # each once survived every test: (file, text, text of the mutant)
     ("engine/mirroring/failover.py", 'if kind == "manual" or failover.decided_tick is None:',
      'if kind != "manual" and failover.decided_tick is None:'),
@@ -60,14 +60,14 @@ class Mutant:
     source: str
 
     def change(self) -> str:
-        """The lines that differ, old and new."""
+        """Return the differing lines, old and new."""
         before = (ROOT / self.path).read_text(encoding="utf-8").splitlines()
         lines = list(difflib.unified_diff(before, self.source.splitlines(), lineterm="", n=0))[2:]
         return " ".join(" ".join(line.split()) for line in lines if not line.startswith("@@"))
 
 
 def untold_places(source: str) -> set[tuple[int, int]]:
-    """Places (line, column) that no test can tell apart: annotations, texts, `__repr__`."""
+    """Return the positions (line, column) that no test can distinguish: annotations, texts, `__repr__`."""
     spans: list[ast.expr | ast.stmt] = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef):
@@ -91,7 +91,7 @@ def untold_places(source: str) -> set[tuple[int, int]]:
 
 
 def mutants_of(path: str) -> Iterator[list[tuple[int, type, int]]]:
-    """The places of a file that can be changed, each a list of its mutants (line, operator, occurrence)."""
+    """Yield the mutable places of a file, each as a list of mutants (line, operator, occurrence)."""
     from cosmic_ray.ast import ast_nodes, get_ast_from_path
     from cosmic_ray.plugins import get_operator, operator_names
 
@@ -110,7 +110,7 @@ def mutants_of(path: str) -> Iterator[list[tuple[int, type, int]]]:
 
 
 def sample(package: str, share: float, chance: random.Random) -> Iterator[Mutant]:
-    """One mutant in each of a *share* of the places of *package*."""
+    """Yield one mutant for each of a *share* of the places of *package*."""
     from cosmic_ray.mutating import MutationVisitor
 
     files = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / package).glob("*.py"))
@@ -133,7 +133,7 @@ def by_hand() -> Iterator[Mutant]:
 
 
 def is_detected(mutant: Mutant | None, tests: list[str], output: Path) -> bool:
-    """Return whether a test fails, or never ends, in a child that imports *mutant*."""
+    """Return whether a test fails or does not terminate in a child that imports *mutant*."""
     child = os.fork()
     if child:
         return os.waitpid(child, 0)[1] != 0
@@ -154,7 +154,7 @@ def is_detected(mutant: Mutant | None, tests: list[str], output: Path) -> bool:
 
 
 def install_mutant(mutant: Mutant) -> None:
-    """From now on the import of the module gives the mutant, compiled anew where it is the kernel."""
+    """Let imports of the module return the mutant, recompiled if it is the kernel."""
     load = SourceFileLoader.get_code
 
     def get_code(loader: SourceFileLoader, name: str) -> CodeType | None:

@@ -1,7 +1,7 @@
-"""Plugin of mypy: keyword arguments that are fields of a struct have its names and types.
+"""Mypy plugin: keyword arguments for fields of a struct have the names and types of the fields.
 
-`msgspec.structs.replace` takes the fields of the struct that it is given. A parameter `**changes: FieldOf[Struct]`
-takes the fields of that struct.
+`msgspec.structs.replace` takes the fields of its struct. A parameter `**changes: FieldOf[Struct]` takes the
+fields of that struct.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Context = FunctionSigContext | MethodSigContext
 
 
 class StructPlugin(Plugin):
-    """Checks `replace` and `FieldOf`."""
+    """Plugin for `replace` and `FieldOf`."""
 
     def get_function_signature_hook(
         self, fullname: str
@@ -45,7 +45,7 @@ def plugin(version: str) -> type[Plugin]:
 
 
 def _fields(owner: Type) -> dict[str, Type]:
-    """Names and types of the fields of a struct, of a typed dictionary, or of any of several."""
+    """Return names and types of the fields of a struct, a typed dictionary, or a union of them."""
     proper = get_proper_type(owner)
     if isinstance(proper, UnionType):
         return {name: of for part in proper.items for name, of in _fields(part).items()}
@@ -76,7 +76,7 @@ def _check_marked(context: Context) -> FunctionLike:
 
 
 def _with_fields(context: Context, fields: dict[str, Type]) -> CallableType:
-    """The signature with *fields* in place of its last parameter, which takes any."""
+    """Return the signature with *fields* instead of its last parameter."""
     signature, call = context.default_signature, context.context
     fields = {name: of for name, of in fields.items() if name not in signature.arg_names}
     if not isinstance(call, CallExpr) or not fields:

@@ -1,4 +1,4 @@
-"""Check that all figures of a flow are numbers."""
+"""Check that all values of a flow are finite."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from engine.flow import Flow
 
 
 def finite(flow: Flow) -> bool:
-    """Neither infinite nor undefined, in state and parameters."""
+    """Return whether state and parameters contain neither infinity nor NaN."""
     arrays = (flow.sources, flow.streams, flow.source_params, flow.stream_params, flow.hosts, flow.history)
     return all(np.isfinite(array).all() for array in arrays)

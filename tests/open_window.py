@@ -1,4 +1,4 @@
-"""The real window with everything in it, and the doors through which tests reach its parts: children by their class."""
+"""The complete real window, and access to its parts by class for tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class OpenWindow(MainWindow):
-    """`window.session` and the like are its one child of that class; the classes come with the rest of the program."""
+    """Window whose attributes, such as `session`, are its only child of that class; classes load with the program."""
 
     def __getattr__(self, name: str) -> Any:
         parts = _parts()
@@ -32,11 +32,11 @@ class OpenWindow(MainWindow):
     # --- what a person does on its pages ----------------------------------------------------------------------
 
     def choose(self, name: str) -> None:
-        """A drill on the start page."""
+        """Select a drill on the start page."""
         self.picker.chosen.emit(name)
 
     def start(self, mode: str) -> None:
-        """On the brief."""
+        """Start the drill from the brief."""
         self.brief.started.emit(mode)
 
     def resume(self, run_id: int) -> None:
@@ -63,7 +63,7 @@ class OpenWindow(MainWindow):
 
     @property
     def scenario(self) -> Scenario | None:
-        """The drill on screen."""
+        """Return the scenario on screen."""
         found: Scenario | None = self.choice.scenario
         return found
 
@@ -86,10 +86,10 @@ def build_window(
 def _parts() -> dict[str, type[Any]]:
     from app.main_window.announcements import Announcer
     from app.main_window.appearance import Appearance
-    from app.main_window.bundles import Bundling
+    from app.main_window.bundles import BundleDialogs
     from app.main_window.commands import PaletteCommands
     from app.main_window.confirmations import Confirmations
-    from app.main_window.debrief_page import Debriefing
+    from app.main_window.debrief_page import DebriefPage
     from app.main_window.desk import Desk
     from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts
     from app.main_window.diagnostics import Doctor
@@ -101,10 +101,10 @@ def _parts() -> dict[str, type[Any]]:
     from app.main_window.navigation import Navigation
     from app.main_window.presenter_mode import FullScreen, PresenterMode
     from app.main_window.quarantine import QuarantineGate
-    from app.main_window.replay import Loading, Replay
+    from app.main_window.replay import LoadingBar, ReplayControls
     from app.main_window.run_controller import RunController
     from app.main_window.runs import BranchViews, FinishedRuns
-    from app.main_window.scenario_editor import Editing
+    from app.main_window.scenario_editor import EditorLauncher
     from app.main_window.session import HostSession
     from app.main_window.time_selection import TimeSelection
     from app.main_window.tools import ProgressPages, ToolPages
@@ -125,17 +125,18 @@ def _parts() -> dict[str, type[Any]]:
 
     return {
         "act_line": ActLine, "appearance": Appearance, "branches": BranchViews, "brief": BriefPage,
-        "briefing": Briefing, "bundling": Bundling, "charts": Charts, "choice": DrillChoice,
+        "briefing": Briefing, "bundling": BundleDialogs, "charts": Charts, "choice": DrillChoice,
         "commands": PaletteCommands, "connection": DeskConnection, "console": Console,
-        "debrief": Debrief, "debriefing": Debriefing,
-        "desk": Desk, "desk_page": DeskPage, "diagnostics": Doctor, "editing": Editing,
+        "debrief": Debrief, "debriefing": DebriefPage,
+        "desk": Desk, "desk_page": DeskPage, "diagnostics": Doctor, "editing": EditorLauncher,
         "explorer": ObjectExplorer, "failover_moment": FailoverMoment,
         "files": Files, "first_run": FirstRun, "full_screen": FullScreen, "help": Help,
         "history": RunHistoryPage,
         "irrevocable": Confirmations, "learning": Learning,
-        "loading": Loading, "moments": TimeSelection, "navigation": Navigation,
+        "loading": LoadingBar, "moments": TimeSelection, "navigation": Navigation,
         "palette_of_commands": Palette, "play": RunController, "presenting": PresenterMode, "progress": ProgressPages,
-        "quarantine": QuarantineGate, "replay": Replay, "run_facts": RunFacts, "runs": FinishedRuns, "scripts": Scripts,
+        "quarantine": QuarantineGate, "replay": ReplayControls, "run_facts": RunFacts, "runs": FinishedRuns,
+        "scripts": Scripts,
         "session": HostSession, "table": TopologyTable, "teller": Announcer, "timeline": Timeline, "timing": Timing,
         "tools": ToolPages, "topology": Topology, "transport": Transport,
     }  # fmt: skip

@@ -1,8 +1,8 @@
-"""Texts that a window really paints, each with its place, color and ground.
+"""Painted texts of a window with position, color and background.
 
-Each widget is drawn once into an SVG, which names texts instead of drawing them, and the whole into a picture, which
-knows the ground behind them: so delegates, the scene and plots are seen as labels are. `python -m tests.look_over`
-walks through the program with it.
+Each widget is rendered into an SVG, which contains the texts, and the window into a picture, which shows
+their background. So delegates, the scene and plots are included. `python -m tests.look_over` walks through
+the program with it.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from app.widgets import theme
 ELLIPSIS: Final = "…"
 TEXT_CONTRAST, LARGE_CONTRAST = 4.5, 3.0
 LARGE_PX, LARGE_BOLD_PX = 24.0, 18.66
-"""WCAG 2: text of 18 points, or of 14 points and bold, may have the lower contrast."""
+"""WCAG 2: text of 18 points, or bold text of 14 points, may have the lower contrast."""
 BOLD: Final = 600
 NEAR: Final = 60
-"""So far may a pixel's red, green and blue together be from the color of a letter whose edge it is."""
+"""Maximum sum of red, green and blue differences between an edge pixel and the color of its letter."""
 
 MOSTLY: Final = 0.8
-"""Of a text's height has to be in sight before its ground can be told."""
+"""Share of a text's height that must be visible before its background can be determined."""
 
 _NUMBER: Final = re.compile(r"-?[\d.]+(?:e-?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A run of letters as it stands in the window."""
+    """Painted text in the window."""
 
     words: str
     box: QRectF
-    """In the coordinates of the window."""
+    """Rectangle in window coordinates."""
     color: QColor
     size_px: float
     weight: int
@@ -55,7 +55,7 @@ class Text:
 
     @property
     def location(self) -> str:
-        """The widget and its nearest relatives that have a name or a kind of ours."""
+        """Return the widget and its nearest ancestors that have a name or a class of the program."""
         names: list[str] = []
         widget: QWidget | None = self.widget
         while widget is not None and len(names) < 3:
@@ -67,21 +67,21 @@ class Text:
 
 
 def picture(widget: QWidget) -> QImage:
-    """*widget* with a pixel for each of its own, however many the screen has for it."""
+    """Return an image of *widget* at one pixel per logical pixel, independent of the screen's scale."""
     image = QImage(widget.size(), QImage.Format.Format_RGB32)
     widget.render(image)
     return image
 
 
 def texts(window: QWidget) -> Iterator[Text]:
-    """Every text in *window* of which something is in sight."""
+    """Yield every text in *window* that is at least partly visible."""
     for widget in [window, *window.findChildren(QWidget)]:
         if in_sight(widget):
             yield from _texts_of(widget, window)
 
 
 def in_sight(widget: QWidget) -> bool:
-    """Shown, and not behind a tab or beyond what is scrolled to."""
+    """Return whether the widget is shown, and not hidden by a tab or scrolled out of view."""
     return widget.isVisible() and not widget.visibleRegion().isEmpty()
 
 
@@ -125,7 +125,7 @@ def _drawing(widget: QWidget) -> ElementTree.Element:
 
 
 def _elements(drawing: ElementTree.Element) -> Iterator[tuple[ElementTree.Element, QTransform]]:
-    """Texts, each with the transform under which it stands."""
+    """Yield the text elements with their transforms."""
 
     def walk(
         element: ElementTree.Element, transform: QTransform
@@ -145,7 +145,7 @@ def _elements(drawing: ElementTree.Element) -> Iterator[tuple[ElementTree.Elemen
 
 
 def contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
-    """Contrast of letters and the ground that *picture* has around them; None if they are not to be seen there."""
+    """Return the contrast of the letters and their background in *picture*; None if the letters are not visible."""
     whole = text.box.toAlignedRect()
     corner = text.widget.mapTo(window, QPoint()) if text.widget is not window else QPoint()
     there = text.widget.visibleRegion().translated(corner).intersected(whole).boundingRect()
@@ -164,7 +164,7 @@ def contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
 
 
 def too_faint(text: Text, picture: QImage, window: QWidget) -> float | None:
-    """Its contrast, if that is less than people need."""
+    """Return the contrast if it is below the WCAG limit, else None."""
     ratio = contrast(text, picture, window) if text.widget.isEnabled() else None
     mark = not any(letter.isalnum() for letter in text.words)
     needed = LARGE_CONTRAST if text.large or mark else TEXT_CONTRAST
@@ -178,7 +178,7 @@ def _blend(color: QColor, ground: QColor) -> QColor:
 
 
 def _pixels(picture: QImage) -> NDArray[np.uint32]:
-    """Red, green and blue of each pixel as one number, by row and column."""
+    """Return red, green and blue of each pixel as one number, by row and column."""
     assert picture.depth() == 32
     words = np.frombuffer(picture.constBits(), np.uint32)
     return words.reshape(picture.height(), picture.bytesPerLine() // 4)
@@ -207,7 +207,7 @@ def describe_clipping(text: Text, window: QWidget) -> str:
 
 
 def is_intended_ellipsis(text: Text) -> bool:
-    """The dots belong to the words: something more is asked, or is under way."""
+    """Return whether the dots are part of the text, as in "Open…" or "Loading…"."""
     return any(
         said.endswith(text.words) for said in _list_texts(text.widget)
     )  # a mnemonic breaks words in two
@@ -223,12 +223,12 @@ def _list_texts(widget: QWidget) -> Iterator[str]:
 
 
 def _is_viewport(widget: QWidget) -> bool:
-    """It scrolls: the viewport, or a margin beside it."""
+    """Return whether the widget is the viewport of a scroll area, or a margin next to it."""
     return isinstance(widget.parentWidget(), QAbstractScrollArea)
 
 
 def out_of_sight(window: QWidget) -> Iterator[str]:
-    """Widgets that reach out of what holds them, where nothing can be scrolled, and siblings that overlap."""
+    """Yield widgets that exceed their parent without scrolling, and overlapping siblings."""
     for widget in window.findChildren(QWidget):
         parent = widget.parentWidget()
         if parent is None or not in_sight(widget) or widget.isWindow() or _may_lie_anywhere(widget):

@@ -33,7 +33,7 @@ from engine.verbs import VERBS
 from tests import par_drills
 
 ACTS: Final = 4
-"""Of a player who does anything: few enough that the drill can still be won at times."""
+"""Actions of a random player: few enough that some runs are won."""
 
 BREAKS: Final = ("power-off", "stop-service", "pull-cable", "hang", "stop-cluster", "stop-role")
 
@@ -56,7 +56,9 @@ def at_random(scenario: Scenario, seed: int) -> Drill:
 
 
 def hostile(scenario: Scenario, seed: int) -> Drill:
-    """Breaks something while all is well, at times two things in a row, and then does what is on offer or worse."""
+    """Play a drill: break something while all is well, sometimes two things in a row, then apply random or
+    worse offers.
+    """
     drill, lean, chance = Drill(scenario, seed), SearchDrill(scenario, seed), Chance.from_seed(seed)
     known, end = list_scenario_lines(drill.scenario), default_end(drill)
     first = min((ticks(each.at or 30.0) for each in scenario.timeline), default=ticks(30.0))
@@ -92,13 +94,13 @@ def _breaking(world: World) -> list[str]:
 
 
 def rise(account: Account) -> float:
-    """The most points by which the curve, as it is told, goes up."""
+    """Return the largest rise of the stored curve in points."""
     values = [value for _, value in account.curve]
     return max([0.0, *(after - before for before, after in itertools.pairwise(values))])
 
 
 def runs(start: int = 0) -> Iterator[Run]:
-    """Every drill by its reference, then by ever other players, without an end."""
+    """Yield every drill with its reference, then with random players, without end."""
     drills = [
         drill for file in scenario_files.all_files()[0] if file.shipped and (drill := file.load()).scored
     ]
@@ -112,7 +114,7 @@ def runs(start: int = 0) -> Iterator[Run]:
 
 
 def hostile_runs(start: int = 0) -> Iterator[Run]:
-    """Own and generated drills by ever other players, without an end; each generated one is another."""
+    """Yield own and generated drills with random players, without end; each generated drill is new."""
     generators = [scenario_files.find(name).load() for name in GENERATORS]
     each = (
         (player, drill) for player in itertools.count(1) for drill in (*par_drills.scenarios(), *generators)

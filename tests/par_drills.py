@@ -1,4 +1,4 @@
-"""Small drills of the tests' own in which much can be broken: sessions, groups, a failover cluster, a set-up."""
+"""Small drills for tests in which much can break: sessions, groups, a failover cluster, a set-up."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ KNOWN: Final[dict[str, tuple[tuple[str, ...], Sequence[str]]]] = {
         ),
     ),
 }
-"""Drills in which a good plan follows from what happens, and the plan; the reference solution is a slower one."""
+"""Drills with a known good plan, and the plan; the reference solution is slower."""
 
 LENGTH: Final = "8min"
 

@@ -28,20 +28,20 @@ from engine.drill.par.search_drill import SearchDrill
 from engine.model import Tick, ticks
 
 NAMES: Final = ("automatic-failover", "hundred-databases")
-"""One database, and a hundred."""
+"""One with one database, and one with a hundred."""
 
 ROUNDS: Final = 5
 
 NODE_S: Final = 20.0
-"""Seconds that a node plays after its act."""
+"""Seconds that a node plays after its action."""
 
 LINES_MAX: Final = 12
-"""Acts on offer that are tried at one decision point, spread over all of them."""
+"""Number of offered actions per decision point, evenly selected."""
 
 PROCESSES: Final = os.cpu_count() or 1
 
 LEAST_S: Final = 2.0
-"""Processor time of one measurement at least."""
+"""Minimum processor time of one measurement."""
 
 MEASURED: Final = """
 import json, sys, time
@@ -82,7 +82,7 @@ print(rounds * len(begun) / took_s)
 
 
 def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
-    """Return the lines that the search tries at each decision point where nothing was done before."""
+    """Return the lines that the search tries at each decision point before any action."""
     scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
     search = ParSearch(scenario, 1)
     search.run(2)  # the reference, and doing nothing
@@ -96,7 +96,7 @@ def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
 
 
 def rate(tree: Path, file: Path, acts: str) -> float:
-    """Nodes in a second of processor time by the program in *tree*."""
+    """Return the search nodes per second of processor time with the program in *tree*."""
     environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"}
     process = subprocess.run(  # this interpreter, and the text above
         [sys.executable, "-c", MEASURED, str(file), str(ticks(NODE_S)), str(LEAST_S)],
@@ -111,7 +111,7 @@ def rate(tree: Path, file: Path, acts: str) -> float:
 
 
 def rate_of_all(tree: Path, file: Path, acts: str) -> float:
-    """Nodes in a second by one process on each processor."""
+    """Return the search nodes per second with one process per processor."""
     with ThreadPoolExecutor(PROCESSES) as threads:  # each waits for its process
         return sum(threads.map(lambda _: rate(tree, file, acts), range(PROCESSES)))
 

@@ -1,11 +1,8 @@
-"""Plays every plan of the certificates again: `python -m tests.par_proofs [--renew] [--blunders] [NAME...]`.
+"""Replays every plan of the certificates: `python -m tests.par_proofs [--renew] [--blunders] [NAME...]`.
 
-Prints each plan with another total than its certificate, and counts other totals and hashes; exits with 1 if there is
-one. When a change of behavior or of a drill's text leaves the totals equal, --renew writes the new hashes (`make
-hashes`). When a total differs, search the drill again: `mirrordrill par NAME --json assets/par/NAME.json`.
-
---blunders measures anew how hard the drills are, and prints the quartiles that are CHANCES of app/files/proof.py: some
-ten minutes more.
+Prints each plan whose total differs from its certificate, and counts other totals and hashes; exits with 1 if
+there is one. When a change of behavior or of a drill's text leaves the totals equal, --renew writes the new
+hashes (`make hashes`). When a total differs, search the drill again (`make par NAME=...`).
 """
 
 from __future__ import annotations
@@ -40,7 +37,7 @@ FOLDER: Final = Path(__file__).parents[1] / "assets" / "par"
 
 
 def certificate_of(name: str) -> Any:
-    """The certificate of a shipped drill, also of an earlier text of the drill."""
+    """Return the certificate of a shipped drill, even if the drill's text has changed since."""
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
@@ -49,7 +46,7 @@ def text_hash(name: str) -> str:
 
 
 def replay_plans(name: str) -> dict[str, tuple[float, str]]:
-    """Total and state hash of each plan of *name*, played by complete drills."""
+    """Return total and state hash of each plan of *name*, played by complete drills."""
     scenario = scenario_files.find(name).load()
     data = certificate_of(name)
     again = {}
@@ -61,7 +58,7 @@ def replay_plans(name: str) -> dict[str, tuple[float, str]]:
 
 
 def compute_waiting(name: str) -> WaitingFields:
-    """Compute the costs of waiting in *name*, by the plans of its certificate; its last chance is played, too."""
+    """Compute the costs of waiting in *name* with the plans of its certificate, and replay its last chance."""
     scenario = scenario_files.find(name).load()
     data = certificate_of(name)
     plans = [data["par"]["plan"], data["shortest"], data.get("last_chance")]
@@ -84,7 +81,7 @@ def reaches(scenario: Scenario, seed: int, lines: Sequence[str]) -> bool:
 
 
 def compute_blunders(name: str) -> BlunderFields:
-    """The share of blunders in *name*; the plans of its certificate are ways to go on."""
+    """Compute the share of blunders in *name*, with the plans of its certificate as continuations."""
     scenario = scenario_files.find(name).load()
     data = certificate_of(name)
     search = ParSearch(scenario, data["seed"])

@@ -18,7 +18,7 @@ ROOT: Final = Path(__file__).parents[1]
 DOCUMENTS: Final = ("*.md", "docs/*.md", "docs/decisions/*.md")
 CATALOG: Final = ROOT / "assets" / "languages" / "de.po"
 OFF: Final = ("typography", "lexical_illusions", "annotations", "dates_times")
-"""Checks that do not fit: straight quotes and "..." of SQL, repeated words of tables, times of log lines."""
+"""Disabled checks: straight quotes and "..." of SQL, repeated words of tables, times of log lines."""
 ALLOWED: Final = {
     "résumé": "RESUME and resume are terms of mirroring",
     "as a last resort": "the documentation of forced service says so",

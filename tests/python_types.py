@@ -1,9 +1,6 @@
-"""Check the types on each other supported Python of this machine, with the packages that the lock has for it.
-
-    python -m tests.python_types
-
-numpy has other versions, and so other stubs, on other Pythons. Packages without a version of their own come from the
-environment that runs this.
+"""Type check on each other supported Python of this machine with its locked packages: `python -m
+tests.python_types`. numpy has other versions, and so other stubs, on other Pythons. Other packages come from
+the current environment.
 """
 
 from __future__ import annotations

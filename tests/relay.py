@@ -1,4 +1,4 @@
-"""A network cable between a seat and its host: forwards bytes, until it is cut."""
+"""A network cable between a seat and its host: forwards bytes until it is cut."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CHUNK = 65_536
 
 
 class Relay:
-    """Port on this computer that forwards to *port*. A cut stops all bytes, or closes all connections as well."""
+    """Port on this computer that forwards to *port*. A cut stops all bytes, or also closes all connections."""
 
     def __init__(self, port: int) -> None:
         self._target = ("127.0.0.1", port)
@@ -23,13 +23,13 @@ class Relay:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self, closes: bool) -> None:
-        """Stop all bytes; *closes*: connections end at once, as after a reset."""
+        """Stop all bytes; with *closes* also reset the connections."""
         self._is_whole.clear()
         if closes:
             self._close_all()
 
     def mend(self) -> None:
-        """Forward again. Bytes that were on their way arrive late."""
+        """Forward again. Delayed bytes arrive late."""
         self._is_whole.set()
 
     def _close_all(self) -> None:

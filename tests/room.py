@@ -1,4 +1,4 @@
-"""Memory of objects, counted: no clock, no allocator, the same figure on every machine."""
+"""Memory of objects by counting: independent of clock, allocator and machine."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 NOT_COUNTED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
-"""The program itself."""
+"""Types of the program itself, which are not counted."""
 
 
 def room(roots: Iterable[Any], visited: set[int] | None = None) -> int:
-    """Bytes of all that *roots* reach and that is not in *visited*, which has it afterwards."""
+    """Return the bytes of all objects reachable from *roots* and not in *visited*, which is updated."""
     visited = set() if visited is None else visited
     waiting, taken = list(roots), 0
     while waiting:

@@ -1,4 +1,4 @@
-"""Pictures of every main view for eyes, README and help: `make screenshots`, `python -m tests.screenshots FOLDER`."""
+"""Pictures of every main view for review, README and help: `make screenshots`, `python -m tests.screenshots FOLDER`."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ from tests.shipped_scenarios import load_shipped_scenario
 SIZES = ((1366, 768), (1920, 1080))
 LARGE_TEXT = 2.0
 STILL_FRAMES = 200
-"""After so many frames in which no time has passed none will."""
+"""Number of frames without progress of time after which a run counts as stopped."""
 WORKING_MS = 20_000
-"""Longest wait for work that a page does in the background."""
+"""Maximum wait for background work of a page."""
 
 CLASS = {
     "Annemarie Example": (30, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER"),
@@ -60,10 +60,10 @@ CLASS = {
     "Eva": (20, "sql SERVER_A SELECT mirroring_state_desc FROM sys.database_mirroring"),
     "Finn": (60, "power-off SERVER_B"),
 }
-"""Seats of the class on the board, and what each does in "planned-failover"."""
+"""Seats of the class dashboard, and the action of each in "planned-failover"."""
 HANDS = [3]
 CLASS_S = 190
-"""Seconds that the class has played."""
+"""Simulated seconds that the class has played."""
 
 QUERY = """\
 SELECT DB_NAME(database_id) AS name, mirroring_role_desc, mirroring_state_desc,
@@ -74,7 +74,7 @@ WHERE mirroring_guid IS NOT NULL
 
 
 def lab_of(databases: int) -> Scenario:
-    """The shipped lab with many equal databases instead of one; the load is shared among them."""
+    """Return the shipped lab with many equal databases instead of one, which share the load."""
     text = (files("scenarios") / "lab.toml").read_text(encoding="utf-8")
     if databases > 1:
         text = text.replace(
@@ -89,7 +89,7 @@ def lab_of(databases: int) -> Scenario:
 def open_screenshot_window(
     folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1.0
 ) -> Iterator[OpenWindow]:
-    """A window of its own profile, in the look asked for; time goes on by frames only, and long work is not sliced."""
+    """Yield a window with its own profile in the requested appearance; time passes only in frames, without slicing."""
     store = WindowSettings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
     store.set(settings.THEME, choice)
     store.set(settings.FONT_SCALE, font_scale)
@@ -115,7 +115,7 @@ def analyze(window: OpenWindow) -> None:
 
 
 def pass_time(window: OpenWindow, seconds: float) -> None:
-    """Let the run go on for so long, or until it ends or waits for an answer."""
+    """Run for *seconds*, or until the run ends or waits for an answer."""
     drill, still = window.session.drill, 0
     assert drill is not None
     end = drill.tick + round(seconds * 100)
@@ -138,7 +138,7 @@ def run_sql(window: OpenWindow, server: str, text: str) -> None:
 
 
 def scenes(window: OpenWindow) -> Iterator[str]:
-    """Goes through the program; the name of what is on screen comes out at each stop."""
+    """Walk through the program; yield the name of each scene."""
     yield "start"
     yield from _first_steps(window)
     window.choose("automatic-failover")
@@ -178,11 +178,11 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     yield "presenting"
     window.appearance.set_font_scale(scale)
     window.appearance.set_layout(LEARNER)
-    window.replay.look(24.0)
+    window.replay.show_moment(24.0)
     yield "look-back"
-    window.session.look_at_now()
+    window.session.show_latest()
     yield from _show_failover_phases(window)
-    window.replay.look(24.0)
+    window.replay.show_moment(24.0)
     window.replay.continue_from_moment()
     window.session.do("power-on SERVER_A")
     pass_time(window, 30.0)
@@ -220,7 +220,7 @@ def scenes(window: OpenWindow) -> Iterator[str]:
 
 
 def _show_failover_phases(window: OpenWindow) -> Iterator[str]:
-    """The last failover phase by phase."""
+    """Show the phases of the last failover; yield the name of each."""
     moment = window.failover_moment
     moment.watch()
     for number, name in ((0, "detection"), (2, "quorum"), (5, "clients-back")):
@@ -231,7 +231,7 @@ def _show_failover_phases(window: OpenWindow) -> Iterator[str]:
 
 
 def _show_missing_failover(window: OpenWindow) -> Iterator[str]:
-    """The requirements of an automatic failover that did not come."""
+    """Show the requirements of an automatic failover that did not happen."""
     window.choose("forced-service")
     window.brief.started.emit("practice")
     pass_time(window, 100.0)
@@ -242,7 +242,7 @@ def _show_missing_failover(window: OpenWindow) -> Iterator[str]:
 
 
 def _tools(window: OpenWindow) -> Iterator[str]:
-    """Planner, editor and figures; the first and the last work beside the window."""
+    """Show planner, editor and fidelity figures; the first and the last compute in the background."""
     window.tools.show_planner()
     planner = window.tools.planner
     assert planner is not None
@@ -272,7 +272,7 @@ def _board(window: OpenWindow) -> Iterator[str]:
 
 @cache
 def board_of_class() -> DashboardUpdate:
-    """A class as its host would tell it, each run judged as there."""
+    """Return a class dashboard as the host would send it, with a verdict for each run."""
     scenario = load_shipped_scenario("planned-failover")
     pace = ClassPace(ClassPart(seed=scenario.seed, mode=DrillMode.PRACTICE.value, state=RUNNING), scenario)
     tiles = [
@@ -298,7 +298,7 @@ def _seat(scenario: Scenario, number: int, name: str) -> SeatState:
 
 
 def show_foreign(window: OpenWindow) -> None:
-    """Open a drill that nobody here has accepted yet."""
+    """Open a drill that was not accepted yet."""
     text = (files("scenarios") / "lab.toml").read_text(encoding="utf-8").replace("seed = ", "seed = 1")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "from_a_colleague.toml"
@@ -307,7 +307,7 @@ def show_foreign(window: OpenWindow) -> None:
 
 
 def wait_until(ready: Callable[[], bool]) -> None:
-    """Let the window go on until *ready*, or until enough is enough."""
+    """Process events until *ready*, or until a time limit."""
     for _ in range(WORKING_MS // 50):
         if ready():
             return
@@ -341,7 +341,7 @@ def _over_the_desk(window: OpenWindow) -> Iterator[str]:
     window.topology.choose(ActionTarget("server", ("SERVER_B",)))
     window.topology.spotlight()
     window.topology.put_notes([("Who decides that SERVER_B may serve?", 60.0, -190.0)])
-    window.moments.look_at(31.0)
+    window.moments.point_at(31.0)
     yield "desk-spotlight"
     window.topology.put_notes([])
     window.topology.light(())
@@ -385,7 +385,7 @@ def take(
 
 
 def _dialogs() -> list[QWidget]:
-    """Return the windows that have opened beside the main window."""
+    """Return the open windows except the main window."""
     return [w for w in QApplication.topLevelWidgets() if w.isVisible() and not isinstance(w, QMainWindow)]
 
 

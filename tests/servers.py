@@ -1,4 +1,4 @@
-"""PostgreSQL and NATS servers of a test's own, from Debian's packages (.ci/prepare installs them)."""
+"""PostgreSQL and NATS servers for single tests, from Debian's packages (.ci/prepare installs them)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def free_port() -> int:
 
 
 def program(name: str) -> str:
-    """Debian keeps PostgreSQL's programs by version, and servers where only root looks."""
+    """Return the path of a program.
+
+    Debian stores PostgreSQL's programs by version, and servers outside the user's PATH.
+    """
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     path = os.pathsep.join([*map(str, places), "/usr/sbin", os.environ["PATH"]])
     program_path = shutil.which(name, path=path)
@@ -31,7 +34,7 @@ def program(name: str) -> str:
 
 
 class Server:
-    """A process that is started again on the same port after every kill, with the same data."""
+    """Server process that restarts on the same port with the same data after a kill."""
 
     def __init__(self) -> None:
         self.port = free_port()
@@ -62,7 +65,7 @@ class Server:
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """The process and all that it has started, without a word before."""
+        """Kill the process and all its children without warning."""
         assert self._running is not None
         with suppress(ProcessLookupError):
             os.killpg(self._running.pid, signal.SIGKILL)
@@ -114,7 +117,7 @@ class Postgres(Server):
             time.sleep(0.05)
 
     def database(self, name: str) -> str:
-        """URL of a new database."""
+        """Create a database and return its URL."""
         import psycopg
 
         where = f"host=127.0.0.1 port={self.port} user=mirrordrill dbname=postgres"
@@ -124,7 +127,7 @@ class Postgres(Server):
 
 
 def _of_folder(data: Path) -> bool:
-    """Return whether a process still works there."""
+    """Return whether a process uses the folder."""
     for link in Path("/proc").glob("[0-9]*/cwd"):
         with suppress(OSError):
             if link.readlink() == data:

@@ -19,7 +19,7 @@ from engine.flow.derive import KB_PER_S_OF_MBPS
 from engine.flow.sites import NEC, WORKLOAD1
 
 Process = Generator[Any, Any, None]
-"""Process of SimPy, which has no types: yields the events for which it waits."""
+"""SimPy process, which has no types: yields the events for which it waits."""
 
 
 class StreamLink(Struct, frozen=True):

@@ -22,7 +22,7 @@ Source: `engine/tsql/batches/gate.py`. `python -m tests.statement_gate` writes t
 
 
 def page() -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     lines = [HEAD, "| State | " + " | ".join(KINDS) + " |", "|---" * (len(KINDS) + 1) + "|"]
     lines += [f"| {state} | " + " | ".join(CELLS[kind, state] for kind in KINDS) + " |" for state in STATES]
     lines += [

@@ -1,4 +1,7 @@
-"""The walls between the rooms of ARCHITECTURE.md, as tables. To move a wall, change its row and say why."""
+"""The allowed imports between the packages of ARCHITECTURE.md, as tables.
+
+To change a rule, edit its row and state the reason.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ ENGINE_LAYERS = (
     ("engine.published",),
     ("engine.drill",),
 )
-"""A part may import itself and the layers above its own row here; not its neighbours in the row."""
+"""Layers of the engine. A part may import itself and the layers above its row, but not its neighbors in the row."""
 
 MUST_NOT_IMPORT = (
     # who, what, except, why
@@ -94,17 +97,17 @@ NOT_IN_THE_ENGINE = {
     "threading": "its order is not reproducible",
     "asyncio": "its order is not reproducible",
 }
-"""Modules with which a run would no longer depend on scenario, seed and inputs alone."""
+"""Modules that would make a run depend on more than scenario, seed and inputs."""
 
 READS_LIBRARIES = ("engine.flow.compiled.loader", "engine.flow.compiled.builder")
-"""The only modules of the engine that may look at the machine: what they load gives the same bits as plain Python."""
+"""The only engine modules that may inspect the machine: the libraries they load give the same bits as plain Python."""
 
 MEMORY_ALONE = {"io.BytesIO"}
-"""Of those modules, what touches no file."""
+"""Members of these modules that access no file."""
 
 
 def modules(*packages: str) -> dict[str, Path]:
-    """File of every module of the *packages*, by dotted name."""
+    """Return the file of every module of *packages* by dotted name."""
     paths = {}
     for file in sorted(path for package in packages for path in (ROOT / package).rglob("*.py")):
         parts = file.relative_to(ROOT).with_suffix("").parts
@@ -118,7 +121,7 @@ def parse_file(file: Path) -> ast.Module:
 
 @lru_cache(maxsize=1)
 def imports(tree: ast.Module) -> tuple[str, ...]:
-    """All that a module imports, anywhere in it, also by a name given to `import_module`.
+    """Return all imports of a module, including `import_module` with a literal name.
 
     `from a import b` counts as `a.b`, which may be a module.
     """
@@ -195,7 +198,7 @@ def wall_breaches(name: str, tree: ast.Module) -> list[str]:
 
 
 def view_breaches(name: str, tree: ast.Module) -> list[str]:
-    """Views that know another view."""
+    """Return the imports of a view by another view."""
     if not name.startswith("app.views."):
         return []
     me = ".".join(name.split(".")[:3])
@@ -207,7 +210,7 @@ def view_breaches(name: str, tree: ast.Module) -> list[str]:
 
 
 def reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
-    """Return the expressions that would tie a run of the engine to this moment or this machine."""
+    """Return the expressions that would make a run depend on the time or the machine."""
     breaches = [
         f"{name} imports {found}: {why}"
         for found in set(imports(tree)) - MEMORY_ALONE
@@ -233,11 +236,15 @@ def reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
 
 
 STATE_OF_MIRRORING: Final = ("engine.mirroring", "engine.model", "engine.tsql.catalog.mirroring")
-"""Modules that read a server's knowledge of its session: the kind itself, the world that holds it, and its view."""
+"""Modules that read a server's knowledge of its session: mirroring, the world that contains it, and its
+catalog view.
+"""
 
 
 def policy_breaches(name: str, tree: ast.Module) -> list[str]:
-    """Readers of one kind of group; role, state and leader of all kinds are known to `engine.protocol.groups`."""
+    """Return the accesses to one kind of group; `engine.protocol.groups` provides role, state and leader of
+    all kinds.
+    """
     if belongs_to(name, STATE_OF_MIRRORING):
         return []
     return [
@@ -356,7 +363,7 @@ def test_imports_do_not_need_blocked_packages(blocked: tuple[str, ...], wanted: 
 
 
 def circles(code: Mapping[str, tuple[str, ...]]) -> list[set[str]]:
-    """Modules that import one another in a ring, whether at run time or for their types alone, by what they import."""
+    """Return the import cycles of modules, at run time or for types alone."""
     graph = {
         name: {
             found if found in code else found.rpartition(".")[0]

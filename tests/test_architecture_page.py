@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md and its picture are those of the code as it is."""
+"""ARCHITECTURE.md and its picture match the code."""
 
 from __future__ import annotations
 

@@ -16,14 +16,14 @@ SUFFIXES = {".py", ".toml", ".tsv", ".lark", ".txt", ".md"}
 
 
 def texts(*folders: str) -> dict[str, str]:
-    """Text of every file in *folders* by its path, without this one, which holds false citations."""
+    """Return the text of every file in *folders* by path, without this file, which contains false citations."""
     paths = (path for name in folders for path in [ROOT / name, *(ROOT / name).rglob("*")])
     wanted = (path for path in paths if path.suffix in SUFFIXES and path != Path(__file__) and path.is_file())
     return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sorted(wanted)}
 
 
 def rows(text: str, columns: int) -> Iterator[list[str]]:
-    """Cells of the tables of *text* that have so many *columns*, without heads and rules."""
+    """Yield the cells of table rows in *text* with this number of *columns*, without headers and rules."""
     for line in re.findall(r"^\|(.*)\|$", text, re.MULTILINE):
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)]
         if len(cells) == columns and set(cells[0]) != set("-") and cells[0] not in ("Name", "Tag"):
@@ -44,7 +44,7 @@ CITATION = re.compile(rf"\[((?:{TAGS})(?![\w\\])(?:[^\[\]]|\n)*?)\]")
 
 
 def citations(text: str) -> Iterator[str]:
-    """Each source named in brackets, on one line: `DOC: quorum`, `WP table 6`."""
+    """Yield each bracketed source on one line: `DOC: quorum`, `WP table 6`."""
     for found in CITATION.finditer(text):
         tag = ""
         for part in re.sub(r"\s*\n\s*(?:#:?\s*)?", " ", found[1]).split(";"):
@@ -57,12 +57,12 @@ def citations(text: str) -> Iterator[str]:
 
 
 def begins_with_name(text: str, names: tuple[str, ...]) -> bool:
-    """Return whether one of *names* is all of *text*, or its beginning, up to a comma or colon."""
+    """Return whether *text* equals one of *names*, or begins with one followed by a comma or colon."""
     return any(text == name or text.startswith((f"{name},", f"{name}:")) for name in names)
 
 
 def numbers(text: str) -> list[str]:
-    """Numbers in a list as `2 and 3` or `10-11`, where a dash is a range."""
+    """Return the numbers of a list such as `2 and 3` or `10-11`, where a dash is a range."""
     found = re.findall(r"(\d+)-(\d+)|(\d+[ab]?)", text)
     ranges = (range(int(first), int(last) + 1) for first, last, _ in found if first)
     return [str(n) for one in ranges for n in one] + [one for *_, one in found if one]
@@ -165,7 +165,7 @@ FACT = re.compile(r"\bfacts?,?\s+(?:section\s+)?((?:\d+(?:\.\d+)?(?:\s*(?:,|and|
 
 
 def facts(text: str) -> list[str]:
-    """Numbers of facts that *text* cites: `Facts 1.7, 2.9 and 8`."""
+    """Return the fact numbers that *text* cites: `Facts 1.7, 2.9 and 8`."""
     return [number for found in FACT.finditer(text) for number in re.findall(r"\d+(?:\.\d+)?", found[1])]
 
 
@@ -191,12 +191,12 @@ FILE = re.compile(rf"(?<![\w./$%{{}}*-])((?:[a-z_][\w-]*/)*[A-Za-z_][\w-]*\.(?:{
 FOLDERS = ("engine/", "app/", "tests/", "assets/", "scenarios/", "docs/", "examples/")
 INVENTED = re.compile(r"/(NAME|[A-Z]|x|y|a|b|one|two|my|mine|it|other|drill)\w*\.\w+$")
 ELSEWHERE = {"design.md", "style.md", "model.md", "mirroring-facts.md", "house-review.md", "anchors.md"}
-"""Working papers that a reader does not have."""
+"""Working papers outside the repository."""
 
 
 @cache
 def everything() -> frozenset[str]:
-    """Every path in the repository, and each of its ends: `a/b/c.py`, `b/c.py`."""
+    """Return every path in the repository, and each of its suffixes: `a/b/c.py`, `b/c.py`."""
     names = set()
     for name in (*CITING, "assets", "docs", "examples", ".ci"):
         for path in (ROOT / name).rglob("*"):
@@ -206,14 +206,14 @@ def everything() -> frozenset[str]:
 
 
 def spoken(path: str, text: str) -> str:
-    """Return the prose of a file: of Python the comments and the texts in three quotes."""
+    """Return the prose of a file; for Python its comments and triple-quoted texts."""
     if not path.endswith(".py"):
         return text
     return "\n".join(re.findall(r'"""[\s\S]*?"""|#.*', text))
 
 
 def missing_files(path: str, text: str) -> list[str]:
-    """Files that *text* speaks of and that are not in the repository."""
+    """Return the files that *text* mentions and that do not exist."""
     names = set(FILE.findall(spoken(path, text)))
     return sorted(
         name

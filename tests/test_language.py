@@ -30,9 +30,9 @@ FUNCTION_WORDS: Final = frozenset(
     """,
     )
 )
-"""Words that name nothing alone. A name must contain another word."""
+"""Words without meaning of their own; every name must contain another word."""
 VERBS: Final = frozenset({"go", "open", "put", "see", "set", "use", "cut", "work", "fit", "write"})
-"""Words of that list that are also verbs of common interfaces."""
+"""Words of that list that are accepted as verbs."""
 RELATIVE: Final = re.compile(r"(What|Who|Whoever|Whose|Whether|How|Why|Where|When|Which|Whatever)\s")
 NAMES_SHARE_MAX: Final = 0.01
 RELATIVE_SHARE_MAX: Final = 0.005
@@ -131,7 +131,7 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
 
 
 def sentences(path: Path) -> Iterator[str]:
-    """Prose of a Markdown file: no code, tables, headings or addresses of links."""
+    """Yield the sentences of a Markdown file, without code, tables, headings and link targets."""
     text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
     text = "\n".join(line for line in text.splitlines() if not re.match(r"\s{4,}|\s*[|#>]|\s*!\[", line))
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)

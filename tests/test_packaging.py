@@ -1,4 +1,4 @@
-"""The wheel holds every file that the program reads: a drill or a grammar left out shows only elsewhere."""
+"""The wheel contains every file that the program reads; a missing drill or grammar shows only after installation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_wheel_holds_every_file_of_the_program(tmp_path: Path) -> None:
 
 
 NEEDED = {"sqlglot": (28, 1)}
-"""Least versions that have what the program imports: the wheels of sqlglot 27.0 and 28.0 lack `sqlglot.parsers`."""
+"""Minimum versions with the required modules: the wheels of sqlglot 27.0 and 28.0 lack `sqlglot.parsers`."""
 
 
 def parts(version: str) -> tuple[int, ...]:
@@ -61,7 +61,7 @@ def test_lower_bounds_are_working_versions() -> None:
 
 
 def read_lock_file(name: str) -> set[str]:
-    """Each package of a lock file with its hashes."""
+    """Return the packages of a lock file with their hashes."""
     text = (ROOT / name).read_text(encoding="utf-8")
     return set(re.findall(r"^[a-z0-9].*\n(?:    .*\n?)*", text, re.M))
 
@@ -73,7 +73,7 @@ def test_users_and_developers_install_the_same_versions() -> None:
 
 
 LINKED_ANYWHERE = re.compile(r"lib(c|m|dl|pthread|gcc_s|stdc\+\+|z|zstd|gthread-2\.0)\.so")
-"""Libraries that Python or its package manager needs already, and one of the same package as libglib."""
+"""Libraries that Python or its package manager already requires, and one from the package of libglib."""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Qt's packages hold all that Qt needs")

@@ -18,7 +18,7 @@ from tests.shipped_scenarios import DRILLS, LABS, NAMES, load_shipped_scenario
 
 @cache
 def solve_drill(name: str) -> Drill:
-    """The end of the reference solution; nothing may be done in it."""
+    """Return the drill at the end of its reference solution, which must not be changed."""
     return play_reference(load_shipped_scenario(name))
 
 

@@ -1,7 +1,7 @@
-"""Transcripts: what is done, and all that is seen of it. `pytest --rewrite` records them anew; review the diff.
+"""Transcripts of inputs and all visible results. `pytest --rewrite` records them anew; review the diff.
 
-A block is `lab [option=value …]` (options: see `start`), `group-lab` (three replicas of AG1), or input lines without
-time, then `run SECONDS`, then `----` and what happened.
+A block is `lab [option=value …]` (options: see `start`), `group-lab` (three replicas of AG1), or input lines
+without time, then `run SECONDS`, then `----` and the events.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def line_of(event: Event) -> list[str]:
 
 
 def record(text: str) -> str:
-    """The transcript as it comes out now."""
+    """Return the transcript of the current code."""
     world = lab()
     out: list[str] = []
     for block in text.split("\n\n"):

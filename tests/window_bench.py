@@ -45,7 +45,7 @@ from tests.screenshots import lab_of, open_screenshot_window
 
 DATABASES = (1, 20, 100, 200)
 GROUPS = ((1, 1), (5, 20))
-"""Availability groups, and databases in each."""
+"""Number of availability groups, and of databases in each."""
 HOUR_S = 3600.0
 SEEKS = 60
 FRAME_MS = 16.0
@@ -55,10 +55,10 @@ SIZE = (1920, 1080)
 DAY_DATABASES = 100
 DAY_SEED = 1
 LOOKED_AT_H = 2
-"""Hours between two looks at the memory."""
+"""Simulated hours between two memory measurements."""
 SEEK_DATABASES = 100
 SEEK_GAP_S = (20.0, 120.0)
-"""Simulated time between two acts: some fifty in the hour."""
+"""Simulated time between two actions: about fifty per hour."""
 SEEK_SIZES = ((1366, 768), SIZE)
 SEEK_PANELS = (
     "events",
@@ -101,13 +101,14 @@ window.show(); app.processEvents(); print(time.perf_counter() - t)
 start = Start(window, profile); window.ready.connect(app.quit); start.begin(); app.exec()
 print(time.perf_counter() - t); start.end(); window.close(); opened[0].close()
 """
-"""The start of `app.main_window.open_window`: the start page is on screen, then everything is there."""
+"""Script that starts `app.main_window.open_window` and prints the times of the start page and the complete window."""
 
 
 @contextmanager
 def open_bench_window(size: tuple[int, int]) -> Iterator[OpenWindow]:
-    """The window of a profile of its own, with the garbage collector as the program has it once everything is
-    there; what an earlier one has left is collected before."""
+    """Yield a window on its own profile with the garbage collector settings of the program; earlier garbage
+    is collected before.
+    """
     gc.unfreeze()
     gc.collect()
     with (
@@ -119,8 +120,10 @@ def open_bench_window(size: tuple[int, int]) -> Iterator[OpenWindow]:
 
 
 def frames(window: OpenWindow, speed: float, until_s: float | None = None) -> dict[str, Any]:
-    """Median, 95th percentile and worst frame in ms, over FRAMES frames at *speed* or all *until_s*: on the clock,
-    and of the processor, whoever else works."""
+    """Return median, 95th percentile and worst frame in ms, over FRAMES frames at *speed* or all frames *until_s*.
+
+    Measured by the clock, and by processor time.
+    """
     session = window.session
     session.set_speed(speed)
     took: list[float] = []
@@ -143,16 +146,16 @@ def seeks(window: OpenWindow) -> dict[str, Any]:
     for _ in range(SEEKS):
         tick = chance.randrange(end)
         begun, worked = perf_counter(), process_time()
-        session.look(tick)
+        session.show_moment(tick)
         QApplication.processEvents()
         took.append((perf_counter() - begun) * 1000.0)
         busy.append((process_time() - worked) * 1000.0)
-    session.look_at_now()
+    session.show_latest()
     return spread(took) | of_processor(busy)
 
 
 def steps(databases: int) -> None:
-    """Print what a step back takes until it is on screen: on the clock, and of the processor, whoever else works."""
+    """Print the time of a step back until it is on screen, by the clock and by processor time."""
     for size in SEEK_SIZES:
         with open_bench_window(size) as window:
             window.play.begin(soak.scenario(databases), "lab")
@@ -162,7 +165,7 @@ def steps(databases: int) -> None:
             print(f"{len(history.drill.events)} events, {len(history.drill.journal)} acts", flush=True)
             for panel in SEEK_PANELS:
                 window.desk.focus_view(panel)
-                window.session.look(0)
+                window.session.show_moment(0)
                 QApplication.processEvents()
                 row = {"size": f"{size[0]}x{size[1]}", "panel": panel, **seeks(window)}
                 print(
@@ -171,7 +174,7 @@ def steps(databases: int) -> None:
 
 
 def play_random_actions(history: History, chance: random.Random, until_s: float) -> None:
-    """Let the run go on with random acts; the window is told nothing of it."""
+    """Advance the run with random actions, without updating the window."""
     while history.drill.world.t_s < until_s:
         history.do(soak.act(chance, history.drill))
         history.advance_to(history.drill.tick + ticks(chance.uniform(*SEEK_GAP_S)))
@@ -206,7 +209,7 @@ def resident_mb() -> float:
 
 
 def played_hour(window: OpenWindow) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Frames at 1x at first, at 100x for a whole simulated hour, at 1x after it; then seeks in that hour."""
+    """Yield frames at 1x, at 100x for a simulated hour, and at 1x after it; then the seek times in that hour."""
     frames(window, 1.0)  # the first frames lay everything out
     yield "1x", frames(window, 1.0)
     yield "100x for an hour", frames(window, 100.0, HOUR_S)
@@ -215,7 +218,9 @@ def played_hour(window: OpenWindow) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def of_groups() -> None:
-    """Print frames of availability groups with three replicas: in order, without the primary's node, with it again."""
+    """Print frame times of availability groups with three replicas: healthy, without the primary's node, and
+    recovered.
+    """
     for groups, databases in GROUPS:
         with open_bench_window(SIZE) as window:
             window.show_brief(build_many_groups(groups, databases))
@@ -235,7 +240,7 @@ def of_groups() -> None:
 
 
 def of_stage(databases: int) -> None:
-    """Print frames of a staged failover of so many databases, while it happens and while it is replayed."""
+    """Print frame times of a staged failover with *databases* databases, live and in its replay."""
     with open_bench_window(SIZE) as window:
         window.store.set(settings.FAILOVER_MOMENT, settings.ALWAYS)
         window.show_brief(lab_of(databases))
@@ -261,8 +266,9 @@ def of_stage(databases: int) -> None:
 
 
 def day(hours: float) -> None:
-    """Print what the process holds each LOOKED_AT_H simulated hours, and at the end how much of it are the run and
-    the moments kept of it: to count that takes room, too, which Python does not give back."""
+    """Print the memory of the process every LOOKED_AT_H simulated hours, and at the end the share of the run
+    and its snapshots. Counting itself takes memory that Python does not return.
+    """
     chance, next_act_s = random.Random(DAY_SEED), 60.0
     with open_bench_window(SIZE) as window:
         window.play.begin(soak.scenario(DAY_DATABASES), "lab")
@@ -281,8 +287,10 @@ def day(hours: float) -> None:
 
 
 def starts_s(*codes: str) -> list[list[float]]:
-    """Each moment that each of *codes* prints, fastest of five starts with one profile, in turns: disk cache and other
-    programs do not count. Bytecode is kept from start to start, as an installed program has it."""
+    """Return the times printed by each of *codes*, fastest of five alternating starts with one profile.
+
+    Bytecode is kept between starts, as in an installed program.
+    """
     runs: list[list[list[float]]] = [[] for _ in codes]
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, FOLDER_VARIABLE: folder, "PYTHONPYCACHEPREFIX": folder}

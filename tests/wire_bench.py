@@ -1,7 +1,8 @@
 """Costs of real SQL clients: `python -m tests.wire_bench`, by hand, on Linux.
 
-Batches a second over some connections and how long each waits for its answer; processor time of `serve` for a batch;
-and what connections cost that only stand there. The clients are raw bytes in a process of their own."""
+Measures batches per second over some connections with their response times, processor time of `serve` per
+batch, and the cost of idle connections. The clients send raw bytes from a separate process.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ HERTZ = os.sysconf("SC_CLK_TCK")
 
 
 class Serve:
-    """`mirrordrill serve` under way."""
+    """`mirrordrill serve` as a running process."""
 
     def __init__(self, scenario: str, record: Path) -> None:
         command = [
@@ -48,7 +49,7 @@ class Serve:
 
     @property
     def processor_s(self) -> float:
-        """Processor time so far."""
+        """Return the processor time used so far."""
         fields = Path(f"/proc/{self._running.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / HERTZ
 
@@ -61,7 +62,7 @@ class Serve:
 
 
 async def ask(client: Client, text: str, deadline_s: float, waits: list[float]) -> None:
-    """Send *text* again and again, as soon as the answer is there."""
+    """Send *text* repeatedly, each time after the response."""
     batch = packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le"))
     while (begun := time.perf_counter()) < deadline_s:
         await client.say(batch)
@@ -87,7 +88,7 @@ async def busy(serve: Serve, connections: int, text: str, seconds: float) -> str
 
 
 async def idle(serve: Serve, connections: int, seconds: float) -> str:
-    """Beside what the run itself costs without any connection."""
+    """Return the additional processor time of idle connections as text."""
     await asyncio.sleep(2)
     before = serve.processor_s
     await asyncio.sleep(seconds)

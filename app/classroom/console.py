@@ -224,7 +224,7 @@ async def _talk(
     show: Callable[[str], object],
     find_moments: Callable[[], ReplayMoments],
 ) -> bool:
-    """Send until the input ends, which is announced, or the host disconnects."""
+    """Send lines until the input ends or the host disconnects; return whether the input ended."""
     open_requests, answered = 0, asyncio.Condition()
 
     async def hear() -> None:

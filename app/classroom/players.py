@@ -29,7 +29,7 @@ class SolutionNotFoundError(Exception):
 
 
 def inputs(lines: Sequence[Input]) -> Callable[[SeatRun, int], None]:
-    """Apply the *lines* that the run has not had, then continue to its end; refused lines are skipped."""
+    """Return a player that applies the remaining *lines* and plays to the end; refused lines are skipped."""
 
     def play(run: SeatRun, input_count: int) -> None:
         drill = run.drill
@@ -66,7 +66,7 @@ def reference(run: SeatRun, input_count: int) -> None:
 
 
 def typed(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, int], None]:
-    """Apply each line when it arrives, until the run or the input ends."""
+    """Return a player that applies each line when it arrives, until the run or the input ends."""
     read: SimpleQueue[str | None] = SimpleQueue()
 
     def listen() -> None:

@@ -492,7 +492,7 @@ def _weighed(account: Account | None) -> tuple[float | None, float | None]:
     """Return accuracy, and the point of no return in seconds."""
     if account is None:
         return None, None
-    no_return = account.no_return
+    no_return = account.point_of_no_return
     return round(account.accuracy, 1), None if no_return is None else no_return / TICKS_PER_S
 
 

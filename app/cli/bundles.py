@@ -25,7 +25,7 @@ from engine.drill.authoring.problems import Problem, ScenarioError
 from engine.drill.authoring.scenario import escape_invisible
 
 if TYPE_CHECKING:
-    from app.files.accepted_files import Accepted
+    from app.files.accepted_files import AcceptedText
     from app.storage import Profile
 
 DIGITS_MIN: Final = 8
@@ -227,7 +227,7 @@ def _forget(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-def _select_by_digest(entries: list[Accepted], beginnings: list[str]) -> list[Accepted]:
+def _select_by_digest(entries: list[AcceptedText], beginnings: list[str]) -> list[AcceptedText]:
     """Return the entries whose SHA-256 begins with one of *beginnings*; all without *beginnings*.
 
     Raises UsageError for an unknown or ambiguous one.

@@ -155,7 +155,7 @@ def _search_certificate(
         for share in work.steps():  # run at least the seeds of each search
             if is_time_over(share):
                 work.end_search()
-            progress.tell(_format_progress(work.now), f" of {seconds:g} s")
+            progress.report(_format_progress(work.now), f" of {seconds:g} s")
         return work.certificate(is_time_over)
 
 
@@ -213,7 +213,7 @@ def _better(chance: LastChance | None, worst: RunSegment | None) -> list[str]:
     else:
         if chance is not None:
             rows.append(f"all goals could be reached until {chance.tick / TICKS_PER_S:g} s, in this way:")
-            rows += [f"    {item.line}" for item in chance.acts]
+            rows += [f"    {item.line}" for item in chance.remaining_actions]
         if worst is not None:
             rows.append(f"better from {worst.tick / TICKS_PER_S:g} s on:")
     if worst is not None:
@@ -222,7 +222,7 @@ def _better(chance: LastChance | None, worst: RunSegment | None) -> list[str]:
 
 
 def _is_same_advice(chance: LastChance, worst: RunSegment) -> bool:
-    words = [[item.line_without_time for item in acts] for acts in (chance.acts, worst.best)]
+    words = [[item.line_without_time for item in acts] for acts in (chance.remaining_actions, worst.best)]
     return chance.tick == worst.tick and words[0] == words[1]
 
 

@@ -54,12 +54,14 @@ def over_processes(scenario: Scenario, seed: int, workers: int | None) -> Iterat
     if workers is None:
         from distributed import default_client
 
-        yield Crew(scenario, seed, [Helper(default_client().get_executor(pure=False), cluster=True)]).spread
+        yield SearchProcesses(
+            scenario, seed, [HelperProcess(default_client().get_executor(pure=False), cluster=True)]
+        ).spread
         return
     from joblib.externals.loky import ProcessPoolExecutor
 
-    helpers = [Helper(ProcessPoolExecutor(1)) for _ in range(workers - 1)]
-    crew = Crew(scenario, seed, helpers)
+    helpers = [HelperProcess(ProcessPoolExecutor(1)) for _ in range(workers - 1)]
+    crew = SearchProcesses(scenario, seed, helpers)
     try:
         yield crew.spread
     finally:
@@ -98,7 +100,7 @@ class Round:
 
 
 @dataclass(slots=True)
-class Helper:
+class HelperProcess:
     """Another process, or a cluster of processes."""
 
     executor: Any
@@ -124,14 +126,14 @@ class Helper:
         return not all(future.running() or future.done() for future in asked)
 
 
-class Crew:
+class SearchProcesses:
     """This process and its helpers.
 
     The next free process does the next job. Results are reported in the order of the jobs, so that they do not
     depend on the number of processes.
     """
 
-    def __init__(self, scenario: Scenario, seed: int, helpers: Sequence[Helper]) -> None:
+    def __init__(self, scenario: Scenario, seed: int, helpers: Sequence[HelperProcess]) -> None:
         self._drill = (scenario.name, scenario.text, seed)
         self._search = uuid.uuid4().hex
         self._helpers = helpers
@@ -236,7 +238,7 @@ class Crew:
                 )
                 helper.asked.append((next_job, asked))
 
-    def _news(self, helper: Helper, rules: Rules) -> list[bytes]:
+    def _news(self, helper: HelperProcess, rules: Rules) -> list[bytes]:
         """Return states of which *helper* may not know."""
         found = self._found_states[rules]
         if helper.cluster:

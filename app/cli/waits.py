@@ -30,7 +30,7 @@ class TerminalProgress:
         """Return the seconds since the start."""
         return time.monotonic() - self._start_s
 
-    def tell(self, text: str, total_text: str = "") -> None:
+    def report(self, text: str, total_text: str = "") -> None:
         """Report progress at a readable rate: elapsed time, *text*, and the total as *total_text*."""
         if sys.stderr.isatty() and time.monotonic() - self._last_report_s >= TOLD_EVERY_S:
             self._last_report_s = time.monotonic()
@@ -42,7 +42,7 @@ def run_with_progress(work: Slices[Done], describe: Callable[[float], str]) -> D
     progress = TerminalProgress()
     while True:
         try:
-            progress.tell(describe(next(work)))
+            progress.report(describe(next(work)))
         except StopIteration as end:
             found: Done = end.value
             return found
@@ -57,7 +57,7 @@ def count_with_progress(coming: Iterable[Each], count: int, label: str) -> Itera
             progress = TerminalProgress()
         else:
             left_s = progress.passed_s / before * (count - before - 1)
-            progress.tell(f"{before + 1} of {count} {label}, about {run_time(left_s)} left")
+            progress.report(f"{before + 1} of {count} {label}, about {run_time(left_s)} left")
 
 
 @contextmanager

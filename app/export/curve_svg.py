@@ -71,8 +71,8 @@ def draw_small(account: Account, end_tick: Tick) -> str:
         if move.line != WAITING:
             x, y = format_point((move.until, move.after)).split(",")
             parts.append(f'<circle cx="{x}" cy="{y}" r="2.4" fill="{COLOURS[TONES[move.label][1]]}"/>')
-    if account.no_return is not None:
-        x, _ = format_point((account.no_return, 0.0)).split(",")
+    if account.point_of_no_return is not None:
+        x, _ = format_point((account.point_of_no_return, 0.0)).split(",")
         parts.append(f'<path d="M{x},0 V{SMALL_HEIGHT}" stroke="{COLOURS["bad"]}" stroke-dasharray="3,2"/>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SMALL_WIDTH} {SMALL_HEIGHT}" width="{SMALL_WIDTH}" '
@@ -109,10 +109,10 @@ def _curve(account: Account, end_tick: Tick) -> Iterator[str]:
 
 
 def _no_return(account: Account, end_tick: Tick) -> Iterator[str]:
-    if account.no_return is None:
+    if account.point_of_no_return is None:
         return
-    x, red = x_of(account.no_return, end_tick), COLOURS["bad"]
-    words = html.escape(value_curve.format_no_return(account.no_return))
+    x, red = x_of(account.point_of_no_return, end_tick), COLOURS["bad"]
+    words = html.escape(value_curve.format_no_return(account.point_of_no_return))
     room = len(words) * LETTER / 2
     middle = min(max(LEFT + room, x), WIDTH - RIGHT - room)
     yield f'<path d="M{x:.1f},{TOP - 4} V{TOP + HEIGHT}" stroke="{red}" stroke-dasharray="4,3"/>'

@@ -22,7 +22,7 @@ _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedText:
     """Accepted text. Empty fields are unknown."""
 
     sha256: str
@@ -35,7 +35,7 @@ class Accepted:
     """True if it was written here and not accepted; it is not listed."""
 
 
-def remembered(profile: Profile) -> list[Accepted]:
+def remembered(profile: Profile) -> list[AcceptedText]:
     """Return all remembered files, the last one at the end; invalid entries are ignored.
 
     Raises StorageError.
@@ -47,24 +47,24 @@ def remembered(profile: Profile) -> list[Accepted]:
     return [one for entry in found if (one := _read(entry)) is not None] if isinstance(found, list) else []
 
 
-def list_foreign(entries: Iterable[Accepted]) -> list[Accepted]:
+def list_foreign(entries: Iterable[AcceptedText]) -> list[AcceptedText]:
     """Return the accepted files from other authors, the latest first."""
     return [one for one in entries if not one.own][::-1]
 
 
-def add_entry(entries: Iterable[Accepted], entry: Accepted) -> list[Accepted]:
+def add_entry(entries: Iterable[AcceptedText], entry: AcceptedText) -> list[AcceptedText]:
     """Return *entries* with *entry*, dated today, which replaces an older one with the same text."""
     dated = replace(entry, title=entry.title[:TEXT_MAX], author=entry.author[:TEXT_MAX], on=_today())
     return [*(other for other in entries if other.sha256 != entry.sha256), dated][-ACCEPTED_MAX:]
 
 
-def remove_entries(entries: Iterable[Accepted], digests: Iterable[str]) -> list[Accepted]:
+def remove_entries(entries: Iterable[AcceptedText], digests: Iterable[str]) -> list[AcceptedText]:
     """Return *entries* without entries with these SHA-256."""
     gone = set(digests)
     return [one for one in entries if one.sha256 not in gone]
 
 
-def save_entries(profile: Profile, entries: Iterable[Accepted]) -> None:
+def save_entries(profile: Profile, entries: Iterable[AcceptedText]) -> None:
     """Save the entries. Raises StorageError, and then the former file is intact."""
     profile.settings.set(ACCEPTED, json.dumps([asdict(one) for one in entries]))
 
@@ -73,15 +73,15 @@ def _today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _read(entry: object) -> Accepted | None:
+def _read(entry: object) -> AcceptedText | None:
     if isinstance(entry, str):
         entry = {"sha256": entry}
     if not isinstance(entry, dict):
         return None
-    said = {field.name: entry[field.name] for field in fields(Accepted) if field.name in entry}
+    said = {field.name: entry[field.name] for field in fields(AcceptedText) if field.name in entry}
     texts = [value for name, value in said.items() if name != "own"]
     if not all(isinstance(text, str) and len(text) <= TEXT_MAX for text in texts):
         return None
     if not isinstance(said.get("own", False), bool) or not _SHA256.fullmatch(said.get("sha256", "")):
         return None
-    return Accepted(**said)
+    return AcceptedText(**said)

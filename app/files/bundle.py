@@ -357,7 +357,7 @@ def _manifest(raw: bytes, add: Add) -> Manifest | None:
 
 
 def _differences(manifest: Manifest, members: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """Return name and message for each member that differs from its entry in `bundle.toml`."""
+    """Yield name and message for each member that differs from its entry in `bundle.toml`."""
     listed = Counter(member.name for member in manifest.members)
     for name, times in listed.items():
         if times > 1:

@@ -94,7 +94,7 @@ class Host:
         self._search: EventSearch | None = None
         self._work: BackgroundTask[object] | None = None
         self._sought: tuple[Tick, bool] | None = None
-        """Arguments of the last `look`, while the background task that computes it is running."""
+        """Arguments of the last `show_moment`, while the background task that computes it is running."""
         self._is_held = False
         """True while time stands still for a question."""
         self._since_recorded_ticks = 0
@@ -115,14 +115,14 @@ class Host:
     def open(self, run: Drill | History, recorder: Recorder) -> None:
         """Show *run*, paused; further inputs go to *recorder*."""
         self._take_up(run, recorder)
-        self._look_at(None)
+        self._show_playback(None)
         if self.history is not None and self.history.drill.finished:
             self._finish(self.history.drill)
 
     def watch(self, run: History, at_each_deed: bool = False, tick: Tick = 0) -> None:
         """Show a finished run from *tick* on, read-only. *at_each_deed*: pause after each input."""
         self._take_up(run, NoRecorder())
-        self._look_at(
+        self._show_playback(
             Playback(run, run.seek(tick, before_inputs=True), stays=True, at_each_deed=at_each_deed)
         )
 
@@ -151,7 +151,7 @@ class Host:
         """A past moment is on screen: nothing can be done there."""
         return self._playback is not None
 
-    def look(self, tick: Tick, before_inputs: bool = False) -> bool:
+    def show_moment(self, tick: Tick, before_inputs: bool = False) -> bool:
         """Show the run at *tick*, after all inputs of that tick or, with *before_inputs*, before them.
 
         A distant moment takes some frames, with a progress bar, and a newer request replaces it. Return
@@ -175,18 +175,18 @@ class Host:
         past = self._playback
         watched = past is not None and past.stays
         if past_drill.tick >= history.drill.tick and not before_inputs and not watched:
-            self._look_at(None)
+            self._show_playback(None)
         else:
             steps = past.at_each_deed if past is not None else False
-            self._look_at(Playback(history, past_drill, stays=watched, at_each_deed=steps))
+            self._show_playback(Playback(history, past_drill, stays=watched, at_each_deed=steps))
 
-    def look_at_now(self) -> None:
+    def show_latest(self) -> None:
         """Show the run at its latest time again."""
         if self._playback is not None:
             self._halt()
-            self._look_at(None)
+            self._show_playback(None)
 
-    def _look_at(self, playback: Playback | None) -> None:
+    def _show_playback(self, playback: Playback | None) -> None:
         looked, self._playback = self._playback is not None, playback
         self.drill_changed.emit(self.drill)
         if looked or playback is not None:
@@ -394,11 +394,11 @@ class Host:
             else:
                 request.answer.set_result(RequestResult(item))
         self._show(drill.events[known:])
-        if self._is_held and not self._stands_still(drill):
+        if self._is_held and not self._is_waiting_for_answer(drill):
             self.play()
         return ""
 
-    def take_in(self) -> None:
+    def process_inbox(self) -> None:
         """Process posted requests within the budget of a frame; remaining ones wake the host again."""
         until = self._clock() + BUDGET_S
         for request in self.inbox.take_requests():
@@ -418,7 +418,7 @@ class Host:
 
     def on_frame(self, elapsed_ms: float) -> None:
         """Process the inbox, then the work due after *elapsed_ms* of wall time, within the budget of a frame."""
-        self.take_in()
+        self.process_inbox()
         if self._work is not None:
             self._go_on_working(self._work)
         elif self._search is not None:
@@ -468,7 +468,7 @@ class Host:
                 self._halt()
                 self._is_held = ran  # a running clock continues with the answer
                 break
-            if self._playback is not None and self._playback.take_deed():
+            if self._playback is not None and self._playback.take_pause_request():
                 self._halt()
                 break
             if self._clock() >= until or (stop is not None and stop(new)):
@@ -492,7 +492,7 @@ class Host:
         if self._playback is not None and self._playback.has_finished:
             self._halt()
             if not self._playback.stays:
-                self._look_at(None)
+                self._show_playback(None)
         elif self._playback is None and drill.finished:
             self._finish(drill)
 
@@ -507,14 +507,14 @@ class Host:
         self._record = RecordingSchedule(NoRecorder())
         self.finished.emit(report)
 
-    def _stands_still(self, drill: Drill) -> bool:
+    def _is_waiting_for_answer(self, drill: Drill) -> bool:
         """Return whether time stands still until a question is answered."""
         holding = {inquiry.name for inquiry in drill.scenario.inquiries if inquiry.pause}
         return self._playback is None and any(asked.name in holding for asked in drill.open_questions())
 
     def _refuse_question(self, drill: Drill) -> bool:
         """Return whether time stands still for a question, and say so."""
-        if holds := self._stands_still(drill):
+        if holds := self._is_waiting_for_answer(drill):
             self.refused.emit(tr(inbox.ANSWER_FIRST))
         return holds
 
@@ -566,7 +566,7 @@ class Host:
         until = self._clock() + budget_s
         if work.run_slices(lambda: self._clock() < until):
             self._drop()
-            work.tell()
+            work.deliver()
         else:
             self.progress.emit(work.share)
 

@@ -42,7 +42,7 @@ class BackgroundTask(Generic[Result_co]):
     def run_slices(self, in_time: Callable[[], bool]) -> bool:
         """Run at least one slice, and more while *in_time* is true; return True when done.
 
-        Then `tell` passes the result on.
+        Then `deliver` passes the result on.
         """
         try:
             self.share = next(self._slices)
@@ -56,7 +56,7 @@ class BackgroundTask(Generic[Result_co]):
             self._tell = lambda: self._failed(problem)
         return self._tell is not None
 
-    def tell(self) -> None:
+    def deliver(self) -> None:
         """Pass the result on."""
         assert self._tell is not None
         self._tell()
@@ -143,7 +143,7 @@ class Playback:
             if self.at_each_deed:
                 return drill.events[known:]
 
-    def take_deed(self) -> bool:
+    def take_pause_request(self) -> bool:
         """Return whether time must pause for the last input, and clear the flag."""
         deed, self._deed = self._deed, False
         return deed and self.at_each_deed

@@ -63,7 +63,7 @@ dates.
 
 
 @dataclass(frozen=True, slots=True)
-class Practised:
+class PracticedRun:
     """Finished run as evidence of skills. Runs that were rewound or only watched are no evidence."""
 
     scenario: str
@@ -125,7 +125,7 @@ class SkillStanding:
 
 
 @dataclass(frozen=True, slots=True)
-class _Memory:
+class _SkillMemory:
     """Skill directly after a repetition."""
 
     level: float = 0.0
@@ -149,36 +149,36 @@ def _convert_to_utc(moment: datetime) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def _repeated(memory: _Memory, run: Practised) -> _Memory:
+def _repeated(memory: _SkillMemory, run: PracticedRun) -> _SkillMemory:
     """Return *memory* after one more run."""
     faded = memory.level * memory.estimate_recall(run.at)
     level = faded + (run.quality - faded) * WEIGHTS[run.mode]
     failed = run.rating is Rating.Again
     spaced = memory.last is None or _count_days(memory.last, run.at) >= SPACED_DAYS
     if not (failed or spaced):
-        return _Memory(level, memory.card, memory.successes, memory.last)
+        return _SkillMemory(level, memory.card, memory.successes, memory.last)
     at = _convert_to_utc(run.at)
     card, _ = SCHEDULER.review_card(memory.card or Card(card_id=0, due=at), run.rating, at)
-    return _Memory(level, card, 0 if failed else memory.successes + 1, run.at)
+    return _SkillMemory(level, card, 0 if failed else memory.successes + 1, run.at)
 
 
-def standings(
-    runs: Iterable[Practised], trained: Mapping[str, Sequence[str]], current_time: datetime
+def estimate_skills(
+    runs: Iterable[PracticedRun], trained: Mapping[str, Sequence[str]], current_time: datetime
 ) -> list[SkillStanding]:
     """Return the state of every skill at *current_time*. *trained*: scenario -> the keys of its skills.
 
     All times are in one zone. Runs later than *current_time* (a clock was changed) count as runs of that time.
     """
-    by_skill: dict[str, list[Practised]] = {skill.key: [] for skill in skills()}
+    by_skill: dict[str, list[PracticedRun]] = {skill.key: [] for skill in skills()}
     for run in sorted(runs, key=lambda run: run.at):
         for key in dict.fromkeys(trained.get(run.scenario, ())):
             if run.mode in WEIGHTS and run.is_evidence and key in by_skill:
                 by_skill[key].append(run)
-    return [_standing(skill, by_skill[skill.key], current_time) for skill in skills()]
+    return [_estimate_skill(skill, by_skill[skill.key], current_time) for skill in skills()]
 
 
-def _standing(skill: Skill, runs: Sequence[Practised], current_time: datetime) -> SkillStanding:
-    memory = _Memory()
+def _estimate_skill(skill: Skill, runs: Sequence[PracticedRun], current_time: datetime) -> SkillStanding:
+    memory = _SkillMemory()
     for run in runs:
         memory = _repeated(memory, run)
     due = None
@@ -189,7 +189,7 @@ def _standing(skill: Skill, runs: Sequence[Practised], current_time: datetime) -
     return SkillStanding(skill, mastery, len(runs), memory.successes, _is_proved(runs), last, due)
 
 
-def _is_proved(runs: Sequence[Practised]) -> bool:
+def _is_proved(runs: Sequence[PracticedRun]) -> bool:
     """Return whether the runs, in time order, prove the skill; the first drill of a skill proves no transfer."""
     passes = [run for run in runs if run.is_unaided_pass]
     apart = bool(passes) and _count_days(passes[0].at, passes[-1].at) >= APART_DAYS

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from app.learning.memory import Practised, standings
+from app.learning.memory import PracticedRun, estimate_skills
 from engine.drill.judging.skills import Skill, by_key
 
 NEW_SHOWN: Final = 3
@@ -38,7 +38,7 @@ class Recommendation:
 
 
 def recommend_drills(
-    runs: Sequence[Practised], courses: Sequence[DrillCandidate], current_time: datetime
+    runs: Sequence[PracticedRun], courses: Sequence[DrillCandidate], current_time: datetime
 ) -> list[Recommendation]:
     """Recommend drills with reasons, the most urgent first: few scenarios that cover all due skills.
 
@@ -46,7 +46,7 @@ def recommend_drills(
     follow up to NEW_SHOWN drills with unpracticed skills, the easiest first.
     """
     trained = {course.name: course.skills for course in courses}
-    found = standings(runs, trained, current_time)
+    found = estimate_skills(runs, trained, current_time)
     due = {s.skill.key: s for s in found if s.is_review_due(current_time)}
     fresh = {s.skill.key for s in found if s.last is None}
     told = [run for run in runs if run.is_evidence]

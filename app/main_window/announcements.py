@@ -49,7 +49,7 @@ class Announcer(QObject):
         session.running_changed.connect(self._show_running)
         session.speed_changed.connect(lambda speed: self._announce_time(speed_text(speed)))
         session.progress.connect(self._show_progress)
-        session.drill_changed.connect(lambda _: self._show_look())
+        session.drill_changed.connect(lambda _: self._announce_shown_moment())
         session.finished.connect(self._show_end)
         play.began.connect(lambda _: self._forget())
 
@@ -80,7 +80,7 @@ class Announcer(QObject):
         if was and not self._searching and drill is not None and not drill.finished:
             self._announce_time(_paused(drill))
 
-    def _show_look(self) -> None:
+    def _announce_shown_moment(self) -> None:
         drill, live = self._session.drill, self._session.live
         if self._session.looking_back and drill is not None and live is not None:
             said = tr("Looking back at {moment} of {now}.")

@@ -67,7 +67,7 @@ class Appearance(QObject):
         self._choices(menu, "layout", tr("&Layout"), LAYOUTS, self.set_layout)
         self._tick("layout", self.layout)
 
-    def fill_looks(self, menu: QMenu) -> None:
+    def fill_menu(self, menu: QMenu) -> None:
         """Add the choices on appearance to their menu."""
         self._choices(menu, "theme", tr("&Theme"), THEMES, self.set_theme)
         self._choices(menu, "language", tr("Lan&guage (from the next start)"), TONGUES, self.set_language)

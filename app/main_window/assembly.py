@@ -19,18 +19,18 @@ from app.main_window import class_offers, confirmations, desk_page, dialogs, men
 from app.main_window.actions import Actions, DeskKeys
 from app.main_window.announcements import Announcer
 from app.main_window.appearance import Appearance
-from app.main_window.bundles import Bundling
-from app.main_window.close import Closing, SettingsWriter
+from app.main_window.bundles import BundleDialogs
+from app.main_window.close import CloseGuard, SettingsWriter
 from app.main_window.commands import PaletteCommands
 from app.main_window.confirmations import Confirmations
-from app.main_window.debrief_page import Debriefing
+from app.main_window.debrief_page import DebriefPage
 from app.main_window.desk import Desk
 from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts, ViewConnection
 from app.main_window.diagnostics import Doctor
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.failover_moment import FailoverMoment
 from app.main_window.fault_menu import FaultMenu
-from app.main_window.files import Drops, Files, Recent, Scripts
+from app.main_window.files import FileDropHandler, Files, RecentFiles, Scripts
 from app.main_window.first_run import FirstRun
 from app.main_window.learning import Learning
 from app.main_window.library import Library
@@ -38,11 +38,11 @@ from app.main_window.navigation import Navigation
 from app.main_window.presenter_mode import FullScreen, PresenterMode, TopologyNotes
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.query_drafts import QueryDrafts
-from app.main_window.replay import Loading, Replay
+from app.main_window.replay import LoadingBar, ReplayControls
 from app.main_window.run_controller import RunController
 from app.main_window.runs import BranchViews, FinishedRuns
 from app.main_window.save_scenario import RunAsScenario, ScenarioSaver
-from app.main_window.scenario_editor import Editing
+from app.main_window.scenario_editor import EditorLauncher
 from app.main_window.session import HostSession
 from app.main_window.start_page import StartPage
 from app.main_window.time_selection import TimeSelection, save_charts
@@ -144,7 +144,7 @@ class Assembly(QObject):
         class_offers.offer(
             self._store,
             self._notice,
-            lambda database: self._classes_of_window().hold_again(database),
+            lambda database: self._classes_of_window().reopen_class(database),
             self._return_to_class,
         )
         self._window.be_ready()
@@ -164,7 +164,7 @@ class Assembly(QObject):
         self._act_line, self._run_facts = ActLine(), RunFacts(self._play)
         self._window.statusBar().insertWidget(0, self._act_line)
         self._window.statusBar().addPermanentWidget(self._run_facts)
-        self._window.statusBar().addWidget(Loading(self._session))
+        self._window.statusBar().addWidget(LoadingBar(self._session))
         for line in (self._act_line, self._run_facts):
             line.hide()
 
@@ -211,7 +211,7 @@ class Assembly(QObject):
         window, navigation, notice = self._window, self._navigation, self._notice
         self._gate = QuarantineGate(self._profile, navigation, self._session, self._picker, notice, window)
         self._branches = BranchViews(navigation, self._session, self._play, notice, window)
-        self._debriefing = Debriefing(
+        self._debriefing = DebriefPage(
             self._debrief, self._profile, navigation, self._session, self._play, self._library,
             self._gate, notice, self._store, window,
         )  # fmt: skip
@@ -230,7 +230,7 @@ class Assembly(QObject):
         self._notes = TopologyNotes(self._topology, session, play, self._pages, self._store, window)
         self._presenter_mode = PresenterMode(self._appearance, self._topology, self._store, window)
         self._full_screen = FullScreen(self._desk, window)
-        self._replay = Replay(page, session, play, notice, window)
+        self._replay = ReplayControls(page, session, play, notice, window)
         self._failover_moment = FailoverMoment(page, session, play, notice, self._store, window)
         Learning(page, session, play, self._debriefing, window)
         FaultMenu(window.menus["&Faults"], session, self._topology, self._actions.by_name["fault.revert_all"])
@@ -248,12 +248,14 @@ class Assembly(QObject):
         self._files = Files(
             self._scripts, self._debriefing, self._choice, self._gate, self._irrevocable, notice, window
         )
-        self._bundling = Bundling(self._library, self._choice, self._navigation, self._picker, notice, window)
-        self._editing = Editing(
+        self._bundling = BundleDialogs(
+            self._library, self._choice, self._navigation, self._picker, notice, window
+        )
+        self._editing = EditorLauncher(
             self._profile, self._navigation, self._choice, self._play, self._saver, self._gate,
             self._irrevocable, self._appearance, notice, window,
         )  # fmt: skip
-        self._recent = Recent(self._store, window)
+        self._recent = RecentFiles(self._store, window)
         for opened in (self._files.opened, self._editing.file_opened):
             opened.connect(self._recent.add)
         for wanted in (self._recent.file_wanted, self._bundling.run_wanted):
@@ -274,7 +276,7 @@ class Assembly(QObject):
         self._commands = PaletteCommands(
             self._actions, window.menus, self._desk, self._session, self._library, self._choice, window
         )
-        self._closing = Closing(
+        self._closing = CloseGuard(
             self._irrevocable, self._drafts, self._navigation, self._appearance, window,
             lambda: self._classes is not None and self._classes.is_holding,
         )  # fmt: skip
@@ -285,7 +287,7 @@ class Assembly(QObject):
         others: dict[str, Callable[[QMenu], object]] = {
             menus.RECENT: lambda menu: menu.addMenu(self._recent.menu),
             menus.LAYOUT: self._appearance.fill_layout,
-            menus.LOOKS: self._appearance.fill_looks,
+            menus.LOOKS: self._appearance.fill_menu,
             menus.PLANNER: partial(_put, text=mark("&Link planner"), do=self._tools.show_planner),
             menus.FIDELITY: partial(_put, text=mark("&Fidelity to the papers"), do=self._tools.show_fidelity),
             menus.START_CLASS: partial(_put, text=mark("&Start a class…"), do=self._start_class),
@@ -306,10 +308,15 @@ class Assembly(QObject):
         }
         queries = {f"query.{name}": action for name, action in self._console.tools.items()}
         menus.fill_bar(self._window.menus, self._actions.by_name | queries, others)
-        acts = self._acts_on_runs() | self._acts_on_time() | self._acts_on_views() | self._acts_of_help()
+        acts = (
+            self._connect_run_actions()
+            | self._connect_time_actions()
+            | self._connect_view_actions()
+            | self._connect_help_actions()
+        )
         self._actions.connect_to({name: self._irrevocable.guarded(name, do) for name, do in acts.items()})
 
-    def _acts_on_runs(self) -> dict[str, Callable[[], object]]:
+    def _connect_run_actions(self) -> dict[str, Callable[[], object]]:
         return {
             "drill.open": self._navigation.show_home,
             "drill.open_file": self._files.ask,
@@ -330,7 +337,7 @@ class Assembly(QObject):
             "fault.revert_all": lambda: self._session.do("revert-all"),
         }
 
-    def _acts_on_time(self) -> dict[str, Callable[[], object]]:
+    def _connect_time_actions(self) -> dict[str, Callable[[], object]]:
         session, replay = self._session, self._replay
         return {
             "time.play": session.toggle,
@@ -345,14 +352,14 @@ class Assembly(QObject):
             "time.normal": lambda: session.set_speed(1.0),
             "time.back": lambda: replay.to_mark(forward=False),
             "time.forward": lambda: replay.to_mark(forward=True),
-            "time.now": session.look_at_now,
+            "time.now": session.show_latest,
             "time.go_on": replay.continue_from_moment,
             "time.moment": self._failover_moment.watch,
             "time.why_not": self._failover_moment.explain,
             "time.all": self._moments.forget,
         }
 
-    def _acts_on_views(self) -> dict[str, Callable[[], object]]:
+    def _connect_view_actions(self) -> dict[str, Callable[[], object]]:
         desk, topology, appearance = self._desk, self._topology, self._appearance
         return {
             **{f"view.{name}": partial(desk.focus_view, name) for name in docks.NAMES},
@@ -372,7 +379,7 @@ class Assembly(QObject):
             "teach.find": topology.find_thing,
         }
 
-    def _acts_of_help(self) -> dict[str, Callable[[], object]]:
+    def _connect_help_actions(self) -> dict[str, Callable[[], object]]:
         return {
             "help.here": self._help.show,
             "help.palette": self._commands.open,
@@ -420,7 +427,7 @@ class Assembly(QObject):
         picker.progress_wanted.connect(self._progress.show)
         picker.file_wanted.connect(self._files.ask)
         picker.edit_wanted.connect(self._editing.edit)
-        Drops(window).dropped.connect(self._files.open)
+        FileDropHandler(window).dropped.connect(self._files.open)
         window.scenario_given.connect(self._admit)
         window.theme_changed.connect(self._appearance.follow_system)
         window.failed.connect(self._session.stop)

@@ -22,7 +22,7 @@ from engine.drill.authoring import run_scenario
 from engine.drill.authoring.scenario import escape_invisible
 
 
-class Bundling(QObject):
+class BundleDialogs(QObject):
     """The two dialogs for bundles and their actions."""
 
     run_wanted = Signal(str)

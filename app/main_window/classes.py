@@ -128,7 +128,7 @@ class Classes(QObject):
         dialog = StartClass(titles, folder, self._parent, list_addresses())
         dialog.choose(name)
         dialog.wanted.connect(self.start)
-        dialog.continued.connect(lambda file: self.hold_again(Path(file)))
+        dialog.continued.connect(lambda file: self.reopen_class(Path(file)))
         QShortcut(QKeySequence("F1"), dialog, self.help_wanted.emit)
         dialog.open()
         return dialog
@@ -157,7 +157,7 @@ class Classes(QObject):
         plan.write_text(what + (TESTS if tests else ""), encoding="utf-8")
         self._hold(database, "--plan", str(plan), address=address)
 
-    def hold_again(self, database: Path) -> None:
+    def reopen_class(self, database: Path) -> None:
         """Hold the class of *database* where it was."""
         self._hold(database)
 
@@ -181,7 +181,7 @@ class Classes(QObject):
         self.board.set_replay(replay)
         self.board.show()
         self._host = self._process(
-            "host", self._hear_host, *words, "--listen", f"{address}:{PORT}", "--end-with-input"
+            "host", self._open_console, *words, "--listen", f"{address}:{PORT}", "--end-with-input"
         )
 
     def _check_room(self) -> None:
@@ -195,7 +195,7 @@ class Classes(QObject):
             self.board.lobby.show_findings(findings)
 
     def _show_window(self) -> None:
-        """Return whether a window of the class stays on the screen."""
+        """Show the window if it is hidden."""
         if not self._parent.isVisible():
             self._parent.show()
 
@@ -227,13 +227,13 @@ class Classes(QObject):
             sys.executable, ["-m", "app", "class", command, "--database", str(self._database), *words]
         )
 
-    def _hear_host(self, code: str) -> None:
+    def _open_console(self, code: str) -> None:
         if self.board is not None and self._console is None:
             self.board.show_code(code)
             self._show_class(self.board)
-            self._console = self._process("console", self._hear_console)
+            self._console = self._process("console", self._process_host_message)
 
-    def _hear_console(self, line: str) -> None:
+    def _process_host_message(self, line: str) -> None:
         said: ToInstructor = json.loads(line)
         if self.board is None:
             return

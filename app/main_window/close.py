@@ -18,7 +18,7 @@ from app.settings import WindowSettings
 from app.widgets.notice import NoticeBar
 
 
-class Closing(QObject):
+class CloseGuard(QObject):
     """Decision whether the window may close, or must ask first."""
 
     def __init__(

@@ -53,7 +53,7 @@ REVIEW_AT_ONCE_S: Final = 0.02
 """Wall time that the review may take before the page is shown, so that a short run is complete at once."""
 
 
-class Debriefing(QObject):
+class DebriefPage(QObject):
     """The page after a run and all that it offers."""
 
     drill_wanted = Signal(str)
@@ -106,7 +106,7 @@ class Debriefing(QObject):
         page.retry_wanted.connect(play.retry)
         page.fresh_wanted.connect(self._begin_with_new_seed)
         page.solution_wanted.connect(self._watch)
-        page.watch_wanted.connect(self._look_back)
+        page.watch_wanted.connect(self._replay_from)
         page.account_wanted.connect(self._search_longer)
         page.next_wanted.connect(lambda: self.drill_wanted.emit(self._next_scenario))
         page.learn_wanted.connect(self._learn)
@@ -236,7 +236,7 @@ class Debriefing(QObject):
         self._show(report, callback)
 
     def return_to_debrief(self) -> None:
-        """Return from a finished run on the desk to its debrief, or else to the drills."""
+        """Go back from a finished run on the desk to its debrief, or else to the drills."""
         self._session.pause()
         if self._report is None:
             self._navigation.show_home()
@@ -418,8 +418,8 @@ class Debriefing(QObject):
         if self._drill is not None:
             self._play.watch_best(self._drill.scenario, self._drill.seed, best)
 
-    def _look_back(self, t_s: float) -> None:
-        self._play.look_back(round(t_s * 100))
+    def _replay_from(self, t_s: float) -> None:
+        self._play.replay_from(round(t_s * 100))
 
     def export(self, kind: str) -> None:
         """Ask for a file and export the run in one of the forms of `EXPORTS`, when the analysis is finished."""

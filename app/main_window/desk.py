@@ -142,7 +142,7 @@ class Desk(QMainWindow):
         """Layout of the desk before a stage came in its place."""
         self._taken: set[str] = set()
         """Panels that the run has closed."""
-        theme.follow(self, theme.FONT, self._keep_left_readable, self._size_titles, self._look_for_room)
+        theme.follow(self, theme.FONT, self._keep_left_readable, self._size_titles, self._check_room)
 
     def put(self, dock_spec: Dock, view: DeskView) -> None:
         """Add a view; the view of MIDDLE becomes the center. Call `arrange` when all are added."""
@@ -559,9 +559,9 @@ class Desk(QMainWindow):
         if not self._sized:
             self._sized = True
             self._share_out()
-        self._look_for_room()
+        self._check_room()
 
-    def _look_for_room(self) -> None:
+    def _check_room(self) -> None:
         if self._sized and self.narrow != self.is_short_of_room:
             self.room_changed.emit()
 

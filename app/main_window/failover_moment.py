@@ -308,7 +308,7 @@ class FailoverMoment(QObject):
         far = self._store.get(settings.FONT_SCALE) >= FAR_SCALE or bool(
             self._store.get(settings.BEFORE_PRESENTING)
         )
-        self.stage.set_look(far, self._store.get(settings.REDUCED_MOTION))
+        self.stage.set_appearance(far, self._store.get(settings.REDUCED_MOTION))
         self.stage.set_guided(self._play.introducing)
         self.stage.show_running(session.running)
         self._page.show_stage(True)

@@ -20,7 +20,7 @@ from app.files.scenario_files import ScenarioNotFoundError
 from app.files.sql_files import ScriptFileError
 from app.main_window import dialogs
 from app.main_window.confirmations import Confirmations
-from app.main_window.debrief_page import Debriefing
+from app.main_window.debrief_page import DebriefPage
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.session import HostSession
@@ -165,7 +165,7 @@ class Files(QObject):
     def __init__(
         self,
         scripts: Scripts,
-        debriefing: Debriefing,
+        debriefing: DebriefPage,
         choice: DrillChoice,
         gate: QuarantineGate,
         irrevocable: Confirmations,
@@ -235,7 +235,7 @@ class Files(QObject):
         self.opened.emit(str(file))
 
 
-class Drops(QObject):
+class FileDropHandler(QObject):
     """Handler of files dropped on the window, which are opened as if selected in a dialog."""
 
     dropped = Signal(str)
@@ -268,7 +268,7 @@ KEPT: Final = 10
 """Number of remembered files. Ours: readable at a glance in a menu."""
 
 
-class Recent(QObject):
+class RecentFiles(QObject):
     """Recent files, newest first; missing files stay listed but disabled."""
 
     file_wanted = Signal(str)

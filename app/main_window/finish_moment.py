@@ -27,7 +27,7 @@ class FinishMoment(QObject):
         self._notice = notice
         self._on_done: Callable[[], object] | None = None
         self._timer = QTimer(self, singleShot=True)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._proceed_when_quiet)
 
     @property
     def waiting(self) -> bool:
@@ -57,7 +57,7 @@ class FinishMoment(QObject):
             self._notice.clear()
             then()
 
-    def _look(self) -> None:
+    def _proceed_when_quiet(self) -> None:
         left_s = QUIET_S - guard().quiet_s
         if left_s > 0.0:
             self._timer.start(round(1000 * left_s) + 1)

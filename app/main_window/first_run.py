@@ -68,8 +68,8 @@ class FirstRun(QObject):
         """Reaction to the button of the mark."""
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._resume_clock)
-        session.happened.connect(self._hear)
-        session.world_changed.connect(lambda _: self._look())
+        session.happened.connect(self._process_events)
+        session.world_changed.connect(lambda _: self._check_time())
         play.began.connect(self._note)
 
     # --- beginning and end ----------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class FirstRun(QObject):
 
     # --- the failover ---------------------------------------------------------------------------------------
 
-    def _look(self) -> None:
+    def _check_time(self) -> None:
         """Cut the power when its time has come."""
         drill = self._drill
         if drill is None or self._session.live is not drill or drill.finished:
@@ -131,7 +131,7 @@ class FirstRun(QObject):
             self._session.set_speed(SLOW)
             self._session.do(first_run.POWER_OFF)
 
-    def _hear(self, events: list[Event]) -> None:
+    def _process_events(self, events: list[Event]) -> None:
         drill = self._drill
         if drill is None or self._session.live is not drill:
             return

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from app.files import certificates
-from app.main_window.debrief_page import Debriefing
+from app.main_window.debrief_page import DebriefPage
 from app.main_window.desk_page import DeskPage
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
@@ -29,7 +29,7 @@ class Learning(QObject):
         page: DeskPage,
         session: HostSession,
         play: RunController,
-        debriefing: Debriefing,
+        debriefing: DebriefPage,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
@@ -46,8 +46,8 @@ class Learning(QObject):
         """The player may still answer."""
         self.bar.pressed.connect(self._press)
         debriefing.lessons_wanted.connect(self.start)
-        session.world_changed.connect(lambda _: self._look_at_answer())
-        session.happened.connect(lambda _: self._look_at_answer())
+        session.world_changed.connect(lambda _: self._judge_answer())
+        session.happened.connect(lambda _: self._judge_answer())
         play.began.connect(lambda _: self._hide())
 
     # --- lessons --------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class Learning(QObject):
 
     # --- answers --------------------------------------------------------------------------------------------
 
-    def _look_at_answer(self) -> None:
+    def _judge_answer(self) -> None:
         """Judge the player's action if there is a new one."""
         live = self._session.live
         if not self._open or live is None or not self._play.practising or self._task.running:

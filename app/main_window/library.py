@@ -14,7 +14,7 @@ from app.storage import Profile, ResultRow, StorageError, UnfinishedRun
 from app.view_models import progress
 from app.view_models.drill_cards import Card
 from app.view_models.progress import LearnerProgress
-from app.view_models.start_page import Interrupted, NextDrill, recommend
+from app.view_models.start_page import InterruptedRun, NextDrill, recommend
 from app.views.history import FinishedRun
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -129,7 +129,7 @@ class Library:
         """Return whether no run was ever started."""
         return not self._load_begun_scenarios()
 
-    def interrupted(self) -> list[Interrupted]:
+    def interrupted(self) -> list[InterruptedRun]:
         """Return runs that can be continued, newest first; runs whose clock never ran are excluded."""
         try:
             runs = self._profile.unfinished() if self._profile is not None else []
@@ -139,9 +139,9 @@ class Library:
         begun = [run for run in runs if run.tick > 0 or run.lines or run.problem]
         return [self._interrupted(run) for run in begun[:INTERRUPTED_SHOWN]]
 
-    def _interrupted(self, run: UnfinishedRun) -> Interrupted:
+    def _interrupted(self, run: UnfinishedRun) -> InterruptedRun:
         summary = self.summaries.get(run.scenario_name)
-        return Interrupted(
+        return InterruptedRun(
             run_id=run.run_id,
             name=run.scenario_name,
             title=self.title(run.scenario_name),

@@ -75,7 +75,7 @@ class Navigation(QObject):
         guard().appeared(self._desk_page)
 
     def return_from_page(self) -> None:
-        """Return from a page to the run, or without one to the drills."""
+        """Go back from a page to the run, or to the drills if there is no run."""
         live = self._session.live
         if live is not None and not live.finished:
             self.show_desk()

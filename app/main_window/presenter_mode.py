@@ -38,7 +38,7 @@ class FullScreen(QObject):
         self._full_screen_layout: QByteArray | None = None
         """Initial layout on the full screen, before any change by the user; None until the layout has settled."""
         self._rest_timer = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
-        self._rest_timer.timeout.connect(self.look)
+        self._rest_timer.timeout.connect(self.store_sizes)
 
     def toggle(self) -> None:
         """Fill the screen, or no longer."""
@@ -51,7 +51,7 @@ class FullScreen(QObject):
             desk.expect_restore(*self._previous_layout)
         self._window.setWindowState(self._window.windowState() ^ full)
 
-    def look(self) -> None:
+    def store_sizes(self) -> None:
         """Store the present sizes; later changes come from the user."""
         self._full_screen_layout = self._state()
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.files import accepted_files, bundle_store, run_files, scenario_files
-from app.files.accepted_files import Accepted
+from app.files.accepted_files import AcceptedText
 from app.files.bundle import Bundle
 from app.files.bundle_store import BundleStoreError, DrillOffer, RunOffer
 from app.files.run_files import RunFileError
@@ -54,7 +54,7 @@ class QuarantineGate(QObject):
         self._session, self._notice, self._parent = session, notice, parent
         self._page: Quarantine | None = None
         self._accepted = self._remembered()
-        self._pending_request: tuple[Accepted, Callable[[], None]] | None = None
+        self._pending_request: tuple[AcceptedText, Callable[[], None]] | None = None
         """File on the page, and the callback after its acceptance."""
         self._bundle: Bundle | None = None
         """The bundle that is on the page instead."""
@@ -67,7 +67,7 @@ class QuarantineGate(QObject):
         if self.knows(scenario.text):
             callback()
         else:
-            one = Accepted(sha256(scenario.text), scenario.title, scenario.author or "")
+            one = AcceptedText(sha256(scenario.text), scenario.title, scenario.author or "")
             self._ask(file, facts_of(contents(scenario)), scenario.text, one, callback)
 
     def admit_run(self, report: Report, scenario: Scenario, file: str, callback: Callable[[], None]) -> None:
@@ -88,7 +88,7 @@ class QuarantineGate(QObject):
             Fact(tr("Actions"), escape_invisible(does) or tr("none")),
             *facts_of(contents(scenario)),
         ]
-        one = Accepted(sha256(whole), _run_title(scenario), scenario.author or "")
+        one = AcceptedText(sha256(whole), _run_title(scenario), scenario.author or "")
         self._ask(file, facts, "\n".join((*lines, "", scenario.text)), one, callback)
 
     def admit_bundle(self, bundle: Bundle) -> None:
@@ -113,7 +113,7 @@ class QuarantineGate(QObject):
         drills = [name.removeprefix(_DRILL) for name in names if name.startswith(_DRILL)]
         runs = [name.removeprefix(_RUN) for name in names if name.startswith(_RUN)]
 
-        def put(looked_at: tuple[list[DrillOffer], list[Accepted]]) -> None:
+        def put(looked_at: tuple[list[DrillOffer], list[AcceptedText]]) -> None:
             self._store_selected(bundle, drills, runs, *looked_at)
 
         self._session.work(_check_selection(bundle, drills, runs), put, on_cancel=self._navigation.show_home)
@@ -124,7 +124,7 @@ class QuarantineGate(QObject):
         drills: list[str],
         runs: list[str],
         offered: list[DrillOffer],
-        newly_accepted: list[Accepted],
+        newly_accepted: list[AcceptedText],
     ) -> None:
         """Import the selection into the profile, mark it as accepted, and show it on the start page."""
         try:
@@ -145,7 +145,7 @@ class QuarantineGate(QObject):
 
     def trust(self, text: str) -> None:
         """Trust *text*, which the user wrote here."""
-        self._remember([Accepted(sha256(text), own=True)])
+        self._remember([AcceptedText(sha256(text), own=True)])
 
     def knows(self, text: str) -> bool:
         """Return whether a scenario's text is shipped, is the user's own, or was accepted."""
@@ -153,7 +153,7 @@ class QuarantineGate(QObject):
         return self._knows_hash(digest) or digest in _collect_local_hashes()
 
     def _ask(
-        self, file: str, facts: list[Fact], text: str, candidate: Accepted, callback: Callable[[], None]
+        self, file: str, facts: list[Fact], text: str, candidate: AcceptedText, callback: Callable[[], None]
     ) -> None:
         page = self._show_page()
         self._pending_request, self._bundle = (candidate, callback), None
@@ -197,7 +197,7 @@ class QuarantineGate(QObject):
             self._notice.warn(str(problem))
             return False
 
-    def _remembered(self) -> list[Accepted]:
+    def _remembered(self) -> list[AcceptedText]:
         profile = self._profile
         if profile is None:
             return []
@@ -205,13 +205,13 @@ class QuarantineGate(QObject):
             return accepted_files.remembered(profile)
         return []
 
-    def _remember(self, newly_accepted: Iterable[Accepted]) -> None:
+    def _remember(self, newly_accepted: Iterable[AcceptedText]) -> None:
         known = self._accepted
         for one in newly_accepted:
             known = accepted_files.add_entry(known, one)
         self._keep(known)
 
-    def _keep(self, accepted: list[Accepted]) -> None:
+    def _keep(self, accepted: list[AcceptedText]) -> None:
         """Save the accepted files. If they cannot be written, they are valid until this window closes."""
         self._accepted = accepted
         profile = self._profile
@@ -262,22 +262,22 @@ def _collect_local_hashes() -> set[str]:
 
 def _check_selection(
     bundle: Bundle, drills: list[str], runs: list[str]
-) -> Slices[tuple[list[DrillOffer], list[Accepted]]]:
+) -> Slices[tuple[list[DrillOffer], list[AcceptedText]]]:
     """Return the drills that the bundle now offers, and the files that become accepted with these drills and runs."""
     count = len(bundle.scenarios) + len(runs)
     by = bundle.manifest.author or ""
     offered: list[DrillOffer] = []
-    known: list[Accepted] = []
+    known: list[AcceptedText] = []
     for offer in bundle_store.offers(bundle):
         offered.append(offer)
         if offer.name in drills and offer.scenario is not None:
-            known.append(Accepted(sha256(offer.text), offer.scenario.title, offer.scenario.author or by))
+            known.append(AcceptedText(sha256(offer.text), offer.scenario.title, offer.scenario.author or by))
         yield len(offered) / count
     for number, name in enumerate(runs, start=1):
         with suppress(RunFileError):
             report, text = run_files.parse(bundle.runs[name], name)
             title = tr("Recorded run {name}").format(name=name)
-            known.append(Accepted(sha256(_join_replay_text(report, text)), title, by))
+            known.append(AcceptedText(sha256(_join_replay_text(report, text)), title, by))
         yield (len(offered) + number) / count
     return offered, known
 

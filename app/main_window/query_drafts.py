@@ -9,7 +9,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
 from app.storage import Profile, StorageError
 from app.views.console import Console
-from app.views.console.tabs import Closed, server_of
+from app.views.console.tabs import ClosedWindow, server_of
 
 if TYPE_CHECKING:
     from app.main_window.run_controller import RunController
@@ -25,7 +25,7 @@ LATEST_MS: Final = 2_000
 """Maximum age of unsaved text during typing without a pause."""
 
 
-class Pause(QTimer):
+class DebounceTimer(QTimer):
     """Timer that fires when nothing has changed for a while, or when changes last too long.
 
     Highlighting counts as a change of a text, and a long text is highlighted for seconds.
@@ -67,7 +67,7 @@ class QueryDrafts(QObject):
         self._title = ""
         self._resumable: set[str] = set()
         """Runs that can be continued: their texts stay."""
-        self._save_pause = Pause(DRAFTS_MS, self)
+        self._save_pause = DebounceTimer(DRAFTS_MS, self)
         self._save_pause.timeout.connect(self.save)
 
     def restore(self) -> None:
@@ -75,7 +75,7 @@ class QueryDrafts(QObject):
         kept = self._load_drafts()
         self._resumable = {str(run.run_id) for run in self._play.unfinished()}
         closed = [
-            Closed(server_of(key.rpartition("/")[2]), text)
+            ClosedWindow(server_of(key.rpartition("/")[2]), text)
             for key, text in kept.items()
             if key.partition("/")[0] != OF_A_RUN and text.strip()
         ]
@@ -89,7 +89,9 @@ class QueryDrafts(QObject):
             return
         self.save()
         left = self._console.drafts() if self._of is not None or self._title else {}
-        closed = [Closed(server_of(name), text, self._title) for name, text in left.items() if text.strip()]
+        closed = [
+            ClosedWindow(server_of(name), text, self._title) for name, text in left.items() if text.strip()
+        ]
         self._of, self._title = tree, drill.scenario.title
         self._run_known = 0
         run = f"{OF_A_RUN}/{self._run}/"

@@ -26,7 +26,7 @@ ROOM_LINES: Final = 60
 """A window of fewer lines of text in width has no room for the words; the bar has them as its tip."""
 
 
-class Loading(QWidget):
+class LoadingBar(QWidget):
     """A bar and a button; hidden while nothing is loaded."""
 
     def __init__(self, session: HostSession) -> None:
@@ -60,7 +60,7 @@ NEAR_S: Final = 0.005
 """Half a tick: marks this near to the moment on screen are the moment on screen."""
 
 
-class Replay(QObject):
+class ReplayControls(QObject):
     """Connects time line, bar and session."""
 
     left = Signal()
@@ -78,7 +78,7 @@ class Replay(QObject):
         page.insert_bar(self.bar)
         self._wanted_s = 0.0
         self._scrub = QTimer(self, singleShot=True, interval=SCRUB_MS)
-        self._scrub.timeout.connect(lambda: self.look(self._wanted_s))
+        self._scrub.timeout.connect(lambda: self.show_moment(self._wanted_s))
         self._stepped_s: float | None = None
         """Time to which the keys have moved since the window was last updated; None for no time, infinity for the
         present.
@@ -97,7 +97,7 @@ class Replay(QObject):
         session.looking.connect(lambda looking: self._show_world(None))
         self._timeline.moment_chosen.connect(self._choose)
         self._timeline.scrubbed.connect(self._drag)
-        self.bar.now_wanted.connect(session.look_at_now)
+        self.bar.now_wanted.connect(session.show_latest)
         self.bar.go_on_wanted.connect(self.continue_from_moment)
         self.bar.step_wanted.connect(self.step)
         self.bar.left.connect(self.left)
@@ -107,14 +107,14 @@ class Replay(QObject):
 
     # --- going to a moment ----------------------------------------------------------------------------------
 
-    def look(self, t_s: float) -> None:
+    def show_moment(self, t_s: float) -> None:
         """Show the run at *t_s* seconds."""
-        if self._session.look(ticks(t_s)):
+        if self._session.show_moment(ticks(t_s)):
             self._notice.clear()
 
     def _choose(self, t_s: float) -> None:
         self._scrub.stop()
-        self.look(t_s)
+        self.show_moment(t_s)
 
     def _drag(self, t_s: float) -> None:
         self._wanted_s = t_s
@@ -145,9 +145,9 @@ class Replay(QObject):
     def _show_moment(self, t_s: float) -> None:
         """Show a moment at once; a request during an unfinished one waits for `_catch_up`."""
         if math.isinf(t_s):
-            self._session.look_at_now()
+            self._session.show_latest()
         else:
-            self.look(t_s)
+            self.show_moment(t_s)
         self._catching_up.start()
 
     def _catch_up(self) -> None:
@@ -162,9 +162,9 @@ class Replay(QObject):
             return
         done = len(drill.journal) + offset
         if done <= 0:
-            self._session.look(0, before_inputs=True)
+            self._session.show_moment(0, before_inputs=True)
         elif done <= len(whole.journal):
-            self._session.look(whole.journal[done - 1].tick)
+            self._session.show_moment(whole.journal[done - 1].tick)
 
     def continue_from_moment(self) -> None:
         """Start a branch from the shown time."""
@@ -213,12 +213,12 @@ class Replay(QObject):
         looking = self._session.looking_back and drill is not None and live is not None
         if not looking or drill is None or live is None:
             self.bar.hide()
-            self._timeline.show_look(None)
+            self._timeline.show_cursor(None)
             if live is not None:
                 self._timeline.show_now(live.world.t_s)
             return
         t_s = drill.world.t_s
-        self._timeline.show_look(t_s)
+        self._timeline.show_cursor(t_s)
         if self._play.watching:
             asked = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
             lines = [describe_input(item.line_without_time, asked) for item in live.journal]

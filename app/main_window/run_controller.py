@@ -303,12 +303,6 @@ class RunController(QObject):
 
         self._session.work(replay_inputs(history, (), tick), open_run, on_error=self._report_problem)
 
-    def look_at(self, history: History) -> None:
-        """Show the run of another seat up to its latest time; nothing is recorded."""
-        self.leave()
-        self.began.emit(history.drill)
-        self._session.watch(history, tick=history.drill.tick)
-
     def watch_best(self, scenario: Scenario, seed: int, best: Best) -> None:
         """Show the best known continuation from a moment on, step by step.
 
@@ -379,7 +373,7 @@ class RunController(QObject):
         """
         self._session.set_speed(min(self._session.speed, RETRY_SPEED_MAX))
 
-    def look_back(self, tick: Tick = 0) -> None:
+    def replay_from(self, tick: Tick = 0) -> None:
         """Show the finished run again from *tick* on."""
         if self.branches is not None:
             history = self.branches.history

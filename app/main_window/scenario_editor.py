@@ -19,7 +19,7 @@ from app.main_window.confirmations import Confirmations
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.navigation import Navigation
 from app.main_window.quarantine import QuarantineGate
-from app.main_window.query_drafts import EDITOR_DRAFT, Pause
+from app.main_window.query_drafts import EDITOR_DRAFT, DebounceTimer
 from app.main_window.run_controller import RunController
 from app.main_window.save_scenario import ScenarioSaver
 from app.storage import Profile, StorageError
@@ -45,7 +45,7 @@ NAME_KEPT: Final = 50
 """Characters of a drill's name in the name of its copy, so that the copy's name has at most 60."""
 
 
-class Editing(QObject):
+class EditorLauncher(QObject):
     """Opens the editor with a new text, a file, a copy of a drill or the last run."""
 
     file_opened = Signal(str)
@@ -70,7 +70,7 @@ class Editing(QObject):
         self._appearance, self._notice, self._parent = appearance, notice, parent
         self._page: ScenarioEditor | None = None
         self._reported_problem = ""
-        self._save_pause = Pause(DRAFT_MS, self)
+        self._save_pause = DebounceTimer(DRAFT_MS, self)
         self._save_pause.timeout.connect(self.keep_draft)
         self._last_run: Drill | None = None
         """Drill that was on the desk last. The editor has replaced it there."""

@@ -67,7 +67,7 @@ class HostSession(QObject):
         self._posted.connect(lambda: host.on_frame(0.0), Qt.ConnectionType.QueuedConnection)
 
         self.open, self.watch, self.close, self.load = host.open, host.watch, host.close, host.load
-        self.look, self.look_at_now, self.work = host.look, host.look_at_now, host.work
+        self.show_moment, self.show_latest, self.work = host.show_moment, host.show_latest, host.work
         self.play, self.pause, self.toggle, self.step = host.play, host.pause, host.toggle, host.step
         self.set_speed, self.do, self.cancel, self.on_frame = (
             host.set_speed,

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app.main_window.session import HostSession
 from app.serve.listener import HOST, Listener, PortUnavailableError
 from app.serve.service import LOGIN, TOOLS, Address, format_connection_string
-from app.views.sql_clients import ClientInput, Connected, SqlClients
+from app.views.sql_clients import ClientInput, OpenConnection, SqlClients
 from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -92,7 +92,7 @@ class ClientPorts(QObject):
         closing = self._loop.create_task(listener.close())
         while not closing.done():  # the record must contain the end of each open connection
             self._turn_loop()
-            self._session.host.take_in()
+            self._session.host.process_inbox()
         listener.forget()
         if self.window is not None:
             self.window.close()
@@ -119,7 +119,7 @@ class ClientPorts(QObject):
         try:
             self._loop.run_until_complete(self.listener.follow())
             self._turn_loop()
-            self._session.host.take_in()
+            self._session.host.process_inbox()
             self._turn_loop()
         finally:
             self._turning = False
@@ -151,7 +151,7 @@ class ClientPorts(QObject):
         self.window.show_servers(self.listener.ports)
         self.window.show_connected(self._connections(), self._session.running)
 
-    def _connections(self) -> Sequence[Connected]:
+    def _connections(self) -> Sequence[OpenConnection]:
         if self.listener is None:
             return ()
         sessions = self.listener.world.sessions
@@ -162,7 +162,7 @@ class ClientPorts(QObject):
                 program = session.program
                 since_s = session.login_tick / TICKS_PER_S
                 found.append(
-                    Connected(name, session.server, session.login, program.host, program.name,
+                    OpenConnection(name, session.server, session.login, program.host, program.name,
                               session.database, since_s)
                 )  # fmt: skip
         return found

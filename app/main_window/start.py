@@ -165,7 +165,7 @@ class Preload(QObject):
         self._threads: list[threading.Thread] = []
         self._is_canceled = False
         self._looking = QTimer(self, interval=WARM_UP_MS)
-        self._looking.timeout.connect(self._on_look)
+        self._looking.timeout.connect(self._check_threads)
 
     def begin(self) -> None:
         """Start preloading; call this when the window is idle."""
@@ -195,7 +195,7 @@ class Preload(QObject):
 
             warm_up()
 
-    def _on_look(self) -> None:
+    def _check_threads(self) -> None:
         if any(thread.is_alive() for thread in self._threads):
             return
         self._looking.stop()

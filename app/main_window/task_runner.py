@@ -66,6 +66,6 @@ class TaskRunner(QObject):
                 self._task = None
                 self._timer.stop()
         if over:
-            task.tell()
+            task.deliver()
         else:
             self.progress.emit(task.share)

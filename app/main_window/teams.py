@@ -54,7 +54,7 @@ class Teams(QObject):
         self._member: TeamMember | None = None
         self.seat: TeamDesk | None = None
         self._timer = QTimer(self, interval=LISTEN_MS)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._process_messages)
 
     # --- holding one
 
@@ -140,7 +140,7 @@ class Teams(QObject):
         self._member.start()
         self._timer.start()
 
-    def _look(self) -> None:
+    def _process_messages(self) -> None:
         """Process all messages that have arrived."""
         if self._asking is not None:
             member, dialog = self._asking

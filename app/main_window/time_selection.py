@@ -29,13 +29,13 @@ class TimeSelection(QObject):
         self._views = [view for view in views if isinstance(view, TimeRangeView)]
         for view in views:
             if isinstance(view, TimeChooser):
-                view.time_selected.connect(lambda t_s, view=view: self.look_at(t_s, view))
+                view.time_selected.connect(lambda t_s, view=view: self.point_at(t_s, view))
             if isinstance(view, SpanChooser):
                 view.span_selected.connect(lambda span, view=view: self.choose_span(span, view))
-        session.drill_changed.connect(self._show_again)
+        session.drill_changed.connect(self._restore_selection)
         play.began.connect(lambda _: self.forget())
 
-    def look_at(self, t_s: float | None, source: object = None) -> None:
+    def point_at(self, t_s: float | None, source: object = None) -> None:
         """Move the cursor of every view to a time; None hides it."""
         self.time_s = t_s
         for view in self._views:
@@ -53,14 +53,14 @@ class TimeSelection(QObject):
     def forget(self) -> None:
         """Clear the selection."""
         self.choose_span(None)
-        self.look_at(None)
+        self.point_at(None)
 
-    def _show_again(self) -> None:
+    def _restore_selection(self) -> None:
         """Show another time of the run and keep the selection."""
         if self.span is not None:
             self.choose_span(self.span)
         if self.time_s is not None:
-            self.look_at(self.time_s)
+            self.point_at(self.time_s)
 
 
 def save_charts(charts: Charts, notice: NoticeBar, parent: QWidget) -> None:

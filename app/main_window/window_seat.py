@@ -113,7 +113,7 @@ class WindowSeat(QObject):
         """Last shown state of the seat."""
         self._pending: dict[int, InstructionMessage] = {}
         self._timer = QTimer(self, interval=LISTEN_MS)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._process_messages)
         self._timer.start()
         QTimer.singleShot(0, self, self._emit_state)
         session.running_changed.connect(self._keep_frozen)
@@ -232,7 +232,7 @@ class WindowSeat(QObject):
     def _exam(self) -> bool:
         return self._history is not None and not self._history.drill.terms.truth
 
-    def _look(self) -> None:
+    def _process_messages(self) -> None:
         """Process the host's messages and all instructions that are due."""
         if self._is_replaying:
             if not self._session.loading:  # the run was replaced by another one
@@ -504,7 +504,7 @@ class WindowSeat(QObject):
             if (one["tick"] or 0) <= live.tick:
                 del self._pending[number]
                 if one["what"] == INJECT:
-                    self._session.look_at_now()  # the past is read-only
+                    self._session.show_latest()  # the past is read-only
                     self._attendance.carry_out(number, one["text"], self._session.do)
                 else:
                     self._notice.show_info(tr("Instructor: {text}").format(text=one["text"]))

@@ -165,7 +165,7 @@ class Listener:
         self._changed = asyncio.Condition()
         self._sessions: dict[str, TdsSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        host.happened.connect(self._hear)
+        host.happened.connect(self._end_lost_sessions)
 
     # --- ports
 
@@ -267,7 +267,7 @@ class Listener:
 
     def forget(self) -> None:
         """Stop following the run."""
-        self._host.happened.disconnect(self._hear)
+        self._host.happened.disconnect(self._end_lost_sessions)
 
     # --- connections
 
@@ -289,7 +289,7 @@ class Listener:
 
         task.add_done_callback(remove_session)
 
-    def _hear(self, events: list[Event]) -> None:
+    def _end_lost_sessions(self, events: list[Event]) -> None:
         for _, change in select_data(events, SessionData):
             session = self._sessions.get(change.window.partition("#")[2])
             if session is not None and change.what in ("lost", "ended by the server"):
@@ -308,7 +308,7 @@ class Listener:
         there = sum(one.logged_in for one in self._sessions.values())
         return self._users_max if there >= self._users_max else None
 
-    def ask(self, line: str) -> asyncio.Future[RequestResult]:
+    def send_input(self, line: str) -> asyncio.Future[RequestResult]:
         """Send *line* to the run; if it completes at once, the result is available at once."""
         answer = self._host.inbox.post(line).answer
         if not answer.done():

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from app.serve import types
 from app.serve.login import TDS_7_2, MalformedPacketError, PacketReader
-from app.serve.types import InvalidValueError, Typed, UnreadableValueError, quoted, read_typed
+from app.serve.types import InvalidValueError, TypedValue, UnreadableValueError, quoted, read_typed
 from engine.drill.judging.shapes import Row
 from engine.tsql.scalars.values import Scalar
 
@@ -131,7 +131,7 @@ class Cursors:
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class CursorOpenResponse:
     """Content of the response to the opening of a cursor, in addition to its columns."""
 
     outputs: dict[str, int]
@@ -159,7 +159,7 @@ class CursorNotFoundError(Exception):
 
 
 def open_cursor(
-    cursors: Cursors, opening: Opening, result: Row, tds: int, more_results: bool = False
+    cursors: Cursors, opening: CursorOpenResponse, result: Row, tds: int, more_results: bool = False
 ) -> bytes:
     """Return the response to an opened cursor whose query returned *result*."""
     number = cursors.open(result)
@@ -230,7 +230,7 @@ class SqlRequest:
     """Handle of a statement prepared by this request."""
     resets: bool = False
     """True for sp_reset_connection, which runs nothing."""
-    opening: Opening | None = None
+    opening: CursorOpenResponse | None = None
     """Opening of a cursor, whose rows are the first grid."""
     fetch: FetchRequest | None = None
     """Fetch or close of a cursor, which runs nothing."""
@@ -319,7 +319,7 @@ class RpcParameter:
     """Parameter of an RPC request."""
 
     name: str
-    given: Typed
+    given: TypedValue
     output: bool
 
 
@@ -331,7 +331,7 @@ class PreparedStatement(NamedTuple):
     procedure: bool = False
 
 
-class Prepared:
+class PreparedStatements:
     """Prepared statements of a connection, by handle."""
 
     def __init__(self) -> None:
@@ -362,7 +362,7 @@ _BETWEEN: Final = (0x80, 0xFF)
 """Separators of two calls in a message: before TDS 7.2, and since then [MS-TDS 2.2.6.6]. No name has that length."""
 
 
-def read_calls(body: bytes, tds: int, prepared: Prepared) -> list[SqlRequest]:
+def read_calls(body: bytes, tds: int, prepared: PreparedStatements) -> list[SqlRequest]:
     """Parse RPC: the calls of a message, in their order.
 
     Raises MalformedPacketError, UnsupportedRequestError.
@@ -377,7 +377,7 @@ def read_calls(body: bytes, tds: int, prepared: Prepared) -> list[SqlRequest]:
     return asked
 
 
-def _read_call(reader: PacketReader, prepared: Prepared) -> SqlRequest:
+def _read_call(reader: PacketReader, prepared: PreparedStatements) -> SqlRequest:
     length = reader.number("H")
     if length == 0xFFFF:
         number = reader.number("H")
@@ -401,7 +401,7 @@ def _read_call(reader: PacketReader, prepared: Prepared) -> SqlRequest:
     return _build_request(name, given, prepared)
 
 
-def _build_request(name: str, parameters: list[RpcParameter], prepared: Prepared) -> SqlRequest:
+def _build_request(name: str, parameters: list[RpcParameter], prepared: PreparedStatements) -> SqlRequest:
     plain = re.sub(r"^(?:\[?(?:sys|master)\]?\.+)*", "", name, flags=re.IGNORECASE).strip("[]").lower()
     try:
         match plain:
@@ -464,7 +464,9 @@ _OF_CURSOR: Final = {
 """
 
 
-def _build_cursor_request(procedure: str, parameters: list[RpcParameter], prepared: Prepared) -> SqlRequest:
+def _build_cursor_request(
+    procedure: str, parameters: list[RpcParameter], prepared: PreparedStatements
+) -> SqlRequest:
     """Build the call of one of `_OF_CURSOR`. Raises IndexError without its first parameters."""
     names = _OF_CURSOR[procedure]
     place = {name: number for number, name in enumerate(names) if number < len(parameters)}
@@ -482,7 +484,7 @@ def _build_cursor_request(procedure: str, parameters: list[RpcParameter], prepar
         handle = prepared.store(PreparedStatement(declared, text))
     asked = _build_execute(text, declared, parameters if declared else [], len(names))
     outputs = {name: number for name, number in place.items() if parameters[number].output}
-    opening = Opening(
+    opening = CursorOpenResponse(
         outputs,
         _number(parameters, place.get("scroll", -1)),
         max(0, _number(parameters, place.get("rows", -1))),

@@ -64,10 +64,10 @@ async def _serve(
     def wake() -> None:
         """Process a client's request at once. Only lines of standard input come from another thread."""
         if threading.get_ident() == here:
-            host.take_in()
+            host.process_inbox()
         else:
             with suppress(RuntimeError):  # the run may have ended before its input was applied
-                loop.call_soon_threadsafe(host.take_in)
+                loop.call_soon_threadsafe(host.process_inbox)
 
     def frame(elapsed_ms: float) -> None:
         host.on_frame(elapsed_ms)

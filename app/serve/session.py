@@ -28,7 +28,7 @@ from app.serve.requests import (
     CursorNotFoundError,
     Cursors,
     InvalidParameterError,
-    Prepared,
+    PreparedStatements,
     SqlRequest,
     UnsupportedRequestError,
     fetch_rows,
@@ -201,7 +201,7 @@ class ServerContext(Protocol):
     def world(self) -> World:
         """Return the current world."""
 
-    def ask(self, line: str) -> asyncio.Future[RequestResult]:
+    def send_input(self, line: str) -> asyncio.Future[RequestResult]:
         """Send *line* to the run; if it completes at once, the result is available at once."""
 
     async def answering(self, name: str) -> str:
@@ -240,7 +240,7 @@ class TdsSession:
         self._messages: list[TdsMessage] = []
         self._reading: asyncio.Task[TdsMessage] | None = None
         """Next message during a batch: its cancellation, or the end of the connection."""
-        self._prepared = Prepared()
+        self._prepared = PreparedStatements()
         self._cursors = Cursors()
         self._tds, self._size, self._spid = logins.TDS_7_4, SIZE, 0
         self._database, self._open = "master", False
@@ -268,7 +268,7 @@ class TdsSession:
             if self._reading is not None and not self._reading.cancel():
                 self._reading.exception()  # retrieves the exception, which was reported elsewhere
             if self.server and self.window in self.door.world.sessions:
-                await self.door.ask(f"disconnect {self.window}")
+                await self.door.send_input(f"disconnect {self.window}")
             self._wire.close()
 
     def end(self, reason: str) -> None:
@@ -293,7 +293,7 @@ class TdsSession:
             return await (reading or self._read())
         except ConnectionClosedError:
             if self.ended:
-                await self._fade()
+                await self._end_lost_session()
             raise
 
     async def _read(self) -> TdsMessage:
@@ -304,7 +304,7 @@ class TdsSession:
             self._messages += self._assembler.feed(data)
         return self._messages.pop(0)
 
-    async def _fade(self) -> None:
+    async def _end_lost_session(self) -> None:
         """End the lost session, at once or as soon as the instance responds. Raises ConnectionClosedError."""
         await self.door.answering(self.server)
         self.reset()
@@ -356,7 +356,7 @@ class TdsSession:
             severity, text = fill_message(17809, most, version=self.door.world.instances[self.server].version)
             await self._send(self._failed(17809, text, severity))
             return False
-        done = await self.door.ask(f"connect {self.window} {self._as_line(login)}")
+        done = await self.door.send_input(f"connect {self.window} {self._as_line(login)}")
         change = done.done
         if not isinstance(change, SessionData):
             raise ConnectionClosedError
@@ -488,7 +488,7 @@ class TdsSession:
     async def _reset(self) -> None:
         self._prepared.clear()
         self._cursors.known.clear()
-        await self.door.ask(f"reset {self.window}")
+        await self.door.send_input(f"reset {self.window}")
 
     async def _execute_request(self, request: SqlRequest, more_results: bool) -> bytes | None:
         """Return the response to a request; None if the client has canceled it.
@@ -506,11 +506,11 @@ class TdsSession:
             return self._changes("") + encode_answer(
                 request, (), (), self.server, self._tds, more_results=more_results
             )
-        running = self.door.ask(f"batch {self.window} {json.dumps(request.text)}")
+        running = self.door.send_input(f"batch {self.window} {json.dumps(request.text)}")
         stopped = not running.done() and await self._wait_for_batch(running)
         done = (await running).done
         if self.ended == "lost" or not isinstance(done, SqlDoneData):
-            await self._fade()
+            await self._end_lost_session()
             raise ConnectionClosedError
         if stopped:
             return None
@@ -533,7 +533,7 @@ class TdsSession:
         message = await self._await_message()
         if message.kind is not PacketKind.ATTENTION:
             raise MalformedPacketError("a request before the answer to the one before")
-        await self.door.ask(f"cancel {self.window}")
+        await self.door.send_input(f"cancel {self.window}")
         return True
 
     def _changes(self, text: str) -> bytes:

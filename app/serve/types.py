@@ -214,7 +214,7 @@ def _guess_type(values: Sequence[Scalar]) -> SqlType:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedValue:
     """Value with its type, both in T-SQL notation."""
 
     type: str
@@ -242,14 +242,14 @@ def quoted(text: str) -> str:
     return "N'" + text.replace("'", "''") + "'"
 
 
-def read_typed(reader: PacketReader) -> Typed:
+def read_typed(reader: PacketReader) -> TypedValue:
     """TYPE_INFO and value of a parameter. Raises MalformedPacketError."""
     token = reader.number("B")
     if token in _FIXED_READ:
         name, form = _FIXED_READ[token]
         return _number(name, struct.unpack(f"<{form}", reader.take(struct.calcsize(f"<{form}")))[0])
     if token == 0x1F:
-        return Typed("int", "NULL")
+        return TypedValue("int", "NULL")
     if token in (0x26, 0x68, 0x6D, 0x6E, 0x6F, 0x24):
         return _read_short(token, reader)
     if token in (0x6A, 0x6C):
@@ -260,7 +260,7 @@ def read_typed(reader: PacketReader) -> Typed:
             raise InvalidValueError("numeric")
         units = Decimal(int.from_bytes(raw[1:], "little") * (1 if raw[:1] == b"\1" else -1))
         literal = f"{ANY_DIGITS.scaleb(units, -scale):f}" if raw else "NULL"
-        return Typed(f"decimal({precision},{scale})", literal)
+        return TypedValue(f"decimal({precision},{scale})", literal)
     if token in (0x28, 0x29, 0x2A, 0x2B):
         return _read_moment(token, reader)
     if token in _BY_TOKEN:
@@ -284,9 +284,9 @@ _FIXED_READ: Final = {
 _BY_TOKEN: Final = {token: name for name, token in _TEXTS.items()}
 
 
-def _number(name: str, value: float) -> Typed:
+def _number(name: str, value: float) -> TypedValue:
     literal = f"{value:.17e}" if name in ("float", "real") else str(value)
-    return Typed(name, literal, value)
+    return TypedValue(name, literal, value)
 
 
 _SIZES: Final = {
@@ -297,51 +297,53 @@ _OLD_DAYS: Final = range(-53_690, 2_958_464)
 """Days of a datetime since 1900: from 1753-01-01 to 9999-12-31."""
 
 
-def _read_short(token: int, reader: PacketReader) -> Typed:
+def _read_short(token: int, reader: PacketReader) -> TypedValue:
     most, size = reader.number("B"), reader.number("B")
     if size not in _SIZES[token]:
         raise MalformedPacketError(f"{size} bytes of a value of type {token:#04x}")
     raw = reader.take(size)
     if token == 0x26:
         name = {1: "tinyint", 2: "smallint", 4: "int", 8: "bigint"}.get(most, "bigint")
-        return _number(name, int.from_bytes(raw, "little", signed=most > 1)) if raw else Typed(name, "NULL")
+        return (
+            _number(name, int.from_bytes(raw, "little", signed=most > 1)) if raw else TypedValue(name, "NULL")
+        )
     if token == 0x68:
-        return _number("bit", raw[0]) if raw else Typed("bit", "NULL")
+        return _number("bit", raw[0]) if raw else TypedValue("bit", "NULL")
     if token == 0x6D:
         name = "real" if most == 4 else "float"
         if not raw:
-            return Typed(name, "NULL")
+            return TypedValue(name, "NULL")
         number = struct.unpack("<d" if size == 8 else "<f", raw)[0]
         if not isfinite(number):
             raise InvalidValueError(name)
         return _number(name, number)
     if token == 0x24:
-        return Typed("uniqueidentifier", f"'{UUID(bytes_le=raw)}'" if len(raw) == 16 else "NULL")
+        return TypedValue("uniqueidentifier", f"'{UUID(bytes_le=raw)}'" if len(raw) == 16 else "NULL")
     if token == 0x6E:
         name = "smallmoney" if most == 4 else "money"
         if not raw:
-            return Typed(name, "NULL")
+            return TypedValue(name, "NULL")
         units = struct.unpack("<i", raw)[0] if size == 4 else (
             struct.unpack("<i", raw[:4])[0] << 32 | struct.unpack("<I", raw[4:])[0]
         )  # fmt: skip
-        return Typed(name, f"{Decimal(units).scaleb(-4):f}")
+        return TypedValue(name, f"{Decimal(units).scaleb(-4):f}")
     name = "smalldatetime" if most == 4 else "datetime"
     if not raw:
-        return Typed(name, "NULL")
+        return TypedValue(name, "NULL")
     days, rest = struct.unpack("<HH" if size == 4 else "<iI", raw)
     if days not in _OLD_DAYS or rest >= (1_440 if size == 4 else 25_920_000):
         raise InvalidValueError(name)
     moment = _OLD_EPOCH + timedelta(days=days, seconds=rest * 60 if size == 4 else rest / 300)
-    return Typed(name, f"'{moment.isoformat(' ', 'milliseconds')}'")
+    return TypedValue(name, f"'{moment.isoformat(' ', 'milliseconds')}'")
 
 
-def _read_moment(token: int, reader: PacketReader) -> Typed:
+def _read_moment(token: int, reader: PacketReader) -> TypedValue:
     name = next(known for known, code in _TIMES.items() if code == token)
     scale = reader.number("B") if name != "date" else 0
     written = name if name == "date" else f"{name}({scale})"
     raw = PacketReader(reader.take(reader.number("B")))
     if not raw.remaining_bytes:
-        return Typed(written, "NULL")
+        return TypedValue(written, "NULL")
     units = int.from_bytes(
         raw.take({"date": 0}.get(name, 3 if scale < 3 else 4 if scale < 5 else 5)), "little"
     )
@@ -363,10 +365,10 @@ def _read_moment(token: int, reader: PacketReader) -> Typed:
         if name == "datetimeoffset"
         else ""
     )
-    return Typed(written, f"'{text}{zone}'")
+    return TypedValue(written, f"'{text}{zone}'")
 
 
-def _read_text(name: str, reader: PacketReader) -> Typed:
+def _read_text(name: str, reader: PacketReader) -> TypedValue:
     most = reader.number("H")
     if "binary" not in name:
         reader.take(len(COLLATION))
@@ -387,14 +389,14 @@ def _long(reader: PacketReader) -> bytes | None:
     return bytes(out)
 
 
-def _text(name: str, length: str, raw: bytes | None) -> Typed:
+def _text(name: str, length: str, raw: bytes | None) -> TypedValue:
     written = f"{name}({length})"
     if raw is None:
-        return Typed(written, "NULL")
+        return TypedValue(written, "NULL")
     if "binary" in name:
-        return Typed(written, f"0x{raw.hex()}", raw)
+        return TypedValue(written, f"0x{raw.hex()}", raw)
     text = raw.decode("utf-16-le" if name.startswith("n") else CODE_PAGE, "replace")
-    return Typed(written, quoted(text), text)
+    return TypedValue(written, quoted(text), text)
 
 
 DONE, DONE_PROC, DONE_IN_PROC = 0xFD, 0xFE, 0xFF

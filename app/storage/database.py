@@ -145,7 +145,7 @@ class ProfileDatabase:
         # a file that was replaced is written to, but never found again
         if _identity(self.file) != self.identity:
             raise build_missing_error(self.file)
-        with _said_plainly(self.file):
+        with _translate_errors(self.file):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self.connection
@@ -179,7 +179,7 @@ def open_database(folder: Path) -> ProfileDatabase:
     refuse_no_file(file, *(file.with_name(file.name + end) for end in BESIDE))
     if not file.exists():
         problems.remove(folder)
-    with _said_plainly(file):
+    with _translate_errors(file):
         connection = _connect(file)
         try:
             _migrate(connection, file)
@@ -214,7 +214,7 @@ def write_backup(connection: sqlite3.Connection, file: Path) -> Path:
 
 
 @contextmanager
-def _said_plainly(file: Path) -> Iterator[None]:
+def _translate_errors(file: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.files.summary import LEVELS, ScenarioSummary
-from app.learning.memory import Practised, SkillStanding, standings
+from app.learning.memory import PracticedRun, SkillStanding, estimate_skills
 from app.learning.next_drills import DrillCandidate, Recommendation, recommend_drills
 from app.storage import ResultRow, ScenarioResults, records
 from engine.drill.judging.report import calibration
@@ -33,11 +33,13 @@ class LearnerProgress:
         return frozenset(each.scenario for each in self.next if each.since is not None)
 
 
-def practised(rows: Iterable[ResultRow]) -> list[Practised]:
+def practiced_runs(rows: Iterable[ResultRow]) -> list[PracticedRun]:
     """Return the runs that give evidence for skills: scored, in a known mode, without rewinding."""
     known = {mode.value for mode in DrillMode}
     return [
-        Practised(row.scenario_name, DrillMode(row.mode), row.score, row.hints, row.finished_at, row.played_s)
+        PracticedRun(
+            row.scenario_name, DrillMode(row.mode), row.score, row.hints, row.finished_at, row.played_s
+        )
         for row in rows
         if row.score is not None and row.mode in known and not row.retried
     ]
@@ -51,12 +53,12 @@ def progress(
 ) -> LearnerProgress:
     """Return the progress at *current_time* of a learner with these results and *answers*."""
     scored = [summary for summary in summaries if summary.scored]
-    runs = practised(newest_first)
+    runs = practiced_runs(newest_first)
     courses = [DrillCandidate(s.name, s.skills, LEVELS.index(s.level), s.minutes) for s in scored]
     trained = {summary.name: summary.skills for summary in scored}
     return LearnerProgress(
         current_time,
-        tuple(standings(runs, trained, current_time)),
+        tuple(estimate_skills(runs, trained, current_time)),
         tuple(recommend_drills(runs, courses, current_time)),
         records(newest_first),
         calibration(answers),

@@ -178,7 +178,7 @@ def _next_in_path(cards: Sequence[Card], finished_cards: Sequence[Card]) -> Next
 
 
 @dataclass(frozen=True, slots=True)
-class Interrupted:
+class InterruptedRun:
     """Run that can be continued, or the reason why it cannot."""
 
     run_id: int

@@ -161,7 +161,7 @@ def format_move(
 
 def is_last_chance(move: RunSegment, chance: LastChance) -> bool:
     """Return whether the best continuation from *move* was the last chance."""
-    return (move.tick, move.line, move.best) == (chance.tick, chance.line, chance.acts)
+    return (move.tick, move.line, move.best) == (chance.tick, chance.line, chance.remaining_actions)
 
 
 def format_point_of_no_return(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
@@ -196,7 +196,11 @@ def format_missed_goals(chance: LastChance) -> str:
 
 def format_first_step(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
     """Return the first step of the last chance, or that nothing more was needed."""
-    return format_input(chance.acts[0], choices_by_question) if chance.acts else tr("do nothing more")
+    return (
+        format_input(chance.remaining_actions[0], choices_by_question)
+        if chance.remaining_actions
+        else tr("do nothing more")
+    )
 
 
 def format_input(item: Input, choices_by_question: Mapping[str, Sequence[str]]) -> str:

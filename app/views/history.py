@@ -45,7 +45,7 @@ DOT: Final = 0.26
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class HistoryRun:
     """Run of the drill."""
 
     at: datetime
@@ -60,11 +60,11 @@ class ScoreChart(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._runs: tuple[Scored, ...] = ()
+        self._runs: tuple[HistoryRun, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Score over time"))
 
-    def show_runs(self, oldest_first: Sequence[Scored]) -> None:
+    def show_runs(self, oldest_first: Sequence[HistoryRun]) -> None:
         """Show the scores of runs."""
         self._runs = tuple(oldest_first)
         self.setAccessibleDescription(", ".join(formatting.plain_number(run.score) for run in self._runs))
@@ -347,7 +347,7 @@ class RunHistoryPage(QWidget):
         """Show the scores of the selected run's drill, also a single one."""
         chosen = self._selected()
         scored = [
-            Scored(run.finished_at, run.score, run.retried)
+            HistoryRun(run.finished_at, run.score, run.retried)
             for run in reversed(self._runs)
             if chosen is not None and run.scenario == chosen.scenario and run.score is not None
         ]

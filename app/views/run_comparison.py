@@ -49,7 +49,7 @@ def figure_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
     )
 
 
-def act_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
+def action_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
     """Return the columns of actions for two named runs."""
     return (
         TableColumn(
@@ -77,7 +77,7 @@ class RunComparison(QWidget):
         self._note.setWordWrap(True)
         self._note.setTextFormat(Qt.TextFormat.PlainText)
         self.figures = TableView(TableModel(figure_columns("", "")), tr("Outcomes"))
-        self.acts = TableView(TableModel(act_columns("", "")), tr("Actions"))
+        self.acts = TableView(TableModel(action_columns("", "")), tr("Actions"))
         self.acts.set_empty_text(tr("No actions in either run."))
         back = QPushButton(tr("Back to the history"))
         back.setToolTip(tr("Back to the history (Esc)"))
@@ -108,7 +108,7 @@ class RunComparison(QWidget):
         """Show a pair; *names*: of the runs over their columns."""
         self._note.setText(f"{title}\n{note}")
         self.figures.table.replace(figures, figure_columns(*names))
-        self.acts.table.replace(acts, act_columns(*names))
+        self.acts.table.replace(acts, action_columns(*names))
         self._share(self.figures, (0, 1, 2, 3))
         self._share(self.acts, (1, 2))
         self.figures.setFocus()

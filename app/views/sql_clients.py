@@ -31,7 +31,7 @@ DEEDS_MAX: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Connected:
+class OpenConnection:
     """A connection that is open now."""
 
     name: str
@@ -174,7 +174,7 @@ class SqlClients(QDialog):
                 self._string(self.tool.currentText(), str(server), self.database.currentText())
             )
 
-    def show_connected(self, rows: Sequence[Connected], running: bool) -> None:
+    def show_connected(self, rows: Sequence[OpenConnection], running: bool) -> None:
         """Show the connected clients, and whether the run responds."""
         if list(self.connected.table.rows) != list(rows):
             self.connected.table.replace(rows)

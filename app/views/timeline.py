@@ -58,9 +58,9 @@ class Timeline(TimeStrip):
         if self._look_s is None:
             self.show_now(world.t_s)
         else:
-            self.show_look(world.t_s)
+            self.show_cursor(world.t_s)
 
-    def show_look(self, t_s: float | None) -> None:
+    def show_cursor(self, t_s: float | None) -> None:
         """Show a past time instead of now, in seconds since the start; None: now."""
         if t_s != self._look_s:
             self._look_s = t_s

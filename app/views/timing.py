@@ -180,7 +180,7 @@ STEP_COLUMNS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class PublishedTimesRow:
     """Row of the comparison: its label, and the texts for both columns of Table 6."""
 
     words: str
@@ -189,7 +189,7 @@ class Compared:
     tone: str | None = None
 
 
-def comparison_of(row: TimingRow | None) -> list[Compared]:
+def comparison_of(row: TimingRow | None) -> list[PublishedTimesRow]:
     """Return published time, this run and difference; empty for a failure missing in Table 6."""
     if row is None or row.failover.cause not in FAILOVER_S:
         return []
@@ -197,14 +197,16 @@ def comparison_of(row: TimingRow | None) -> list[Compared]:
         return []  # the table has no times of availability groups and failover cluster instances
     _, idle_s, loaded_s = FAILOVER_S[row.failover.cause]
     close = row.difference is not None and abs(row.difference) <= CLOSE_SHARE
-    lines = [Compared(tr("Published"), formatting.seconds(idle_s, 1), formatting.seconds(loaded_s, 1))]
+    lines = [
+        PublishedTimesRow(tr("Published"), formatting.seconds(idle_s, 1), formatting.seconds(loaded_s, 1))
+    ]
     for words, text, tone in (
         (tr("This run"), formatting.seconds(row.failover_s), None),
         (tr("Difference"), formatting.percent(row.difference, sign=True), "ok" if close else "warn"),
     ):
         shown = text if row.published is not None else formatting.NOTHING
         idle, loaded = (formatting.NOTHING, shown) if row.failover.under_load else (shown, formatting.NOTHING)
-        lines.append(Compared(words, idle, loaded, tone if row.published is not None else None))
+        lines.append(PublishedTimesRow(words, idle, loaded, tone if row.published is not None else None))
     return lines
 
 

@@ -346,7 +346,8 @@ def common_offers(
 ) -> list[tuple[str, list[str]]]:
     """Return (label, a line for each target) of the actions that apply to every one of *targets*."""
     found = [
-        {_act(offer, target): offer for offer in list_offers(world, target, truth)} for target in targets
+        {_strip_targets(offer, target): offer for offer in list_offers(world, target, truth)}
+        for target in targets
     ]
     return [
         (offer.label, [one[act].line for one in found])
@@ -355,7 +356,7 @@ def common_offers(
     ]
 
 
-def _act(offer: ActionOffer, target: ActionTarget) -> tuple[str, ...]:
+def _strip_targets(offer: ActionOffer, target: ActionTarget) -> tuple[str, ...]:
     """Return the line without the names of the target."""
     verb, *words = offer.line.split()
     return (verb, *words[len(target.names) :])

@@ -47,7 +47,7 @@ NONE: Final = np.zeros((0, 2), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EventFilter:
     """Filter for event rows. None means all."""
 
     kinds: frozenset[str] | None = None
@@ -70,7 +70,7 @@ class EventRows(Sequence[object]):
         self._kinds = kinds
         self._log = EventLog()
         self._world: World | None = None
-        self._wanted = Wanted()
+        self._wanted = EventFilter()
         self._shown_rows = NONE
         self._looked = 0
         """Number of searched events."""
@@ -95,7 +95,7 @@ class EventRows(Sequence[object]):
         """Add the events since the last call."""
         self._log.extend(event for event in events if self._kinds is None or event.kind in self._kinds)
 
-    def want(self, wanted: Wanted) -> None:
+    def want(self, wanted: EventFilter) -> None:
         """Show these; all that was known of others is looked at again."""
         if wanted != self._wanted:
             self._wanted = wanted
@@ -282,7 +282,7 @@ class EventTable(QWidget):
         self._shown_span: tuple[float, float] | None = None
         self._events = EventRows(rows_of, kinds)
         self._update_timer = QTimer(self, singleShot=True, interval=0)
-        self._update_timer.timeout.connect(self._look_further)
+        self._update_timer.timeout.connect(self._filter_next_slice)
         self.model = EventModel(columns, self._events, self)
         self.table = TableView(self.model, name)
         self.table.clicked.connect(self._choose)
@@ -345,7 +345,7 @@ class EventTable(QWidget):
         """Add new events."""
         self._events.add(events)
         if not self._update_timer.isActive():
-            self._look_further()
+            self._filter_next_slice()
 
     # --- filters ------------------------------------------------------------------------------------------
 
@@ -387,21 +387,21 @@ class EventTable(QWidget):
 
     def _refilter(self) -> None:
         words = tuple(self.filter.text().lower().split())
-        self._events.want(Wanted(self.kinds(), self.server, self._shown_span, words))
-        self._look()
+        self._events.want(EventFilter(self.kinds(), self.server, self._shown_span, words))
+        self._filter_slice()
         self.model.reset_rows()
         self._count()
         self.table.scrollToBottom()
 
-    def _look(self) -> None:
+    def _filter_slice(self) -> None:
         """Find rows for a few milliseconds; continue when the window has been drawn."""
         until = perf_counter() + LOOK_S
         if not self._events.scan(lambda: perf_counter() < until):
             self._update_timer.start()
 
     @Slot()
-    def _look_further(self) -> None:
-        self._look()
+    def _filter_next_slice(self) -> None:
+        self._filter_slice()
         self.model.show_more()
         self._count()
 

@@ -44,7 +44,7 @@ class Highlighter(QSyntaxHighlighter):
         """Line number -> (start, length, tone)."""
         self._open: set[int] = set()
         """Lines at whose end a comment or string is open."""
-        self._reading: _Reading | None = None
+        self._reading: _HighlightPass | None = None
         """Longer text that is being lexed, word by word."""
         self._to_color: list[int] = []
         """Lines that still need their new colors."""
@@ -85,8 +85,8 @@ class Highlighter(QSyntaxHighlighter):
         else:
             self._turn.start(PAUSE_MS)
 
-    def _begin(self) -> _Reading:
-        return _Reading(self._lexer.get_tokens(self.document().toPlainText()), self._tone_of)
+    def _begin(self) -> _HighlightPass:
+        return _HighlightPass(self._lexer.get_tokens(self.document().toPlainText()), self._tone_of)
 
     def _process_slice(self) -> None:
         """Tokenize a slice of a longer text, then color its lines."""
@@ -107,7 +107,7 @@ class Highlighter(QSyntaxHighlighter):
 Spans = dict[int, list[tuple[int, int, str]]]
 
 
-class _Reading:
+class _HighlightPass:
     """Words of a text in order, with their resulting spans."""
 
     def __init__(self, tokens: Iterable[tuple[_TokenType, str]], tone_of: ToneOf) -> None:

@@ -47,7 +47,7 @@ class SceneStyle:
         return self.colors.named(f"{name}_soft")
 
 
-def look(colors: ThemeTokens, font: QFont) -> SceneStyle:
+def build_scene_style(colors: ThemeTokens, font: QFont) -> SceneStyle:
     """Return the style for a theme and font."""
     return SceneStyle(
         colors=colors,

@@ -33,7 +33,7 @@ class Estimate:
     server: str
     detection_s: float
     detected_by: str
-    """Mechanism that detects such a loss, and its setting."""
+    """Mechanism that detects the loss, and its setting."""
     redo_queue_kb: float
     redo_rate_kb_per_s: float
     send_queue_kb: float

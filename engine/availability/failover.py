@@ -41,7 +41,10 @@ PRIMARY_NORMAL at the new one.
 """
 
 LISTENER_S: Final = 1.5
-"""Time in which address and network name of the listener come online, before the databases open. Derived likewise."""
+"""Time in which address and network name of the listener come online, before the databases open.
+
+Derived from the same trace.
+"""
 
 OFFLINE_S: Final = 3.0
 """Time in which a healthy primary closes its databases. Derived likewise."""
@@ -268,7 +271,7 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
             world.call_after(failover.undo_s, "availability.undone", failover.guid, failover.detected_tick)
     if group.listener is not None:
         listen(world, server, group.listener)
-    movement.meet_secondaries(world, guid, server)
+    movement.connect_secondaries(world, guid, server)
     node = config.node_of(world, server)
     if node is not None:
         roles.report_online(world, group.name, node.name)

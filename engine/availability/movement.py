@@ -36,7 +36,7 @@ REVERT_KB_PER_S: Final = BACKUP_KB_PER_S / 4
 """Log per second whose pages a secondary that was ahead copies back from the primary. Assumed: random reads."""
 
 
-def meet_secondaries(world: World, guid: int, primary: str) -> None:
+def connect_secondaries(world: World, guid: int, primary: str) -> None:
     """Connect a new primary to its secondaries; older connections are closed."""
     group = replicas.group_of(world, primary, guid)
     assert group is not None

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.availability import failover, movement, preconditions, redo, replicas, seeding
-from engine.flow import Crossing
+from engine.flow import CrossingKind
 from engine.messages import SqlError
 from engine.model import (
     AvailabilityGroup,
@@ -213,16 +213,16 @@ class AvailabilityPolicy(groups.GroupPolicy):
         )
 
     @override
-    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:
-        wanted, setup, receiver = Crossing(0), world.flow.stream_setup(stream), world.streams[stream]
+    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
+        wanted, setup, receiver = CrossingKind(0), world.flow.stream_setup(stream), world.streams[stream]
         if receiver is None:
             return wanted
         behind = copy.availability.peer(receiver[0]) is SyncState.SYNCHRONIZING
         if behind and setup.connected and setup.carrying and movement.synchronous(world, copy, receiver[0]):
-            wanted |= Crossing.SEND_DONE
+            wanted |= CrossingKind.SEND_DONE
         running = failover.running(world, copy)
         if running is not None and running.redo_done_tick is None and running.to_server == receiver[0]:
-            wanted |= Crossing.REDO_DONE
+            wanted |= CrossingKind.REDO_DONE
         return wanted
 
     @override
@@ -243,9 +243,9 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return ("AVAILABILITY_REPLICA", min(ends)) if ends else None
 
     def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """Return whether a secondary can take this backup: log backups and copy-only ones [DOC: active secondaries].
+        """Return 0 if this copy can take the backup, else 3059. A secondary takes log and copy-only backups.
 
-        A secondary of a basic group takes none [DOC: basic availability groups].
+        [DOC: active secondaries]. A secondary of a basic group takes none [DOC: basic availability groups].
         """
         if copy.availability.role is not ReplicaRole.SECONDARY:
             return 0
@@ -306,7 +306,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
             world.listeners[group.listener.name] = None
 
     def recovered(self, world: World, key: Key) -> bool:
-        """Return that the group decides: clients are refused until it has its role again."""
+        """Open the copy, but refuse clients until the group decides its role; return False."""
         guid = world.copies[key].availability.guid
         assert guid is not None
         world.update_copy(key, recovering=False, db_state=DbState.ONLINE)

@@ -51,7 +51,7 @@ def targets(group: AvailabilityGroup) -> list[str]:
 
 
 def _cluster(world: World, group: AvailabilityGroup) -> Iterator[FailoverPrecondition]:
-    """Return the preconditions of the group as a whole.
+    """Yield the preconditions of the group as a whole.
 
     [DOC: flexible failover policy]
     """

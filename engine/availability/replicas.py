@@ -51,7 +51,7 @@ NO_QUORUM: Final = (
 )
 COMMAND: Final = "The state changed because of a user initiated failover."
 SHUTDOWN: Final = "The state changed because SQL Server is shutting down."
-"""Reasons in 19406. OFFLINE has been seen in public logs; the others are from memory of the product."""
+"""Reason in message 19406. OFFLINE was seen in public logs; the others are from memory of the product."""
 
 
 def listener_addresses(group: AvailabilityGroup, node: Node) -> tuple[str, ...]:
@@ -132,7 +132,7 @@ LOST_QUORUM: Final = "the local Windows Server Failover Clustering (WSFC) node h
 """Reason in 41092. Seen in public logs."""
 
 CAUSE: Final = "role synchronization"
-"""Reason in 1480. Seen in public logs, nearly always."""
+"""Reason in message 1480. Seen in public logs, nearly always."""
 
 CHANGED: Final = mark("replica of {group}: {old} -> {new}")
 
@@ -205,7 +205,7 @@ def doors(world: World, key: Key) -> dict[str, str]:
 
 
 def set_state(world: World, key: Key, new_state: SyncState) -> None:
-    """Return the synchronization state that a server assumes for its own copy."""
+    """Set the synchronization state that a server assumes for its own copy."""
     mine = world.copies[key].availability
     old = mine.state
     if old is not new_state:
@@ -223,7 +223,7 @@ def set_state(world: World, key: Key, new_state: SyncState) -> None:
 
 
 def set_peer_state(world: World, key: Key, server: str, new_state: SyncState) -> None:
-    """Return the synchronization state that the primary *key* assumes for the copy on *server*."""
+    """Set the synchronization state that the primary *key* assumes for the copy on *server*."""
     mine = world.copies[key].availability
     peers = dict(mine.peers)
     if peers.get(server) is not new_state:

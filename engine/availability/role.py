@@ -53,10 +53,10 @@ class GroupRole(roles.RoleKind):
     """Resource of an availability group, which hadrres.dll monitors."""
 
     @override
-    def trouble(self, world: World, role: ClusterRole) -> roles.Trouble:
+    def trouble(self, world: World, role: ClusterRole) -> roles.RoleProblem:
         group, server = _group(world, role), _server(world, role, role.owner)
         if group is None or server is None:
-            return roles.Trouble(say("the node has no replica"))
+            return roles.RoleProblem(say("the node has no replica"))
         instance = world.instances[server]
         timeout_s = group.health_check_timeout_ms / 1000.0
         signs: tuple[str, ...]
@@ -79,8 +79,8 @@ class GroupRole(roles.RoleKind):
         elif not _primary(world, server, group):
             why, delay_s, signs = say("the replica is not primary"), SERVICE_NOTICED_S, ()
         else:
-            return roles.Trouble()
-        return roles.Trouble(why, delay_s, clusterlog.errors(_HEAD.format(group.name), *signs))
+            return roles.RoleProblem()
+        return roles.RoleProblem(why, delay_s, clusterlog.errors(_HEAD.format(group.name), *signs))
 
     def restartable(self, world: World, role: ClusterRole) -> bool:
         """Return whether a restart is tried: also on a node that hangs, because that shows only at the login."""

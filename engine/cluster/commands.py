@@ -110,7 +110,7 @@ def set_weight(world: World, name: str, weight: int) -> None:
     first = _writer(world, world.nodes[name].cluster)
     weights = tuple((node, weight if node == name else old) for node, old in first.config.weights)
     config.update(world, first.name, weights=weights)
-    membership.count(world, first.cluster)
+    membership.recount_votes(world, first.cluster)
 
 
 WITNESS_KINDS: Final = {
@@ -150,7 +150,7 @@ def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
             if used is not None:
                 raise InputError(say("{name} is a resource of {role}", name=used.name, role=role.name))
     config.update(world, first.name, witness=witness)
-    membership.count(world, cluster)
+    membership.recount_votes(world, cluster)
 
 
 THRESHOLD_LIMITS: Final = (3, 120)

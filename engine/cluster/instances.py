@@ -114,7 +114,7 @@ DISKS_S: Final = 3.0
 """Time in which shared disks come online on a node after another node has released them."""
 
 DISKS_AFTER_CRASH_S: Final = 10.0
-"""The same after the former owner failed without releasing them, so that its reservation must be broken.
+"""Time of DISKS_S after the former owner crashed, whose reservation must be broken first.
 
 Published as about ten seconds.
 """
@@ -193,22 +193,26 @@ class InstanceRole(roles.RoleKind):
     """Shared disks, network name, address, SQL Server and Agent."""
 
     @override
-    def trouble(self, world: World, role: ClusterRole) -> roles.Trouble:
+    def trouble(self, world: World, role: ClusterRole) -> roles.RoleProblem:
         instance = _instance(world, role)
         head = f"SQL Server <SQL Server ({role.name})>: [sqsrvres]"
         level = instance.failure_condition_level
         if instance.service is not Service.RUNNING and level >= ON_SERVER_DOWN:
             why = say("the SQL Server service is not running")
-            return roles.Trouble(why, SERVICE_NOTICED_S, clusterlog.errors(head, *clusterlog.SERVICE_DOWN))
+            return roles.RoleProblem(
+                why, SERVICE_NOTICED_S, clusterlog.errors(head, *clusterlog.SERVICE_DOWN)
+            )
         if instance.hung and level >= ON_SERVER_UNRESPONSIVE:
             why, delay_s = (
                 say("no answer within the health check timeout"),
                 instance.health_check_timeout_ms / 1000,
             )
-            return roles.Trouble(why, delay_s, clusterlog.errors(head, clusterlog.NO_DIAGNOSTICS))
+            return roles.RoleProblem(why, delay_s, clusterlog.errors(head, clusterlog.NO_DIAGNOSTICS))
         broken = next((resource.name for resource in role.resources if resource.failed), "")
         return (
-            roles.Trouble(say("resource {name} has failed", name=broken), 0.5) if broken else roles.Trouble()
+            roles.RoleProblem(say("resource {name} has failed", name=broken), 0.5)
+            if broken
+            else roles.RoleProblem()
         )
 
     def hostable(self, world: World, role: ClusterRole, node: str) -> bool:

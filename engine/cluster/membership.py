@@ -49,7 +49,7 @@ def watch(world: World) -> None:
         _note_silence(world, cluster)
         _note_witness(world, world.clusters[cluster.name])
         _note_outdated(world, world.clusters[cluster.name])
-        _gather_soon(world, world.clusters[cluster.name])
+        _schedule_join(world, world.clusters[cluster.name])
 
 
 def _watch_power(world: World, node: Node) -> None:
@@ -134,7 +134,7 @@ def _silence_limit_s(world: World, cluster: Cluster, pair: Pair) -> float:
     return cluster.heartbeat_s * (cluster.threshold if a == b else cluster.cross_threshold)
 
 
-def regroup(world: World, name: str) -> None:
+def determine_survivors(world: World, name: str) -> None:
     """Handle a timer: the members determine who is left, and whether each side may continue."""
     cluster = world.clusters[name]
     lost = {
@@ -246,7 +246,7 @@ def synchronize_config(world: World, side_nodes: list[str]) -> None:
         world.nodes[name] = replace(world.nodes[name], config=known)
 
 
-def count(world: World, name: str) -> None:
+def recount_votes(world: World, name: str) -> None:
     """Handle a timer: dynamic quorum recounts the votes of the present nodes."""
     cluster = world.clusters[name]
     for partition in config.partitions(world, name):
@@ -255,7 +255,7 @@ def count(world: World, name: str) -> None:
         if node is None or any(member in there for pair, _ in cluster.silent for member in pair):
             continue
         known = node.config
-        counted, witness = quorum.count(cluster, known, there, config.has_vote(world, known, there))
+        counted, witness = quorum.count_votes(cluster, known, there, config.has_vote(world, known, there))
         forced = known.forced and 2 * len(there) <= len(cluster.nodes)
         if (counted, witness, forced) != (known.counted, known.witness_counts, known.forced):
             config.update(world, node.name, counted=counted, witness_counts=witness, forced=forced)
@@ -274,7 +274,7 @@ def hand_over_vote(world: World, name: str) -> None:
     left = [other for other in left if other != name]
     if left and config.is_running(world, node):
         known = node.config
-        counted, witness = quorum.count(cluster, known, left, config.has_vote(world, known, left))
+        counted, witness = quorum.count_votes(cluster, known, left, config.has_vote(world, known, left))
         if (counted, witness) != (known.counted, known.witness_counts):
             config.update(world, name, counted=counted, witness_counts=witness)
 
@@ -289,7 +289,7 @@ def leave(world: World, name: str, members: list[str]) -> None:
         return
     synchronize_config(world, living)
     first = world.nodes[living[0]]
-    count(world, first.cluster)
+    recount_votes(world, first.cluster)
     schedule_regroup(world, living)
     world.emit(
         ClusterData(what="left", node=name), say("{node} has left the cluster", node=name), server=first.name
@@ -303,7 +303,7 @@ def _waiting(world: World, cluster: Cluster) -> list[str]:
     return [name for name in able if not quarantine.is_quarantined(world, name)]
 
 
-def _gather_soon(world: World, cluster: Cluster) -> None:
+def _schedule_join(world: World, cluster: Cluster) -> None:
     if cluster.gathering or not (
         _joinable(world, cluster) or _formable(world, cluster) or _find_reunited_members(world, cluster)
     ):
@@ -389,7 +389,7 @@ def _find_newest_config(world: World, side_nodes: list[str]) -> ClusterConfig:
     return max((world.nodes[node].config for node in side_nodes), key=lambda known: known.epoch)
 
 
-def gather(world: World, name: str) -> None:
+def join_or_form(world: World, name: str) -> None:
     """Handle a timer: nodes join or form a cluster if they can; a weaker partition dissolves."""
     world.clusters[name] = replace(world.clusters[name], gathering=False)
     for node in _find_reunited_members(world, world.clusters[name]):
@@ -431,8 +431,8 @@ def _join(world: World, node: str, partition: int) -> None:
 
 HANDLERS: Final[Handlers] = {
     "cluster.started": started,
-    "cluster.regroup": regroup,
-    "cluster.count": count,
-    "cluster.gather": gather,
+    "cluster.regroup": determine_survivors,
+    "cluster.count": recount_votes,
+    "cluster.gather": join_or_form,
     **quarantine.HANDLERS,
 }

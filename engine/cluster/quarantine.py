@@ -19,10 +19,10 @@ DURATION_S: Final = 7200
 """QuarantineDuration. Seen: blog of the Windows Server team on compute resiliency in 2016."""
 
 PERIOD_S: Final = 3600.0
-"""Period in which exits count together. Seen: the same blog."""
+"""Period in which ungraceful exits of a node are counted. Seen: the same blog as DURATION_S."""
 
 SHARE: Final = 4
-"""Share of nodes that may be quarantined: one in four, but at least one. Seen: the same blog."""
+"""Share of nodes that can be in quarantine: one in four, but at least one. Seen: the same blog as DURATION_S."""
 
 
 def is_quarantined(world: World, node: str) -> bool:

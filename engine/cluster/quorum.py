@@ -28,7 +28,7 @@ def dynamic(cluster: Cluster) -> bool:
     return cluster.dynamic_quorum and is_version_at_least(cluster, "2012")
 
 
-def count(
+def count_votes(
     cluster: Cluster, config: ClusterConfig, living_nodes: Collection[str], witness_there: bool
 ) -> tuple[tuple[str, ...], bool]:
     """Return (nodes whose vote is counted, whether the witness's is) with *living_nodes* as the living members.

@@ -35,7 +35,7 @@ RETRY_S: Final = 3_600.0
 """Time after which the cluster tries again to bring a failed role online. Known (default of a resource)."""
 
 
-class Trouble(NamedTuple):
+class RoleProblem(NamedTuple):
     """Problem of a role at its owner."""
 
     why: str = ""
@@ -48,9 +48,9 @@ class Trouble(NamedTuple):
 class RoleKind:
     """Actions of a kind of role on behalf of the cluster. Each kind registers itself in KINDS."""
 
-    def trouble(self, world: World, role: ClusterRole) -> Trouble:
+    def trouble(self, world: World, role: ClusterRole) -> RoleProblem:
         """Return the reason why the role is unhealthy, if any."""
-        return Trouble()
+        return RoleProblem()
 
     def restartable(self, world: World, role: ClusterRole) -> bool:
         """Return whether a restart on the same node makes sense."""

@@ -48,7 +48,7 @@ from engine.flow.samples import (
     StreamTotals,
 )
 from engine.flow.setup import (
-    Crossing,
+    CrossingKind,
     Level,
     Operation,
     Site,
@@ -60,7 +60,7 @@ from engine.flow.setup import (
 )
 
 __all__ = [
-    "COUNTERS", "NOWHERE", "Array", "Crossing", "Flow", "Level", "Operation", "Pair", "Place",
+    "COUNTERS", "NOWHERE", "Array", "CrossingKind", "Flow", "Level", "Operation", "Pair", "Place",
     "SafetyMode", "Samples", "Site", "SourcePositions", "SourceReading", "SourceSetup", "SourceTotals",
     "StreamPositions", "StreamReading", "StreamSetup", "StreamTotals", "Workload", "add_pair", "pair",
     "redo_threads", "run", "warm_start", "warm_up", "worker_threads",

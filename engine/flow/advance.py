@@ -14,7 +14,7 @@ from engine.flow.flow import Flow
 from engine.flow.kernel import Array
 from engine.flow.run_cache import Held, RunCache
 from engine.flow.samples import Samples
-from engine.flow.setup import Crossing
+from engine.flow.setup import CrossingKind
 
 SETTLE_S: Final = 20.0
 """Time in which an empty source reaches its steady state: several response times of either workload."""
@@ -75,7 +75,7 @@ def _run_uncached(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int,
 
 
 def _read_crossings(held_bits: Array) -> Held:
-    return [(number, Crossing(int(held_bits[number]))) for number in np.flatnonzero(held_bits).tolist()]
+    return [(number, CrossingKind(int(held_bits[number]))) for number in np.flatnonzero(held_bits).tolist()]
 
 
 def _imbalance(flow: Flow, number: int) -> str:

@@ -35,9 +35,9 @@ reading.
 TINY_KB = 1e-6
 
 ROWS_MAX = 4_096
-"""Number of cached parameter rows, of sources and of streams each, about 2 MB. Assumed.
+"""Maximum number of cached parameter rows, for sources and streams each: about 2 MB.
 
-Databases are often alike, and states return.
+Assumed: many databases are identical.
 """
 
 STEPS_PER_TICK_MAX = 16

@@ -19,15 +19,15 @@ from engine.flow.run_cache import Arrays, RunCache, hash_parts
 from engine.flow.samples import (
     SOURCE_POSITIONS,
     STREAM_POSITIONS,
+    LogPositions,
     SourcePositions,
     SourceReading,
     SourceTotals,
-    Standing,
     StreamPositions,
     StreamReading,
     StreamTotals,
 )
-from engine.flow.setup import Crossing, Level, SourceSetup, StreamSetup
+from engine.flow.setup import CrossingKind, Level, SourceSetup, StreamSetup
 
 HISTORY_MIN: Final = 32
 """Minimum length of the rings of a stream in steps; grows with the longest delay of any setup."""
@@ -66,7 +66,7 @@ class Flow:
         self.clock: Array = np.array([0, steps_per_tick, 0], dtype=np.int64)
         self.memory: RunCache | None = None
         self.root = self.ran = 0
-        """Key of all changes to the flow, and the ticks that it ran since the last one; used with a run cache."""
+        """Cache key of all changes to the flow, and ticks since the last change; used by the run cache."""
         self._owned: tuple[object, dict[int, tuple[int, ...]]] = (None, {})
         """Setups of streams at the last grouping, and the streams of each source."""
         self._last_digest: tuple[list[Array], bytes] = ([], b"")
@@ -77,7 +77,7 @@ class Flow:
         """Watched comparisons: a run stops at the whole second at which the result of one of them changes."""
         self.level_rows = rows.of_levels(())
         self.passed = False
-        """True if the latest run ended at such a second."""
+        """True if the latest run stopped because a level was crossed."""
         self._lay_out()
 
     @classmethod
@@ -289,15 +289,15 @@ class Flow:
         self._stream(stream)
         return StreamPositions(*_STREAM_POSITIONS(self.streams[stream].tolist()))
 
-    def standing(self, of_sources: Sequence[int], of_streams: Sequence[int]) -> Standing:
+    def read_positions(self, of_sources: Sequence[int], of_streams: Sequence[int]) -> LogPositions:
         """Return the positions of at least these sources and streams."""
         sources, streams = self.sources, self.streams
         if len(of_sources) * SHARE_TO_READ_ALL < len(sources):
-            return Standing(
+            return LogPositions(
                 *[rows.read(sources, of_sources, column) for column in (k.FLUSHED, k.REUSE, k.SOURCE_ARMED)],
                 *[rows.read(streams, of_streams, column) for column in (k.HARDENED, k.STREAM_ARMED)],
             )
-        return Standing(
+        return LogPositions(
             sources[:, k.FLUSHED].tolist(),
             sources[:, k.REUSE].tolist(),
             sources[:, k.SOURCE_ARMED].tolist(),
@@ -408,16 +408,16 @@ class Flow:
         source, _ = self._stream(stream)
         flushed, block_kb = self.sources[source, k.FLUSHED], self.source_params[source, k.BLOCK_KB]
         held = compiled.stream_crossings(self.streams, self.stream_params, stream, flushed, block_kb)
-        return Crossing.SEND_DONE in Crossing(held)
+        return CrossingKind.SEND_DONE in CrossingKind(held)
 
-    def watch(self, source: int, crossings: Crossing) -> None:
+    def watch(self, source: int, crossings: CrossingKind) -> None:
         """Arm the crossings at which `run` stops for this source; Crossing(0) disarms them."""
         self._source(source)
         if self.sources[source, k.SOURCE_ARMED] != crossings.value:
             self._begin_change("watch", source, crossings.value, array_names=OF_SOURCES)
             self.sources[source, k.SOURCE_ARMED] = crossings.value
 
-    def watch_stream(self, stream: int, crossings: Crossing) -> None:
+    def watch_stream(self, stream: int, crossings: CrossingKind) -> None:
         """Arm the crossings at which `run` stops for this stream; Crossing(0) disarms them."""
         self._stream(stream)
         if self.streams[stream, k.STREAM_ARMED] != crossings.value:

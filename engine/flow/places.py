@@ -86,7 +86,7 @@ def mirroring_threads(sources: Sources, streams: Streams) -> dict[int, int]:
 
 
 PARALLEL_REDO_MOST = 100
-"""Maximum number of redo workers of an instance; further databases have a single redo thread.
+"""Maximum number of parallel redo workers of an instance; further databases redo serially.
 
 Documented [DOC: thread usage of groups].
 """

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from engine.flow.setup import Crossing
+from engine.flow.setup import CrossingKind
 
 if TYPE_CHECKING:
     from engine.flow.kernel import Array
 
 Arrays = tuple["Array", ...]
-Held = list[tuple[int, Crossing]]
+Held = list[tuple[int, CrossingKind]]
 
 BYTES_MAX: Final = 96 * 1024 * 1024
 """Memory limit of the cached states; the least recently used state is removed first. Assumed."""

@@ -283,7 +283,7 @@ STREAM_POSITIONS: Final = {
 Numbered = Sequence[float] | Mapping[int, float]
 
 
-class Standing(NamedTuple):
+class LogPositions(NamedTuple):
     """Positions of many logs, by the number of a source or of a stream."""
 
     flushed_kb: Numbered

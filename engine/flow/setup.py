@@ -18,7 +18,7 @@ COMPRESSION_VERSION_MIN: Final = 2008
 """First version that compresses the log stream. Documented."""
 
 
-class Crossing(IntFlag):
+class CrossingKind(IntFlag):
     """Crossings at which `run` can stop."""
 
     REDO_DONE = 1  # stream: the target has applied all received log
@@ -97,7 +97,7 @@ class Level(Struct, frozen=True):
     """Number of the source or stream of the counter."""
     counter: str
     whole: float
-    """Value for 100 %, if the counter is compared as a percentage; 0: as it is."""
+    """Value that is 100% if the counter is compared as a percentage; 0: no percentage."""
     sign: str
     level: float
     held: bool

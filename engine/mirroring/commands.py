@@ -175,7 +175,7 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
     _need_connection(world, copy)
     other = _partner_of(world, copy)
     for stopped in (copy, other):
-        if stopped.mirroring.redo_failed and not redo.mended(world, stopped.key):
+        if stopped.mirroring.redo_failed and not redo.is_repaired(world, stopped.key):
             raise SqlError(1462)
     if MirrorState.SUSPENDED not in (copy.mirroring.state, other.mirroring.state):
         return []
@@ -389,4 +389,4 @@ def _list_connected_keys(world: World, copy: DatabaseCopy) -> list[Key]:
 def _update_witness(world: World, copy: DatabaseCopy) -> None:
     for key in _list_connected_keys(world, copy):
         if world.copies[key].mirroring.role is Role.PRINCIPAL:
-            redo.tell_witness(world, key)
+            redo.update_witness_record(world, key)

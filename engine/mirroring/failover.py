@@ -354,7 +354,7 @@ def _account_loss(world: World, failover: Failover, old_principal: DatabaseCopy,
 
 
 def _recovery_lines(world: World, key: Key, failover: Failover) -> None:
-    """Return the lines of recovery; only a manual failover starts the database with analysis. [WP, failover]."""
+    """Log the recovery of the new principal; only a manual failover logs the start and analysis. [WP, failover]."""
     server, database = key
     number = world.copies[key].database_id
     if failover.kind != "automatic":

@@ -128,7 +128,7 @@ def repaired(world: World, server: str, database: str, page: int) -> None:
         and not copy.mirroring.redo_failed
     ):
         redo.begin_synchronizing(world, partner, key)
-        redo.tell_witness(world, partner)
+        redo.update_witness_record(world, partner)
 
 
 def _note(world: World, key: Key, page: int, *, status: int) -> None:
@@ -143,7 +143,7 @@ def is_detected(copy: DatabaseCopy, page: int) -> bool:
     return copy.mirroring.redo_failed or page not in copy.bad_pages or repaired_or_tried
 
 
-def mend(world: World, server: str, database: str) -> None:
+def repair_pages(world: World, server: str, database: str) -> None:
     """Execute `mend-page`: restore the damaged pages of a copy from a backup of another DBA."""
     copy = world.copies[server, database]
     if copy.bad_pages:
@@ -152,7 +152,7 @@ def mend(world: World, server: str, database: str) -> None:
 
 def check(
     world: World, server: str, database: str, quiet: bool = False, login: str = ""
-) -> statements.Pending:
+) -> statements.PendingStatement:
     """Execute DBCC CHECKDB of a database or a snapshot; 954 on a mirror, 823 without its disk.
 
     A snapshot is the way to check a mirror. The check reads every page once; its duration is derived: that of a
@@ -162,7 +162,7 @@ def check(
     copy = _checked(world, server, database)
     disks.check_data_reachable(copy)
     ends = world.tick + ticks(files.disk_s(world, server, copy.size_kb))
-    return statements.Pending(ends, "page.checked", (database, quiet, login, world.tick))
+    return statements.PendingStatement(ends, "page.checked", (database, quiet, login, world.tick))
 
 
 def _checked(world: World, server: str, database: str) -> DatabaseCopy:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final
 
 from engine.constants import PARTNER_TIMEOUT_S
-from engine.flow import Crossing
+from engine.flow import CrossingKind
 from engine.messages import SqlError
 from engine.mirroring import failover, preconditions, quorum, redo, roles, session
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, Safety, WitnessState, World
@@ -79,14 +79,14 @@ class MirroringPolicy(groups.GroupPolicy):
         )
 
     @override
-    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:
+    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
         wanted = NOTHING
         if copy.mirroring.state is MirrorState.SYNCHRONIZING:
             setup = world.flow.stream_setup(stream)
-            wanted = Crossing.SEND_DONE if setup.connected and setup.carrying else NOTHING
+            wanted = CrossingKind.SEND_DONE if setup.connected and setup.carrying else NOTHING
         running = world.failover_under_way(copy.mirroring.guid)
         if running is not None and running.redo_done_tick is None:
-            wanted |= Crossing.REDO_DONE
+            wanted |= CrossingKind.REDO_DONE
         return wanted
 
     @override
@@ -161,7 +161,7 @@ class MirroringPolicy(groups.GroupPolicy):
         if copy.mirroring.role is not Role.MIRROR or copy.stream is None or copy.mirroring.redo_failed:
             return False
         assert copy.mirroring.guid is not None
-        redo.meet_trouble(world, key)
+        redo.detect_redo_error(world, key)
         failover.consider(world, copy.mirroring.guid)
         return True
 
@@ -208,7 +208,7 @@ class MirroringPolicy(groups.GroupPolicy):
         session.on_connection_made(world, group, me, peer, epoch)
 
 
-NOTHING: Final = Crossing(0)
+NOTHING: Final = CrossingKind(0)
 
 
 @cache

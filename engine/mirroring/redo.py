@@ -55,7 +55,7 @@ def _redone(world: World, stream: int, upto_kb: float) -> bool:
     return world.flow.stream_positions(stream).redone_kb + 1e-6 >= upto_kb
 
 
-def meet_trouble(world: World, mirror: Key) -> None:
+def detect_redo_error(world: World, mirror: Key) -> None:
     """Let redo detect a problem with the mirror's files at once, or after a role change in progress."""
     copy = world.copies[mirror]
     assert copy.stream is not None, f"{mirror} redoes nothing"
@@ -161,7 +161,7 @@ def fail(world: World, mirror: Key, number: int, *args: object) -> None:
             roles.move(world, key, StateChangeCause.SUSPEND)
             roles.note(world, key, 9)
             errorlog.write(world, key[0], 1442, key[1])
-    tell_witness(world, principal)
+    update_witness_record(world, principal)
 
 
 def refuse_newer(world: World, principal: Key, mirror: Key) -> None:
@@ -179,7 +179,7 @@ def refuse_newer(world: World, principal: Key, mirror: Key) -> None:
     errorlog.write(world, principal[0], 1453, address, mirror[1], 948, 1, severity)
 
 
-def mended(world: World, mirror: Key) -> bool:
+def is_repaired(world: World, mirror: Key) -> bool:
     """Return whether the cause that stopped redo is gone: every drive is there and every page is whole.
 
     RESUME asks this.
@@ -281,10 +281,10 @@ def caught_up(world: World, stream: int) -> None:
     record = quorum.record_of(world, lead)
     if record is not None and quorum.sees_witness(world, lead):
         world.witnesses[record.server, record.guid] = replace(record, exposed=False)
-    tell_witness(world, principal)
+    update_witness_record(world, principal)
 
 
-def tell_witness(world: World, key: Key) -> None:
+def update_witness_record(world: World, key: Key) -> None:
     """Update the witness's record from the principal."""
     copy = world.copies[key]
     record = quorum.record_of(world, copy)

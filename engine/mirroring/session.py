@@ -158,11 +158,11 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
     world.emit(DetectedData(peer=peer, how="connected"), text, server=me)
     mine, theirs = world.copy_in_session(guid, me), world.copy_in_session(guid, peer)
     if mine is not None and theirs is not None:
-        _partners_meet(world, mine, theirs)
+        _connect_partners(world, mine, theirs)
     elif mine is not None:
-        _meets_witness(world, mine)
+        _connect_to_witness(world, mine)
     elif theirs is not None:
-        _meets_witness(world, theirs)
+        _connect_to_witness(world, theirs)
     network.reassess(world, guid)
 
 
@@ -246,14 +246,14 @@ def leave_session(world: World, key: Key) -> None:
         world.update_copy(key, recovering=True)
 
 
-def _meets_witness(world: World, copy: DatabaseCopy) -> None:
+def _connect_to_witness(world: World, copy: DatabaseCopy) -> None:
     key = copy.key
     roles.set_witness_state(world, key, WitnessState.CONNECTED)
     record = quorum.record_of(world, copy)
     if record is None:
         return
     if copy.mirroring.role is Role.PRINCIPAL and record.role_sequence <= copy.mirroring.role_sequence:
-        redo.tell_witness(world, key)
+        redo.update_witness_record(world, key)
         if not quorum.sees_partner(world, copy):
             record = quorum.record_of(world, world.copies[key])
             assert record is not None
@@ -269,13 +269,13 @@ def _meets_witness(world: World, copy: DatabaseCopy) -> None:
     failover.consider(world, record.guid)
 
 
-def _partners_meet(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
+def _connect_partners(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
     """Connect two partners: the one with the lower role sequence follows the other."""
     if a.recovering or b.recovering:
         return  # the server that is still starting joins after its recovery
     running = world.failover_under_way(a.mirroring.guid)
     if running is not None and (running.decided_tick is not None or running.kind != "automatic"):
-        return  # roles are changing; `meet` follows afterwards
+        return  # roles are changing; `synchronize_roles` follows afterwards
     if a.mirroring.role is b.mirroring.role is Role.PRINCIPAL:
         first, second = sorted((a, b), key=lambda copy: -copy.mirroring.role_sequence)
         _step_down(world, second, first)
@@ -291,11 +291,11 @@ def _partners_meet(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
     _join(world, first.key, second.key)
 
 
-def meet(world: World, guid: int) -> None:
+def synchronize_roles(world: World, guid: int) -> None:
     """Handle a timer: roles have just changed; connected partners agree on the next step."""
     copies = world.session_copies(guid)
     if len(copies) == 2 and quorum.sees_partner(world, copies[0]) and quorum.sees_partner(world, copies[1]):
-        _partners_meet(world, *copies)
+        _connect_partners(world, *copies)
     network.reassess(world, guid)
 
 
@@ -355,7 +355,7 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
                 roles.move(world, key, StateChangeCause.SUSPEND)
             roles.note(world, key, 9)
         world.update_copy(mirror, db_state=_mirror_db_state(world.copies[mirror]))
-    redo.tell_witness(world, principal)
+    redo.update_witness_record(world, principal)
 
 
 def _mirror_db_state(mirror: DatabaseCopy) -> DbState:
@@ -398,12 +398,12 @@ def recovered(world: World, key: Key) -> None:
             and other.server != server
             and quorum.sees_partner(world, copy)
         ):
-            _partners_meet(world, world.copies[key], other)
+            _connect_partners(world, world.copies[key], other)
             network.reassess(world, copy.mirroring.guid)
             return
     copy = world.copies[key]
     if copy.mirroring.role is Role.PRINCIPAL and quorum.sees_witness(world, copy):
-        _meets_witness(world, copy)
+        _connect_to_witness(world, copy)
     elif copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.witness is None:
         redo.start_serving(world, key)
         roles.note(world, key, 12)

@@ -117,9 +117,9 @@ class AvailabilityListener(Struct, frozen=True, kw_only=True, gc=False):
     addresses: tuple[str, ...] = ()
     """Static addresses, one per subnet. Empty: the address comes from DHCP."""
     register_all: bool = True
-    """RegisterAllProvidersIP: the name server has all addresses, not only the online one."""
+    """RegisterAllProvidersIP: DNS has all addresses, not only the one that is online."""
     record_ttl_s: int = 1200
-    """HostRecordTTL. Both settings take effect when the network name next comes online."""
+    """HostRecordTTL in seconds. Both settings take effect when the network name comes online again."""
 
 
 Place = tuple[str, str]
@@ -234,7 +234,7 @@ class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
     reads_alone: bool = False
     """Secondary (2014 and later) that was open when it lost its primary or quorum: it stays open to readers."""
     redo_waits: str = ""
-    """Secondary: application whose query keeps redo from a Sch-M lock; empty: none."""
+    """Secondary: application whose query blocks redo of a schema change; empty: none."""
     redo_waits_since: Tick = 0
     quorum: bool = True
     """True if the server's node takes part in a cluster with quorum."""

@@ -116,7 +116,7 @@ class Availability(Struct, frozen=True, kw_only=True, gc=False):
     since_tick: Tick = 0
     serving: bool = True
     servers: tuple[str, ...] = ()
-    """Servers whose copies serve, once the first of them has changed: two, if a second copy was recovered."""
+    """Servers that serve since the outage began; two if a second copy was recovered."""
     exposed: bool = False
     down_ticks: int = 0
     exposed_ticks: int = 0

@@ -70,9 +70,8 @@ class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
     tried: tuple[str, ...] = ()
     """Nodes that have declined since it was last online."""
     way: str = ""
-    """Way in which it comes online: restart (same node), failover, move (requested by a person).
-
-    "exhausted": it has failed too often and stays offline. Empty otherwise.
+    """Reason why the role comes online: restart (same node), failover, or move (by a person); "exhausted":
+    too many failures, it stays offline. Empty otherwise.
     """
 
     def resource(self, name: str) -> Resource | None:
@@ -84,11 +83,11 @@ class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
     """Cluster database. Each node has a copy; the nodes of one partition have the same."""
 
     epoch: int = 1
-    """Version; a copy with a lower one is out of date."""
+    """Version of the cluster database; a lower one is out of date."""
     weights: tuple[tuple[str, int], ...] = ()
     """NodeWeight of each node: 1, or 0 for a node without a vote."""
     counted: tuple[str, ...] = ()
-    """Nodes whose votes count now (DynamicWeight 1)."""
+    """Nodes whose votes count at present (DynamicWeight 1)."""
     witness_counts: bool = False
     """WitnessDynamicWeight."""
     witness: Witness | None = None
@@ -144,7 +143,7 @@ class Cluster(Struct, frozen=True, kw_only=True, gc=False):
     witness_there: bool = False
     """True if a member of the partition with quorum reaches the witness."""
     stores: tuple[WitnessStore, ...] = ()
-    """Contents of the present witness and of earlier ones."""
+    """Content of the current and former witnesses."""
     gathering: bool = False
     """True while waiting nodes are about to join or form the cluster."""
 
@@ -165,7 +164,9 @@ class Node(Struct, frozen=True, kw_only=True, gc=False):
     cluster: str
     number: int
     service: str = "running"
-    """off (no power), starting, running (a node without a cluster waits to join one) or stopped (by a person)."""
+    """State of the cluster service: off (no power), starting, running (also without a cluster), or stopped
+    (by a person).
+    """
     partition: int = 0
     """Number of the partition with quorum to which the node belongs; 0 for none."""
     prevented: bool = False

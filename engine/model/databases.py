@@ -39,7 +39,7 @@ class FileOptions(Struct, frozen=True, kw_only=True, gc=False):
     """NEWNAME; empty: the name is unchanged."""
     growth_kb: float | None = None
     growth_percent: int | None = None
-    """FILEGROWTH, as one of the two; 0: no growth."""
+    """FILEGROWTH in percent; 0: no growth."""
     max_kb: float | None = None
     """MAXSIZE of a file other than the first log file."""
 
@@ -118,11 +118,9 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     former_fork: int | None = None
     """Recovery fork before the last forced failover of an availability group, which tracks two of them."""
     lineage: tuple[tuple[int, float], ...] = ((0, 0.0),)
-    """Path of the log: (number of a branch, position in KB where it begins).
+    """Branches of the log as (branch number, start in KB). Two logs are equal up to the first difference.
 
-    Two logs are the same up to the first difference.
-
-    A branch begins whenever a copy opens for writing that did not write before.
+    A new branch starts when another copy opens for writing.
     """
     source: int | None = None
     """Log in the flow model that this copy writes; None: it writes none."""
@@ -136,7 +134,7 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     open_log_kb: float = 0.0
     """Log of transactions that were open when the copy last closed; a new principal undoes it."""
     log_start_kb: float = 0.0
-    """Oldest log that is left in the file after log backups, truncation or a restore."""
+    """Start of the log that remains in the file after log backups, truncation or a restore."""
     last_log_backup_kb: float = 0.0
     full_backup: bool = True
     """True if a full backup has started the log chain."""
@@ -147,7 +145,7 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     backup_from_kb: float | None = None
     """Position from which a running data backup needs the log; None: no backup runs."""
     active_from_kb: float | None = None
-    """Start of the oldest transaction that is kept open."""
+    """Start of the oldest open transaction."""
     window_transactions: tuple[tuple[int, float, Tick], ...] = ()
     """(session id, start of its log, time) of open transactions of T-SQL windows."""
     restoring: int = 0

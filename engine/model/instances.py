@@ -33,14 +33,14 @@ class Login(Struct, frozen=True, kw_only=True, gc=False):
 
     name: str
     sid: int
-    """SID. Logins of two servers with equal SIDs are the same login, and users are matched by it."""
+    """Security identifier. Logins with equal SIDs on two servers match the same database users."""
     kind: str = "SQL"
     """SQL, WINDOWS or CERTIFICATE."""
     password: str | None = None
     disabled: bool = False
     default_database: str = "master"
     default_language: str = ""
-    """As sys.server_principals shows it; empty for that of the server."""
+    """Default language as in sys.server_principals; empty: the server's default."""
     check_policy: bool = True
     check_expiration: bool = False
 
@@ -107,7 +107,7 @@ class Snapshot(Struct, frozen=True, kw_only=True, gc=False):
     """(logical name, path) of each sparse file."""
 
 
-class Restored(Struct, frozen=True, kw_only=True, gc=False):
+class RestoreHistoryRow(Struct, frozen=True, kw_only=True, gc=False):
     """Row of msdb.dbo.restorehistory."""
 
     database: str
@@ -176,7 +176,7 @@ class Instance(Struct, frozen=True, kw_only=True, gc=False):
     alerts: tuple[Alert, ...] = ()
     snapshots: tuple[Snapshot, ...] = ()
     """Database snapshots, oldest first."""
-    restores: tuple[Restored, ...] = ()
+    restores: tuple[RestoreHistoryRow, ...] = ()
     """Completed restores of this server, oldest first."""
     agent_running: bool = True
     system_lacks: tuple[str, ...] = ()
@@ -184,7 +184,7 @@ class Instance(Struct, frozen=True, kw_only=True, gc=False):
     sessions_stopped: tuple[str, ...] = ()
     """Built-in event sessions that are stopped."""
     sessions_started: tuple[str, ...] = ()
-    """Event sessions that somebody started although they do not start automatically."""
+    """Event sessions that were started although they do not start automatically."""
     sessions_manual: tuple[str, ...] = ()
     """Event sessions with STARTUP_STATE = OFF: they do not start with the service."""
     installs: int = 0
@@ -239,7 +239,7 @@ class Computer(Struct, frozen=True, kw_only=True, gc=False):
     volumes: tuple[Volume, ...] = ()
     """Drives with a size limit. C, D and L exist without an entry and have no limit; others must be listed."""
     failed_drives: tuple[str, ...] = ()
-    """Letters of drives that are lost until somebody repairs them."""
+    """Letters of failed drives."""
     log_disk_factor: float = 1.0
     data_disk_factor: float = 1.0
     cpu_factor: float = 1.0

@@ -112,7 +112,7 @@ class FieldUse(Flag):
     HASH = auto()
     """The recorded state hash covers it."""
     HASH_IF_ANY = auto()
-    """The recorded state hash covers it unless it is empty, as it is in most worlds."""
+    """The recorded state hash covers it if it is not empty; it is empty in most worlds."""
     COMPARE = auto()
     """A statement that leaves it unchanged is a no-op."""
     DECIDE = auto()
@@ -142,7 +142,7 @@ class World:
     settings: Settings = field(default_factory=Settings)
     tick: Tick = 0
     sql_work: int = 0
-    """Recorded work of all T-SQL so far; each tick takes a share of it (engine/tsql/batches/work.py)."""
+    """Total T-SQL work; each tick reduces it by the work that fits (engine/tsql/batches/work.py)."""
     counter: int = 0
     """Source of ids, and of the order of timers in one tick."""
     log_was_full: bool = field(default=False, compare=False)
@@ -224,7 +224,7 @@ class World:
     dirty: set[int] = part(FieldUse.FORK, set)
     """Sources whose setup, or whose streams' setup, may have changed since the last step of the flow model."""
     changed: set[str] = part(FieldUse.FORK, set)
-    """Databases in which something has changed since the last settling."""
+    """Databases that changed since the last propagation."""
     outbox: list[Event] = part(FieldUse.NONE, list)
     """Events that no observer has received yet; not part of the state."""
 

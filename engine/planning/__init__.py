@@ -11,12 +11,12 @@ from engine.planning.figures import (
     statements_about,
 )
 from engine.planning.plan import NETWORKS, MirroringPlan, build_custom_workload, network_of
-from engine.planning.steady import COLUMNS, Steady
+from engine.planning.steady import COLUMNS, SteadyState
 from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, Sweep, sweep, sweep_bandwidth, sweep_rtt
 
 __all__ = [
     "BANDWIDTH_MBPS", "COLUMNS", "NETWORKS", "NO_GOALS", "POINTS", "RTT_MS", "STATEMENTS", "Assessment",
-    "Goals", "MeasuredPoint", "MirroringPlan", "PaperStatement", "PlanFinding", "PlanResource", "Steady",
+    "Goals", "MeasuredPoint", "MirroringPlan", "PaperStatement", "PlanFinding", "PlanResource", "SteadyState",
     "Sweep", "Tone", "advice", "assess", "build_custom_workload", "network_of", "points_about",
     "statements_about", "sweep", "sweep_bandwidth", "sweep_rtt",
 ]  # fmt: skip

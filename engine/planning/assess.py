@@ -15,7 +15,7 @@ from engine.chance import Chance
 from engine.flow import Flow, Pair, SafetyMode, add_pair, warm_start
 from engine.flow.recovery import Cause, failover_times
 from engine.planning.plan import MirroringPlan, pair_of
-from engine.planning.steady import Steady, steady
+from engine.planning.steady import SteadyState, steady
 from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, find_last_acceptable
 
 BINDS_FROM: Final = 0.02
@@ -54,7 +54,7 @@ NO_GOALS: Final = Goals()
 
 
 @dataclass(frozen=True)
-class Binding:
+class Bottleneck:
     """Resource whose doubling would help most, and the gain as a share."""
 
     resource: PlanResource
@@ -96,17 +96,17 @@ class Assessment:
 
     plan: MirroringPlan
     goals: Goals
-    alone: Steady  # without mirroring
-    full: Steady
-    off: Steady
-    binding: Binding  # at the plan's own safety level
+    alone: SteadyState  # without mirroring
+    full: SteadyState
+    off: SteadyState
+    binding: Bottleneck  # at the plan's own safety level
     limits: Limits
     backlog: Backlog
     volume_full_s: float  # from SUSPEND until the log volume is full
     failovers: tuple[FailoverEstimate, ...]
 
     @property
-    def chosen_figures(self) -> Steady:
+    def chosen_figures(self) -> SteadyState:
         """Return the figures at the plan's own safety level."""
         return {SafetyMode.NONE: self.alone, SafetyMode.FULL: self.full, SafetyMode.OFF: self.off}[
             self.plan.safety
@@ -140,18 +140,18 @@ class Assessment:
         return min(bounds) / growth if bounds and growth > 0.0 else None
 
 
-def build_full_check(goals: Goals, unmirrored: Steady) -> Callable[[Steady], bool]:
+def build_full_check(goals: Goals, unmirrored: SteadyState) -> Callable[[SteadyState], bool]:
     """Build a predicate for whether FULL meets the goals, compared with the figures without mirroring."""
     least = unmirrored.transactions_per_s * (1.0 - goals.throughput_loss_max)
     longest = goals.response_limit_s
 
-    def keeps_goals(figures: Steady) -> bool:
+    def keeps_goals(figures: SteadyState) -> bool:
         return figures.transactions_per_s >= least and (longest is None or figures.response_s <= longest)
 
     return keeps_goals
 
 
-def off_keeps_up(figures: Steady) -> bool:
+def off_keeps_up(figures: SteadyState) -> bool:
     """Return whether log is sent as fast as it is written, which is the only limit in OFF."""
     return figures.send_queue_growth_kb_per_s <= 0.0
 
@@ -204,7 +204,7 @@ def _twice(setup: Pair) -> dict[PlanResource, Pair]:
     } | better
 
 
-def _binding(plan: MirroringPlan) -> Binding:
+def _binding(plan: MirroringPlan) -> Bottleneck:
     setup = pair_of(plan)
     other = _twice(setup)
     now, *then = steady((setup, *other.values()))
@@ -216,13 +216,15 @@ def _binding(plan: MirroringPlan) -> Binding:
         for resource, found in zip(other, then, strict=True)
     }
     best = max(gains, key=lambda resource: gains[resource])
-    return Binding(best, gains[best]) if gains[best] >= BINDS_FROM else Binding(PlanResource.CLIENTS, 0.0)
+    return (
+        Bottleneck(best, gains[best]) if gains[best] >= BINDS_FROM else Bottleneck(PlanResource.CLIENTS, 0.0)
+    )
 
 
 # --- where it gives way -------------------------------------------------------------------------------------
 
 
-def _limits(plan: MirroringPlan, goals: Goals, unmirrored: Steady) -> Limits:
+def _limits(plan: MirroringPlan, goals: Goals, unmirrored: SteadyState) -> Limits:
     good = build_full_check(goals, unmirrored)
     # `find_last_acceptable` searches the values in between
     longer, narrower = RTT_MS[::2], BANDWIDTH_MBPS[::-2]
@@ -237,7 +239,7 @@ def _limits(plan: MirroringPlan, goals: Goals, unmirrored: Steady) -> Limits:
 # --- how long things take -----------------------------------------------------------------------------------
 
 
-def _backlog(plan: MirroringPlan, unmirrored: Steady, suspended_s: float) -> Backlog:
+def _backlog(plan: MirroringPlan, unmirrored: SteadyState, suspended_s: float) -> Backlog:
     """Return the backlog; clients do not wait for a mirror that is catching up, at any safety level."""
     kb = unmirrored.log_kb_per_s * suspended_s
     setups = (pair_of(plan, SafetyMode.OFF),)

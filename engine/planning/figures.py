@@ -14,7 +14,17 @@ from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
-from engine.flow import Crossing, Flow, Operation, SafetyMode, Samples, Workload, add_pair, run, warm_start
+from engine.flow import (
+    CrossingKind,
+    Flow,
+    Operation,
+    SafetyMode,
+    Samples,
+    Workload,
+    add_pair,
+    run,
+    warm_start,
+)
 from engine.flow.setup import bulk_load, index_build
 from engine.flow.sites import STOCK_EXCHANGE, UNISYS, WORKLOAD1, WORKLOAD2
 from engine.localization import LocalizableMessage, say
@@ -36,7 +46,7 @@ WATCHED_S: Final = 1800.0
 
 SAMPLE_S: Final = 5.0
 MOST_S: Final = 100 * 3600.0
-"""Maximum duration of an operation; a longer one is a defect."""
+"""Maximum simulated duration of an operation; a longer one indicates a defect."""
 
 Values = tuple[float, ...]
 
@@ -179,9 +189,9 @@ def _run_operation(
     flow = Flow.empty()
     workload = replace(WORKLOAD1, connections=0.0)  # its pages determine how fast log is redone
     add_pair(flow, pair_of(MirroringPlan(workload=workload), mode).changed(operation=operation))
-    flow.watch(0, Crossing.OPERATION_DONE)
+    flow.watch(0, CrossingKind.OPERATION_DONE)
     took_s = _run_until_crossing(flow, samples)
-    flow.watch(0, Crossing(0))
+    flow.watch(0, CrossingKind(0))
     return flow, took_s
 
 
@@ -214,7 +224,7 @@ def _format_online(is_online: bool, variants: Sequence[bool]) -> str:
 def _draw_rebuild() -> Figure:
     samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
     flow, took_s = _run_operation(index_build(1.0, True, True), SafetyMode.OFF, samples)
-    for crossing in (Crossing.SEND_DONE, Crossing.REDO_DONE):
+    for crossing in (CrossingKind.SEND_DONE, CrossingKind.REDO_DONE):
         flow.watch_stream(0, crossing)
         _run_until_crossing(flow, samples)
     lines = []

@@ -28,7 +28,10 @@ LOOK_S: Final = 10.0
 """Minimum time over which rates are compared."""
 
 LOSSY_LOOK_S: Final = 80.0
-"""The same on a link that loses packets. Such a pair never becomes steady, so one comparison must suffice."""
+"""Measuring time of LOOK_S on a link that loses packets.
+
+Such a pair never becomes steady, so one comparison must suffice.
+"""
 
 SAME: Final = 1e-4
 """Change of throughput and sending, as a share, below which a pair counts as steady."""
@@ -41,7 +44,7 @@ BACKLOG_KB: Final = 1e9
 
 
 @dataclass(frozen=True)
-class Steady:
+class SteadyState:
     """Figures of one plan in steady state. Growing queues have a growth rate instead of a size."""
 
     transactions_per_s: float
@@ -59,24 +62,24 @@ class Steady:
     mirror_cpu_percent: float
 
 
-COLUMNS: Final = tuple(field.name for field in fields(Steady))
+COLUMNS: Final = tuple(field.name for field in fields(SteadyState))
 """Columns that a sweep can compute."""
 
 
 @lru_cache(maxsize=64)
-def steady(setups: tuple[Pair, ...], endless_queue: str = "") -> tuple[Steady, ...]:
+def steady(setups: tuple[Pair, ...], endless_queue: str = "") -> tuple[SteadyState, ...]:
     """Run each setup alone until it is at rest; results are cached.
 
     *endless_queue* "send" first gives every mirror an endless send queue, "redo" an endless redo queue, to
     measure the rate of catching up.
     """
-    found: list[Steady] = []
+    found: list[SteadyState] = []
     for first in range(0, len(setups), PAIRS_AT_ONCE):
         found += _run_to_rest(setups[first : first + PAIRS_AT_ONCE], endless_queue)
     return tuple(found)
 
 
-def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[Steady]:
+def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[SteadyState]:
     """Run all *setups* in one flow, each on its own servers, and read them when the last is at rest."""
     flow = Flow.empty()
     for number, setup in enumerate(setups):
@@ -87,7 +90,7 @@ def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[Steady]:
     if endless_queue:
         _fill_queues(flow, endless_queue)
         run(flow, round(look_s * TICKS_PER_S))
-    before: list[Steady] = []
+    before: list[SteadyState] = []
     for _ in range(looks):
         now = list(_measure(flow, setups, look_s))
         if before and all(_is_steady(a, b) for a, b in zip(before, now, strict=True)):
@@ -143,7 +146,7 @@ def _take_sample(flow: Flow, source: int) -> _PairSample:
     return _PairSample(flow.totals(source), flow.positions(source), *(streams or [_NO_STREAM])[0])
 
 
-def _measure(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[Steady]:
+def _measure(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[SteadyState]:
     """Measure exact means of every pair over the next *seconds*."""
     before = [_take_sample(flow, source) for source in range(len(setups))]
     run(flow, round(seconds * TICKS_PER_S))
@@ -151,14 +154,14 @@ def _measure(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[Ste
         yield _compute_means(setups[source], was, _take_sample(flow, source), seconds)
 
 
-def _compute_means(setup: Pair, start: _PairSample, end: _PairSample, seconds: float) -> Steady:
+def _compute_means(setup: Pair, start: _PairSample, end: _PairSample, seconds: float) -> SteadyState:
     mirrored = setup.stream is not None
     transactions = end.did.transactions - start.did.transactions
     sent = (end.sent.sent_kb - start.sent.sent_kb) / seconds
     unsent = (end.at.flushed_kb - end.there.sent_kb) - (start.at.flushed_kb - start.there.sent_kb)
     undone = (end.there.hardened_kb - end.there.redone_kb) - (start.there.hardened_kb - start.there.redone_kb)
     per_core = 100.0 / seconds / setup.source.site.cores
-    return Steady(
+    return SteadyState(
         transactions_per_s=transactions / seconds,
         response_s=_compute_ratio(end.did.inside_s - start.did.inside_s, transactions)
         * setup.source.workload.transactions_per_business_transaction,
@@ -193,7 +196,7 @@ def _link_use_percent(setup: Pair, sent_kb_per_s: float) -> float:
     return 100.0 * sent_kb_per_s * ratio / link_kb_per_s(source.site, stream.bandwidth_mbps)
 
 
-def _is_steady(previous: Steady, current: Steady) -> bool:
+def _is_steady(previous: SteadyState, current: SteadyState) -> bool:
     pairs = ((getattr(previous, name), getattr(current, name)) for name in _WATCHED)
     return all(abs(a - b) <= SAME * max(abs(a), abs(b)) for a, b in pairs)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from engine import arithmetic
 from engine.flow import SafetyMode
 from engine.planning.plan import MirroringPlan, pair_of
-from engine.planning.steady import Steady, steady
+from engine.planning.steady import SteadyState, steady
 
 Array = npt.NDArray[np.float64]
 
@@ -21,7 +21,7 @@ RTT_MS: Final = arithmetic.spaced(0.1, 300.0, 41)
 """Round trips from a local network to the other side of the world."""
 
 BANDWIDTH_MBPS: Final = arithmetic.spaced(0.056, 10_000.0, 41)
-"""Links from a modem of 56 kbps, the slowest in [WP figure 14], to ten times the fastest one there."""
+"""Bandwidths from 56 kbps, the slowest in [WP figure 14], to ten times the fastest."""
 
 REFINEMENT: Final = 9
 """Number of points between two of a sweep, for the search of a limit."""
@@ -34,7 +34,7 @@ class Sweep:
     axis: str  # name of the plan's figure that varies
     x: tuple[float, ...]
     safety: SafetyMode
-    points: tuple[Steady, ...]
+    points: tuple[SteadyState, ...]
 
     def column(self, name: str) -> Array:
         """Return one of `steady.COLUMNS` at each point."""
@@ -67,7 +67,7 @@ def find_last_acceptable(
     axis: str,
     values: Sequence[float],
     safety: SafetyMode,
-    is_acceptable: Callable[[Steady], bool],
+    is_acceptable: Callable[[SteadyState], bool],
 ) -> float | None:
     """Find the last of *values* before *is_acceptable* first fails, then refine it.
 

@@ -170,7 +170,7 @@ def _read_folder(call: CmdletCall, position: int) -> str:
 
 
 def test_path(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Return whether the path exists; only the folder of tempdb on a local disk is simulated."""
+    """Execute Test-Path; only the folder of tempdb on a local disk is simulated."""
     path = _read_folder(call, 0)
     if path.lower() != instances.TEMPDB_FOLDER.lower():
         raise CommandNotSimulatedError(f"Test-Path {path}")

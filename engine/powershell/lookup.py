@@ -31,7 +31,7 @@ NO_CLUSTER: Final = (
     "cluster nodes are turned on and connected to the network or contact your network administrator.\n"
     "    The RPC server is unavailable"
 )
-"""Text for a cluster that does not answer. Seen in public outputs."""
+"""Error text for a cluster that does not respond. Seen in public output."""
 
 
 def check_cluster(world: World, node: str, call: CmdletCall, values: tuple[str, ...]) -> None:

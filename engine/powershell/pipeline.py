@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 TOKEN: Final = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|(\||,)|(\{[^{}]*\}|[^\s|,'"]+))""")
-"""A text in single or in double quotes, a sign, a script block or a word."""
+"""Token: a quoted text, a sign, a script block or a word."""
 
 SWITCHES: Final = """
 fixquorum forcequorum fq preventquorum pq drain force ignoreoffline uselocaltime clearquarantine cq nowitness
@@ -116,7 +116,7 @@ class PipelineTable:
     """Objects on their way along a pipeline: each with all its properties, and the columns that are shown."""
 
     kind: str
-    """node, group, resource or something that no other cmdlet takes."""
+    """Kind of objects: node, group, resource, or one that no other cmdlet accepts."""
     columns: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
     as_list: bool = False
@@ -148,7 +148,7 @@ class PipelineTable:
 CONDITION: Final = re.compile(
     r"\(?\s*\$(?:_|PSItem)\.(\w+)(?:\.Name)?\s+-c?(\w+)\s+['\"]?([^'\"]*?)['\"]?\s*\)?", re.IGNORECASE
 )
-"""$_.State -eq 'Online', and the same with other comparisons."""
+"""Comparison in a script block, such as $_.State -eq 'Online'."""
 
 COMPARISONS: Final[dict[str, Callable[[str, str], bool]]] = {
     "eq": lambda value, wanted: value == wanted,
@@ -162,7 +162,7 @@ COMPARISONS: Final[dict[str, Callable[[str, str], bool]]] = {
     "lt": lambda value, wanted: _number(value) < _number(wanted),
     "le": lambda value, wanted: _number(value) <= _number(wanted),
 }
-"""Of texts in lower letters: PowerShell compares without regard to case."""
+"""Comparisons of lowercase texts; PowerShell ignores case."""
 
 
 def _number(text: str) -> float:
@@ -260,4 +260,4 @@ FILTERS: Final[dict[str, Callable[[CmdletCall, PipelineTable | None], PipelineTa
     **dict.fromkeys(("format-table", "ft", "select-object", "select"), shape(as_list=False)),
     **dict.fromkeys(("format-list", "fl"), shape(as_list=True)),
 }
-"""By their names and short names, in lower letters."""
+"""Cmdlets that process objects of a pipeline, by lowercase name and alias."""

@@ -60,7 +60,7 @@ def run(world: World, node: str, line: str) -> None:
 STATEMENT: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|\{[^{}]*\}|[^;])+""")
 """Statement: the text between semicolons."""
 COMMENT: Final = re.compile(r"""('[^']*'|"[^"]*")|(?:^|(?<=\s))#.*""")
-"""A text, in which a # is a sign like others, or a comment."""
+"""Quoted text, in which # has no meaning, or a comment."""
 
 
 def statements(line: str) -> list[str]:
@@ -127,10 +127,10 @@ def _answer(world: World, node: str, line: str) -> str:
 
 
 COMPARED: Final = re.compile(r"(\(.+\)\.\w+)\s+-(eq|ne)\s+['\"]?([^'\"]*)['\"]?", re.IGNORECASE)
-"""(Get-ClusterNode NODE_1).State -eq "Up"."""
+"""Comparison of a property, such as (Get-ClusterNode NODE_1).State -eq "Up"."""
 
 MEMBER: Final = re.compile(r"\((.+)\)\.(\w+)(?:\.Name)?", re.IGNORECASE)
-"""(Get-ClusterGroup AG1).OwnerNode, and its Name."""
+"""Property of a cmdlet's result, such as (Get-ClusterGroup AG1).OwnerNode."""
 
 
 def _member_of(table: PipelineTable, name: str, line: str) -> str:
@@ -149,7 +149,7 @@ FOR_EACH: Final = frozenset([
     "start-clusternode", "stop-clusternode", "suspend-clusternode", "resume-clusternode", "remove-clusternode",
     "set-clusterparameter",
 ])  # fmt: skip
-"""Cmdlets that act on each object of a list or a pipeline in turn."""
+"""Cmdlets that process the objects of a list or pipeline one by one."""
 
 
 def _run_for_each(
@@ -299,4 +299,4 @@ CMDLETS: Final[dict[str, Cmdlet]] = {
     "test-connection": computer.test_ping,
     "import-module": computer.import_module,
 }
-"""Every command that is simulated, in lower letters."""
+"""All simulated commands by lowercase name."""

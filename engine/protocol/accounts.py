@@ -477,7 +477,7 @@ class Security(Struct, frozen=True):
     """Roles, their members and permissions of one database, or of the instance."""
 
     roles: tuple[str, ...] = ()
-    """Roles that CREATE ROLE has made, as written."""
+    """Roles created by CREATE ROLE, as written."""
     members: tuple[tuple[str, str], ...] = ()
     """(role, member) in small letters."""
     grants: tuple[Grant, ...] = ()

@@ -55,7 +55,7 @@ class BackupDetails(Struct, frozen=True):
     name: str | None = None
     description: str | None = None
     expires_tick: Tick | None = None
-    """Until then INIT without SKIP leaves the file as it is."""
+    """Time until which INIT without SKIP does not overwrite the file."""
     checksum: bool = False
     compressed: bool = False
     stats: int = 0
@@ -101,7 +101,7 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     """Thumbprint of the certificate that protects the database encryption key; 0 if there is no key."""
     encrypted: bool = False
     image: DatabaseCopy | None = None
-    """Copy from which a full or differential backup was taken: sizes, drives, workload."""
+    """Copy at the time of a full or differential backup: sizes, drives, workload."""
     extra_files: tuple[DbFile, ...] = ()
     details: BackupDetails = BackupDetails()
     recovery_model: RecoveryModel = RecoveryModel.FULL
@@ -109,7 +109,7 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     bulk_logged: bool = False
     """Log with bulk-logged changes."""
     incomplete: bool = False
-    """Tail of the log of a database whose data cannot be read."""
+    """True for a tail-log backup of a database whose data cannot be read."""
 
     @property
     def flags(self) -> int:
@@ -184,7 +184,7 @@ def backup_database(
     duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, place[0], size_kb))
     kind = DIFFERENTIAL if differential else DATABASE
     args = (copy.database, kind, *place, at, size_kb, world.tick, copy_only, init, details)
-    return statements.Pending(world.tick + ticks(duration_s), "backup.data", args)
+    return statements.PendingStatement(world.tick + ticks(duration_s), "backup.data", args)
 
 
 def _data_done(
@@ -290,7 +290,7 @@ def backup_log(
         init,
         details,
     )
-    return statements.Pending(world.tick + ticks(duration_s), "backup.log", args)
+    return statements.PendingStatement(world.tick + ticks(duration_s), "backup.log", args)
 
 
 def _log_done(

@@ -16,7 +16,7 @@ MECHANISM: Final = {
     "shutdown": Cause.STOP_SERVICE,
     "forced": Cause.FORCED,
 }
-"""Cause whose timing each fault follows; other faults follow the timing of a power failure."""
+"""Fault -> cause with the matching failover times; other faults use those of a power failure."""
 
 
 def enter(verb: str, loses: str, mechanism: Cause) -> None:

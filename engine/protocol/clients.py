@@ -23,7 +23,7 @@ REFUSED_LOGIN: Final = {
     4060: "Failed to open the explicitly specified database.",
     982: "Failed to open the explicitly specified database.",
 }
-"""Reason that 18456 gives in the ERRORLOG from 2008 on, by the error that the client receives. Seen in public logs."""
+"""Error that the client receives -> reason in the ERRORLOG line of 18456 since 2008. Seen in public logs."""
 
 Answer = Literal["serves", "refused", "silence"]
 
@@ -225,7 +225,7 @@ def _refuse_partner(world: World, client: Client, server: str) -> None:
             database=client.databases[0],
         )
         world.emit(ClientData(client=client.name, what="partner refused"), text, server=server)
-    _begin_again(world, replace(client, no_partner_at=server))
+    _restart(world, replace(client, no_partner_at=server))
 
 
 def _note_refused_login(world: World, client: Client, server: str, refusal: SqlError) -> None:
@@ -246,10 +246,10 @@ def timed_out(world: World, name: str, epoch: int) -> None:
     if client.epoch != epoch or client.connected_to is not None:
         return
     world.emit(ClientData(client=name, what="timeout"), say("{client}: login timeout expired", client=name))
-    _begin_again(world, client)
+    _restart(world, client)
 
 
-def _begin_again(world: World, client: Client) -> None:
+def _restart(world: World, client: Client) -> None:
     if not client.reconnects:
         world.clients[client.name] = replace(
             client, attempt=0, failed_logins=client.failed_logins + 1, epoch=client.epoch + 1

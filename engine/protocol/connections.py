@@ -17,7 +17,7 @@ from engine.localization import say
 from engine.model import Client, DatabaseCopy, Tick, World
 
 FIRST_SPID: Final = 200
-"""First session id of applications, so that windows keep the lower ones. Assumed."""
+"""First session ID of applications; windows use lower ones. Assumed."""
 
 SPID_MAX: Final = 32_767
 """Largest session id. Documented [DOC: user connections option]."""

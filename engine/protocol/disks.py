@@ -76,7 +76,7 @@ def _lose_log(world: World, key: Key) -> None:
     if opened:
         errorlog.write(world, server, 3422, database, 9001, "XdesRMFull::CommitInternal")
         errorlog.write(world, server, 17137, database)
-        _tell_lost_files(world, copy)
+        _report_lost_files(world, copy)
     if copy.group is not None or opened:
         _close(world, key)
     policy.log_lost(world, key)
@@ -158,7 +158,7 @@ def check_files(world: World, key: Key) -> bool:
     gone = {file.key for file in misplaced}
     paths = tuple(replace(one, missing=one.file in gone) for one in copy.file_paths)
     copy = world.update_copy(key, disk_failed=True, file_paths=paths, db_state=DbState.RECOVERY_PENDING)
-    _tell_lost_files(world, copy)
+    _report_lost_files(world, copy)
     _close(world, key)
     return False
 
@@ -167,7 +167,7 @@ def _close(world: World, key: Key) -> None:
     world.update_copy(key, db_state=DbState.RECOVERY_PENDING, recovering=False)
 
 
-def _tell_lost_files(world: World, copy: DatabaseCopy) -> None:
+def _report_lost_files(world: World, copy: DatabaseCopy) -> None:
     known = volumes.files_of(copy)
     for file in lost_files(world, copy):
         path = volumes.path_of(copy, file)
@@ -189,7 +189,7 @@ def mend_disk(world: World, server: str, database: str) -> None:
     if not _copy(world, server, database).disk_failed:
         return
     _announce(world, server, say("the volume of {database} is available again", database=database))
-    _mend(world, (server, database))
+    _restore_drive(world, (server, database))
     network.reassess(world)
 
 
@@ -202,7 +202,7 @@ def mend_volume(world: World, server: str, drive: str) -> None:
     _announce(world, server, say("drive {drive}: is available again", drive=letter))
     for key, copy in sorted(world.copies.items()):
         if key[0] == server and letter in _drives(copy) and not _own_volume_lost(world, key):
-            _mend(world, key)
+            _restore_drive(world, key)
     network.reassess(world)
 
 
@@ -228,7 +228,7 @@ def _own_volume_lost(world: World, key: Key) -> bool:
     )
 
 
-def _mend(world: World, key: Key) -> None:
+def _restore_drive(world: World, key: Key) -> None:
     if not _drives(world.copies[key]).isdisjoint(world.computer_of(key[0]).failed_drives):
         return
     world.update_copy(key, disk_failed=False, data_failed_tick=None)

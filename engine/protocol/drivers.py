@@ -35,7 +35,7 @@ class Driver:
     partner_pause_s: float = 0.0
     """Pause before the first attempt at a partner from the connection string."""
     whole: bool = False
-    """True if each server gets the whole login timeout once; otherwise slices of the documented algorithm."""
+    """True if each server gets the full login timeout once; False: the time slices of the documented algorithm."""
     gives_up_after: float = 1.0
     """Number of command timeouts until the driver drops a silent server; its cancel request also waits for an answer.
 

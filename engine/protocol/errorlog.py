@@ -50,10 +50,10 @@ OF_THE_SERVER: Final = (
     "SQL Server detected",
 )
 OF_BACKUPS: Final = ("Database backed up.", "Log was backed up.", "Database was restored", "Log was restored")
-"""First words of lines whose message number is unknown."""
+"""First words of ERRORLOG lines of backups without a known message number."""
 
 SYSTEM_PROCESS: Final = "spid15s"
-"""Session that writes all other lines: a system session such as a mirroring thread; we chose its number."""
+"""Session ID in all other ERRORLOG lines: a system session. Assumed number."""
 
 
 def source_of(number: int, text: str) -> str:

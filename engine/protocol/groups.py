@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from engine.flow import Crossing
+from engine.flow import CrossingKind
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, Handlers, Key, World
 from engine.overrides import override
@@ -46,10 +46,8 @@ class FailoverPrecondition:
     seen_in: str
     """View or log that shows the condition, with its server."""
     about: Literal["", "memory", "loss", "beginning"] = ""
-    """Moment for which the condition counts.
-
-    memory: its state when the loss is detected. loss: the loss of the copy that writes. beginning: the detection of
-    that loss, with which every failover begins.
+    """Time to which the condition refers. memory: state at the detection. loss: loss of the writing copy.
+    beginning: detection of the loss.
     """
     target: str = ""
     """Secondary or node to which the condition applies; empty: all of them."""
@@ -139,7 +137,7 @@ class Policy(ABC):
         """Return the terms of the stream of log from *lead* to *follow*."""
 
     @abstractmethod
-    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:
+    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
         """Return the crossings that the flow model must report for a stream that *copy* sends."""
 
     @abstractmethod
@@ -285,8 +283,8 @@ class NoGroup(Policy):
         raise AssertionError(f"{lead.database} on {lead.server} is in no group and has a stream")
 
     @override
-    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:
-        return Crossing(0)
+    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
+        return CrossingKind(0)
 
     @override
     def caught_up(self, world: World, stream: int) -> None: ...

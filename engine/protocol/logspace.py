@@ -20,7 +20,7 @@ SMALL_KB: Final = 1.0
 """Smaller differences in space count as none."""
 
 VIRTUAL_LOG_FILES: Final = 16
-"""Parts of a log file of 1 GB or more. Known (up to SQL Server 2014)."""
+"""Number of virtual log files of a log of 1 GB or more. Known (up to SQL Server 2014)."""
 
 ROOM_AGAIN: Final = 0.98
 """Share of the log file that may be in use before a stopped database continues. Assumed."""

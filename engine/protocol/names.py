@@ -17,10 +17,7 @@ from msgspec.structs import replace
 from engine.model import Client, NameRecord, Tick, World, ticks
 
 TCP_TIMEOUT_S: Final = 21.0
-"""Time of a call to an unused address, which ends after three tries: 3 + 6 + 12 s.
-
-Known of Windows; Microsoft says "more than 20 seconds".
-"""
+"""Time of a connection attempt to an unused address: three tries of 3, 6 and 12 s. Known of Windows."""
 
 NONE_KEPT: Final[tuple[tuple[str, ...], Tick]] = ((), 0)
 """`Client.kept_addresses` of a computer that has resolved no name."""

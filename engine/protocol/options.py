@@ -83,9 +83,9 @@ REFUSED_WHILE_MIRRORED: Final = frozenset(
         "READ_COMMITTED_SNAPSHOT ON", "READ_COMMITTED_SNAPSHOT OFF",
     }
 )  # fmt: skip
-"""Options that 1468 (and 5069) refuses in a session. Documented in kind [DOC: ALTER DATABASE SET options].
+"""Options that error 1468 (and 5069) refuses in a session.
 
-DISABLE_BROKER and READ_COMMITTED_SNAPSHOT were seen in public logs; the rest of the list is derived.
+Documented in kind [DOC: ALTER DATABASE SET options]; two were seen in logs, the rest is derived.
 """
 
 Key = tuple[str, str]

@@ -22,7 +22,7 @@ from engine.model import (
     DbState,
     Key,
     RecoveryModel,
-    Restored,
+    RestoreHistoryRow,
     Tick,
     World,
     ticks,
@@ -45,7 +45,7 @@ from engine.protocol.backup import DATABASE, DIFFERENTIAL, LOG, BackupFile, Back
 TITLES = {DATABASE: "RESTORE DATABASE", DIFFERENTIAL: "RESTORE DATABASE", LOG: "RESTORE LOG"}
 
 
-class Ending(Struct, frozen=True):
+class RestoreState(Struct, frozen=True):
     """State in which a RESTORE leaves the database: WITH RECOVERY, NORECOVERY or STANDBY, and STOPAT."""
 
     recovery: bool = True
@@ -123,7 +123,7 @@ def restore_database(
     path: str,
     *,
     recovery: bool = True,
-    ending: Ending | None = None,
+    ending: RestoreState | None = None,
     replace_existing: bool = False,
     moves: Mapping[str, str] | None = None,
     file: int = 1,
@@ -138,7 +138,7 @@ def restore_database(
     title = "RESTORE DATABASE"
     old = _existing(world, server, database)
     _without_snapshots(world, server, database, title)
-    ending = replace(ending or Ending(recovery), position=file, replaced=replace_existing)
+    ending = replace(ending or RestoreState(recovery), position=file, replaced=replace_existing)
     chosen = _find_backup_set(world, server, path, file, title, ending.checksum)
     if chosen.kind == LOG or chosen.image is None:
         raise SqlError(3135, path, "BACKUP LOG", also=(3013,), title=title)
@@ -159,7 +159,7 @@ def restore_database(
     put_copy(world, replace(new, restoring=number))
     duration_s = max(BACKUP_LEAST_S, _read_s(world, server, path, chosen)) + ending.finish_s
     args = (new.database, number, chosen, world.tick, ending)
-    return statements.Pending(world.tick + ticks(duration_s), "restore.done", args)
+    return statements.PendingStatement(world.tick + ticks(duration_s), "restore.done", args)
 
 
 def _spare_existing(world: World, existing_copy: DatabaseCopy, backup_set: BackupSet, title: str) -> None:
@@ -293,7 +293,7 @@ def _restore_differential(
     existing_copy: DatabaseCopy | None,
     path: str,
     backup_set: BackupSet,
-    ending: Ending,
+    ending: RestoreState,
 ) -> statements.Outcome:
     copy = _check_restoring(world, server, database, existing_copy, "RESTORE DATABASE")
     if copy.full_backup_id != backup_set.base or copy.family != backup_set.family:
@@ -311,7 +311,7 @@ def restore_log(
     path: str,
     *,
     recovery: bool = True,
-    ending: Ending | None = None,
+    ending: RestoreState | None = None,
     file: int = 1,
 ) -> statements.Outcome:
     """Restore log from the disk file *path*; it must continue the log of the copy.
@@ -320,7 +320,7 @@ def restore_log(
     path) or 4335 (STOPAT is earlier than the restored log), each followed by 3013. *ending* replaces *recovery* for
     other endings.
     """
-    ending = replace(ending or Ending(recovery), position=file)
+    ending = replace(ending or RestoreState(recovery), position=file)
     title = "RESTORE LOG"
     old = _existing(world, server, database)
     chosen = _find_backup_set(world, server, path, file, title, ending.checksum)
@@ -375,13 +375,13 @@ def _check_restoring(
 
 
 def _roll_forward(
-    world: World, copy: DatabaseCopy, path: str, backup_set: BackupSet, ending: Ending
+    world: World, copy: DatabaseCopy, path: str, backup_set: BackupSet, ending: RestoreState
 ) -> statements.Outcome:
     number = world.next_id()
     world.update_copy(copy.key, restoring=number)
     duration_s = max(BACKUP_LEAST_S, _read_s(world, copy.server, path, backup_set)) + ending.finish_s
     args = (copy.database, number, backup_set, world.tick, ending)
-    return statements.Pending(world.tick + ticks(duration_s), "restore.done", args)
+    return statements.PendingStatement(world.tick + ticks(duration_s), "restore.done", args)
 
 
 # --- the end ---------------------------------------------------------------------------------------
@@ -404,7 +404,7 @@ def _complete_restore(
     number: int,
     backup_set: BackupSet,
     started_tick: int,
-    ending: Ending,
+    ending: RestoreState,
 ) -> statements.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
@@ -463,8 +463,10 @@ KINDS: Final = {DATABASE: "D", DIFFERENTIAL: "I", LOG: "L"}
 """restore_type of msdb.dbo.restorehistory. Documented."""
 
 
-def _keep_history(world: World, key: Key, backup_set: BackupSet, ending: Ending, recovery: bool) -> None:
-    done = Restored(
+def _keep_history(
+    world: World, key: Key, backup_set: BackupSet, ending: RestoreState, recovery: bool
+) -> None:
+    done = RestoreHistoryRow(
         database=key[1],
         backup_id=backup_set.id,
         kind=KINDS[backup_set.kind],

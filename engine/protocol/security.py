@@ -68,7 +68,7 @@ BAD_PEER_CERTIFICATE: Final = (
 BAD_OWN_CERTIFICATE: Final = (
     "Connection handshake failed. The certificate used by this endpoint was not found: {}. State 85."
 )
-"""Reasons in the wording of the ERRORLOG. States 22 and 84 were seen in logs; 21, 67, 85, 89 are from memory."""
+"""Error text of a handshake. States 22 and 84 were seen in logs; 21, 67, 85, 89 are from memory."""
 
 
 class Refusal(Struct, frozen=True):
@@ -79,7 +79,7 @@ class Refusal(Struct, frozen=True):
     heard: bool = True
     """False if no server answered, so no log has an entry."""
     by_caller: bool = False
-    """True if the caller ended the attempt itself; its own ERRORLOG has the lines."""
+    """True if the caller ended the attempt; then the caller's ERRORLOG has the lines."""
     first: tuple[int, int] | None = None
     """Number and argument of a preceding message."""
 
@@ -369,7 +369,7 @@ NOBODY_LISTENS: Final = (
     "refused it.)'."
 )
 NO_SUCH_HOST: Final = "DNS lookup failed with error: '11001(No such host is known.)'."
-"""Texts of error 2 of message 1474. The first was seen in logs, the second is from memory."""
+"""Text of error 2 in message 1474. The first was seen in logs, the second is from memory."""
 
 
 def _match(address: str) -> re.Match[str]:

@@ -29,7 +29,7 @@ def power_off(world: World, name: str) -> None:
     _end_power(world, name, say("power off"))
 
 
-def _press_again(world: World, computer: str) -> None:
+def _delay_power_on(world: World, computer: str) -> None:
     world.cancel_calls("computer.on", computer)
     world.call_after(PRESS_AGAIN_S, "computer.on", computer)
 
@@ -38,7 +38,7 @@ def _lose_power(world: World, computer: str) -> None:
     """Switch a computer off; a person waiting to switch it on sees it off for a moment."""
     world.update_computer(computer, powered=False, shutting_down=False)
     if any(name == "computer.on" and args == (computer,) for _, _, name, args in world.timers):
-        _press_again(world, computer)
+        _delay_power_on(world, computer)
 
 
 def _end_power(world: World, name: str, text: str) -> None:
@@ -59,7 +59,7 @@ def power_on(world: World, name: str) -> None:
     computer = world.computer_named(name)
     local = [server for server in world.instances_on(computer.name) if not world.instances[server].clustered]
     if computer.shutting_down:
-        _press_again(world, computer.name)
+        _delay_power_on(world, computer.name)
     if computer.powered:
         return
     world.update_computer(computer.name, powered=True)

@@ -44,7 +44,7 @@ PROCESSORS: Final = (
     "total logical processors; using {cores} logical processors based on SQL Server licensing. This is an "
     "informational message; no user action is required."
 )
-"""Lines since 2012 whose numbers no public table lists."""
+"""ERRORLOG lines since 2012 without a published number."""
 
 
 def _header(server: Instance) -> Iterator[Line]:
@@ -141,7 +141,7 @@ def cycle(world: World, server: str) -> None:
     errorlog.write(world, server, 17184)
 
 
-def healthy(world: World) -> None:
+def log_clean_startups(world: World) -> None:
     """Write the ERRORLOGs of servers that started before the run and have had no problem."""
     for name, server in sorted(world.instances.items()):
         if not server.running:

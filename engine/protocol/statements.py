@@ -19,7 +19,7 @@ from engine.model import DatabaseCopy, DbState, Fault, Key, World
 from engine.protocol import causes, commits, errorlog, groups, lineage, service, serving, snapshots, streams
 
 
-class Pending(Struct, frozen=True):
+class PendingStatement(Struct, frozen=True):
     """Statement that takes until *tick*; COMPLETIONS[handler](world, server, *args) then gives its result."""
 
     tick: int
@@ -27,10 +27,10 @@ class Pending(Struct, frozen=True):
     args: tuple[object, ...] = ()
 
 
-Outcome = list[Message] | Pending
+Outcome = list[Message] | PendingStatement
 COMPLETIONS: Final[dict[str, Callable[..., Outcome]]] = {}
 ABANDONED: Final[dict[str, Callable[..., None]]] = {}
-"""Handlers for a pending statement whose batch was cancelled or whose connection broke."""
+"""Handlers for pending statements whose batch was canceled or whose connection broke."""
 
 
 def abandon(world: World, server: str, handler: str, args: tuple[object, ...]) -> None:
@@ -68,7 +68,7 @@ def restore_with_recovery(world: World, server: str, database: str) -> Outcome:
         raise SqlError(3153, also=(3013,))
     if copy.db_state is not DbState.RESTORING or copy.restoring:
         raise SqlError(3117, also=(3013,))
-    return Pending(world.tick + 150, "restore.recovered", (copy.database,))
+    return PendingStatement(world.tick + 150, "restore.recovered", (copy.database,))
 
 
 def _recovered(world: World, server: str, database: str) -> Outcome:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine import arithmetic, flow
 from engine.constants import ENTERPRISE
-from engine.flow import NOWHERE, Crossing, Place, SourceSetup, StreamSetup, recovery
+from engine.flow import NOWHERE, CrossingKind, Place, SourceSetup, StreamSetup, recovery
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.flow.setup import Operation, Site, Workload
 from engine.flow.sites import SITES, WORKLOADS
@@ -249,7 +249,7 @@ def refresh(world: World) -> None:
                 world.update_copy(owner, open_log_kb=recovery.open_log_kb(model, source))
     if sources or streams:
         model.update_setups(sources, streams)
-    now = model.standing(logs, [stream for source in logs for stream in fitting[source]])
+    now = model.read_positions(logs, [stream for source in logs for stream in fitting[source]])
     for source in logs:
         copy, carried_kb = world.copies[world.sources[source]], []
         policy, watched = groups.policy(copy), WATCHED[copy.log_full, copy.operation is None]
@@ -268,10 +268,10 @@ def refresh(world: World) -> None:
 
 
 WATCHED: Final = {
-    (False, False): Crossing.LOG_FULL | Crossing.OPERATION_DONE,
-    (False, True): Crossing.LOG_FULL,
-    (True, False): Crossing.OPERATION_DONE,
-    (True, True): Crossing(0),
+    (False, False): CrossingKind.LOG_FULL | CrossingKind.OPERATION_DONE,
+    (False, True): CrossingKind.LOG_FULL,
+    (True, False): CrossingKind.OPERATION_DONE,
+    (True, True): CrossingKind(0),
 }
 """(log is full, no long operation runs in it) -> crossings that the flow model reports for a copy."""
 

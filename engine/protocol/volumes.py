@@ -11,7 +11,7 @@ from engine.constants import LOG_GROWTH_STEP
 from engine.model import Computer, DatabaseCopy, DbFile, FileOptions, World
 
 STANDARD_DRIVES: Final = "CDL"
-"""Drives of every server (system, data, log), without a size limit unless a Volume sets one. Assumed."""
+"""Drives of every server (system, data, log), unlimited unless a Volume limits them. Assumed."""
 
 BACKUP_FOLDER: Final = "D:\\Backup"
 """Folder to which backup jobs write. Assumed."""

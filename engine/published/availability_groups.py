@@ -103,7 +103,7 @@ def measure_mirroring() -> GroupMeasurement:
 
 
 SEEDS: Final = range(1, 7)
-"""Seeds of the runs whose mean is compared with one observed run."""
+"""Seeds of the runs whose mean is compared with the observed run."""
 
 
 def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World, list[Event]]:

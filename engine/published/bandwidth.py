@@ -18,7 +18,7 @@ LOG_PER_PAYLOAD: Final = 1.8
 """Log bytes per byte of document, for upload and deletion together. Assumed."""
 
 COMMITS: Final = 25.0
-"""Commits of one upload and deletion. Fitted: 345 MB/min with mirroring."""
+"""Commits per upload and deletion. Fitted: 345 MB/min with mirroring."""
 
 WEB_TIER_MB_PER_MIN: Final = 384.5
 """Throughput of one web server. Fitted: 380 MB/min without mirroring, commits included."""

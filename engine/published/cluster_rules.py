@@ -33,7 +33,7 @@ SURVIVAL: Final = {
     (4, True): ("Yes", "Yes", "Yes"),
     (5, False): ("Yes", "Yes", "Yes"),
 }
-"""(nodes, witness) -> whether the cluster survives the loss of one node, of two in sequence, of two at once."""
+"""(nodes, witness) -> survival of the loss of one node, of two in sequence, of two at once."""
 
 APART_S: Final = 60.0
 """Time between two losses in sequence: long enough for a recount of the votes."""

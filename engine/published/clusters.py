@@ -93,7 +93,7 @@ def cluster_world(
         weights=tuple((name, int(name not in without_vote)) for name in nodes),
         witness=Witness(kind=witness_kind, name="Quorum") if witness else None,
     )
-    counted, with_witness = quorum.count(cluster, known, nodes, witness)
+    counted, with_witness = quorum.count_votes(cluster, known, nodes, witness)
     known = replace(known, counted=counted, witness_counts=with_witness)
     partition = world.next_id()
     for number, name in enumerate(nodes, 1):

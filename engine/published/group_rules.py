@@ -255,7 +255,7 @@ def _threshold() -> list[FigureRow]:
 MOST: Final = {
     2012: (5, 3, 2), 2014: (9, 3, 2), 2016: (9, 3, 3), 2017: (9, 3, 3), 2019: (9, 5, 5), 2022: (9, 5, 5)
 }  # fmt: skip
-"""Version -> maximum replicas, synchronous ones, and ones with automatic failover, each including the primary."""
+"""Version -> maximum number of replicas, synchronous ones, and automatic failover targets, each with the primary."""
 
 WORDS: Final = {
     "async": "ASYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL",

@@ -15,7 +15,7 @@ from engine.published.whitepaper_failover import FAILOVER_S
 FOUR: Final = NODES[:4]
 AT_S: Final = 5.0
 MIRRORING_S: Final = FAILOVER_S["power-off"][2]
-"""Outage of a mirrored database for the same failure."""
+"""Outage of a mirrored database for the same failure as of the instance."""
 
 
 @cache

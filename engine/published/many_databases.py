@@ -22,7 +22,7 @@ OTHER_THREADS: Final = 36
 """Threads of an instance other than workers. Read off: 612 in all with all 576 workers in use."""
 
 MIRROR_OTHER_THREADS: Final = 90
-"""Threads of the mirror other than those of mirroring. Fitted: the mean of five columns."""
+"""Threads of the mirror that do not belong to mirroring. Fitted: mean of five columns."""
 
 PEAK_BUSY: Final = 1.95
 """Largest number of busy workers relative to the mean; workers stay once created.

@@ -14,7 +14,7 @@ from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.field_types import FieldOf
 from engine.flow import (
-    Crossing,
+    CrossingKind,
     Flow,
     Operation,
     Pair,
@@ -154,15 +154,15 @@ def operation_run(
     """Run *operation* to its end and wait for the queues to drain. Redo costs as much as *workload*'s log."""
     flow = Flow.empty()
     add_pair(flow, setup_of(replace(workload, connections=0.0), mode, site, operation=operation))
-    flow.watch(0, Crossing.OPERATION_DONE)
+    flow.watch(0, CrossingKind.OPERATION_DONE)
     took_s = _run_until_crossing(flow)
-    flow.watch(0, Crossing(0))
+    flow.watch(0, CrossingKind(0))
     if mode == SafetyMode.NONE:
         return OperationRun(took_s, 0.0, 0.0, 0.0, 0.0)
     queues = flow.stream_reading(0)
-    flow.watch_stream(0, Crossing.SEND_DONE)
+    flow.watch_stream(0, CrossingKind.SEND_DONE)
     send_s = _run_until_crossing(flow)
-    flow.watch_stream(0, Crossing.REDO_DONE)
+    flow.watch_stream(0, CrossingKind.REDO_DONE)
     redo_s = send_s + _run_until_crossing(flow)
     return OperationRun(took_s, queues.send_queue_kb, queues.redo_queue_kb, send_s, redo_s)
 
@@ -211,7 +211,7 @@ def lab(
     for database in names:
         source = streams.add_source(world, (PRINCIPAL, database), START_LOG_KB)
         streams.attach(world, source, (MIRROR, database))
-    startup.healthy(world)
+    startup.log_clean_startups(world)
     streams.warm_start(world)
     simulator.start_timers(world)
     simulator.advance(world, 0)

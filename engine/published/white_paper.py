@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.flow import Crossing, Flow, SafetyMode, Workload, add_pair, run
+from engine.flow import CrossingKind, Flow, SafetyMode, Workload, add_pair, run
 from engine.flow.setup import GB_KB, bulk_load, index_build
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import NETWORKS
@@ -367,9 +367,9 @@ def _fill_log_disk() -> tuple[float, bool]:
     load = bulk_load(1e9)
     setup = setup_of(WORKLOAD1, SafetyMode.FULL, sending=False, operation=load, log_max_kb=LOG_DISK_KB)
     add_pair(flow, setup.changed(scale=0.0))
-    flow.watch(0, Crossing.LOG_FULL)
+    flow.watch(0, CrossingKind.LOG_FULL)
     ticks, _, _ = run(flow, 24 * 3600 * TICKS_PER_S)
-    flow.watch(0, Crossing(0))
+    flow.watch(0, CrossingKind(0))
     flow.update_setups({0: setup.source})
     run_s(flow, 5.0)
     before = flow.totals(0).transactions

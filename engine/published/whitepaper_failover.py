@@ -46,7 +46,7 @@ def rows() -> list[FigureRow]:
 
 @cache
 def failovers(cause: str, loaded: bool) -> FailoverRuns:
-    """Return the results of the same failure in *SEEDS* worlds."""
+    """Return the results of the same failure in SEEDS worlds."""
     whole, decision, role = [], [], []
     for seed in range(SEEDS):
         failover = _fail(cause, loaded, seed)
@@ -222,4 +222,4 @@ FAILOVER_S: Final[dict[str, tuple[str, float, float]]] = {
     "power-off": ("Power OFF principal server", 2.2, 2.6),
     "pull-cable": ("Pull network cable on principal connecting to mirror and witness", 1.9, 3.1),
 }
-"""Single samples of one hour of Workload1, without detection."""
+"""Failover times measured once under Workload1, without detection."""

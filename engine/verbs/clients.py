@@ -135,7 +135,7 @@ def _is_new_data_source(world: World, args: Args) -> bool:
 
 
 def _yes(value: str) -> bool:
-    """Parse yes or no. Raises ValueError."""
+    """Return True for yes, False for no. Raises ValueError."""
     known = {"yes": True, "true": True, "no": False, "false": False}
     if value.lower() not in known:
         raise ValueError(value)

@@ -139,7 +139,7 @@ def _mend_pages(world: World, item: Input) -> None:
     server, database = item.args
     if (server, database) not in world.copies:
         raise InputError(say("{server} has no copy of {database}", server=server, database=database))
-    pages.mend(world, server, database)
+    pages.repair_pages(world, server, database)
 
 
 def _read(world: World, fault: Fault) -> str:

@@ -24,7 +24,7 @@ _ROLE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 """Pattern of the key of a role in scenarios (Slug in engine/drill/authoring/schema/world.py)."""
 
 _LINE_ENDS: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
-"""Line ends that str.splitlines recognizes. Splitting a text of a million lines takes two frames."""
+"""Line ends that str.splitlines recognizes. Splitting a million lines takes two frames."""
 
 
 def parse_line(text: str, tick: int = 0) -> Input:
@@ -231,7 +231,7 @@ def _parse_time(token: str, previous_tick: int) -> int:
 # It is the typed statement with its place, or the menu entry.
 
 UNTOLD: Final = frozenset({"connect", "rewind"})
-"""Verbs whose other arguments no person enters."""
+"""Verbs with arguments that people do not type."""
 
 NOBODY_ASKED: Final[Mapping[str, Sequence[str]]] = {}
 
@@ -352,7 +352,7 @@ def _close(world: World, item: Input, verb: Verb, own_fault_id: int | None) -> N
 
 
 COMPUTER: Final = "computer"
-"""Key in `Fault.before` for the computer of the named instance, which may run on another one since."""
+"""Key in `Fault.before` for the computer on which the named instance ran."""
 
 
 def _computer_meant(world: World, item: Input, verb: Verb) -> str | None:

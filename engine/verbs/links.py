@@ -24,7 +24,7 @@ def _change(world: World, item: Input, both_directions: bool = True, **changes: 
     return before
 
 
-def _mend(world: World, item: Input) -> None:
+def _repair_link(world: World, item: Input) -> None:
     a, b = item.args
     healthy = _healthy_links(world)
     for x, y in ((a, b), (b, a)):
@@ -65,7 +65,7 @@ def _degrade(world: World, item: Input) -> Before:
 
 
 PERIOD_S: Final = 2.0
-"""Period of a flapping link, one down and one up. Assumed: about the time to detect each."""
+"""Period of a flapping link: one down and one up phase. Assumed: about the time to detect each."""
 
 
 def _flap(world: World, item: Input) -> Before:
@@ -118,7 +118,7 @@ WORSE: Final = (
 
 VERBS: Final = (
     verb("cut", lambda world, item: _change(world, item, up=False), sensible=_passing),
-    verb("mend", _mend, sensible=_changed),
+    verb("mend", _repair_link, sensible=_changed),
     verb("black-hole", lambda world, item: _change(world, item, passing=False), sensible=_passing),
     verb(
         "cut-one-way",

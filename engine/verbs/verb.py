@@ -37,7 +37,7 @@ class VerbParameter(Struct, frozen=True):
     word, number, rest (of the line)."""
     optional: bool = False
     computer: bool = False
-    """True if it names a server's computer, also one without an instance."""
+    """True if the parameter names a computer, also one without an instance."""
     choices: tuple[str, ...] = ()
     bounds: tuple[float, float] | None = None
     """Minimum and maximum of a number; None: the verb itself checks the value."""
@@ -75,9 +75,9 @@ class Verb:
     """
     help: str
     told: str = ""
-    """Description of a line after the action, with the names of its parameters in braces; other arguments follow.
-    If it is empty, or an argument is missing, the menu text with the first argument is the title
-    (`engine.verbs.lines`).
+    """Template that describes the line, with parameter names in braces.
+
+    Without a template or an argument, the menu text is used (`engine.verbs.lines`).
     """
     group: Group
     """Group in menus and scores. Faults and repairs go through the ledger."""
@@ -89,18 +89,16 @@ class Verb:
 
     # shown in the fault list
     reverse: str = ""
-    """Verb, with its options if needed, that reverts the action with the same arguments.
+    """Verb, with options if needed, that reverts this one with the same arguments.
 
-    Empty: the action ends on its own, or only other work repairs it.
+    Empty: the action ends on its own, or needs other repairs.
     """
     undoes: tuple[str, ...] = ()
-    """Faults that it ends in addition to those whose reverse it is."""
+    """Faults that the verb also ends, in addition to those that it reverts."""
     pointless: Callable[[World, Input], str] = find_no_objection
     """Reason why the action would change nothing now. It is then skipped and recorded as a no-op."""
     loses: Loss = ""
-    """Server or link whose outage is attributed to this fault: the server of the first argument, or the link of the
-    first two.
-    """
+    """Server or link to whose fault an outage is attributed: server of the first argument, or link of the first two."""
     mechanism: Cause = Cause.POWER_OFF
     """Timing of a failover that it causes."""
     effect: Callable[[World, Fault], str] | None = None
@@ -110,7 +108,7 @@ class Verb:
     ends_with_effect: bool = False
     """True if the fault ends with its effect, because other work has repaired it."""
     cure: bool = False
-    """True for a chore that briefly interrupts something in order to repair: the ledger lists it like a fault."""
+    """True for a maintenance action that interrupts service briefly; the fault ledger lists it."""
     by_person: bool = False
     """True if only a person enters it: neither a story nor a runbook contains it."""
     timers: Mapping[TimerName, Callable[..., None]] = field(default_factory=dict)
@@ -118,18 +116,18 @@ class Verb:
 
     # shown in menus
     label: str = ""
-    """With {0}, {1} … for the arguments and {options} for the label of a variant; empty: the help text."""
+    """Label with {0}, {1} … for arguments and {options} for a variant; empty: the help text."""
     icon: str = "gear"
     section: str = ""
     """Submenu; empty for the menu itself."""
     same_end: bool = False
-    """True if both ends may be the same."""
+    """True if both ends of the link may be equal."""
     sensible: Callable[[World, Args], bool] = is_always_sensible
     """True if a menu offers it: the action is possible and useful."""
     variants: Variants = offer_once
     """Offers for a verb that needs values; any other value can be typed."""
     back_label: Callable[[Args], str] | None = None
-    """Label of the reverse, if that is the same verb with options; offered when the action itself makes no sense."""
+    """Label of the reverse if it is the same verb with other options; shown when the action has no effect."""
     directed: bool = False
     """True if the order of the two ends of a link matters."""
 
@@ -285,12 +283,12 @@ def loss(world: World, fault: Fault, link: bool) -> str:
         _, me, peer = min(lost)
         return say("{server} has lost {other}", server=me, other=peer)
     for client in world.clients.values():
-        if _feels(client, fault, names, link):
+        if _is_affected(client, fault, names, link):
             return say("{client} has lost its connections", client=client.name)
     return ""
 
 
-def _feels(client: Client, fault: Fault, names: set[str], link: bool) -> bool:
+def _is_affected(client: Client, fault: Fault, names: set[str], link: bool) -> bool:
     if client.connected_to is not None or client.lost_since is None or client.lost_since < fault.active_tick:
         return False
     return (client.name if link else client.data_source) in names

@@ -1,4 +1,4 @@
-"""For tests of the desktop: settings of their own, no waiting, no dialog that nobody answers."""
+"""Fixtures of the desktop tests: own settings, no delays, and no file dialog that a test does not answer."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ def _settings_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Dialogs take clicks at once, and a drill that ends shows its debrief; tests of the waiting itself wait.
+    """Disable delays: dialogs accept clicks at once, and the end of a drill shows its debrief at once.
 
-    A window keeps the size that a test gives it: the offscreen screen is 800 pixels wide, and a look at it in the
-    middle of a test makes the window that small.
+    Window sizes stay as tests set them, because the offscreen screen is only 800 pixels wide.
     """
     from app.main_window import debrief_page, finish_moment, window
     from app.widgets import input_guard
@@ -33,7 +32,7 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_file_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dialog that a test does not answer would wait for ever; a test that expects one puts its answer here."""
+    """Fail when a file dialog opens. It would wait forever; a test that expects one replaces it."""
     from PySide6.QtWidgets import QFileDialog
 
     def refuse_dialog(*_: object, **__: object) -> tuple[str, str]:

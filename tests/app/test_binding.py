@@ -1,4 +1,4 @@
-"""The Qt binding itself, where a fault of it would end the program."""
+"""The Qt binding itself, where a defect would crash the program."""
 
 from __future__ import annotations
 

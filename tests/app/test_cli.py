@@ -1,4 +1,4 @@
-"""The command line as the README describes it: what goes to standard output, what to standard error, exit codes."""
+"""The command line as documented in the README: standard output, standard error, exit codes."""
 
 from __future__ import annotations
 
@@ -434,7 +434,7 @@ def test_an_unwritable_debrief_is_reported(call: Any, inputs: str, tmp_path: Pat
 
 @pytest.fixture
 def recorded_run(call: Any, tmp_path: Path) -> Path:
-    """A run in which a server loses its power and gets it back."""
+    """Record a run in which a server is powered off and on again."""
     lines, file = tmp_path / "lines.txt", tmp_path / "run.json"
     lines.write_text("30 power-off SERVER_A\n+40 power-on SERVER_A\n")
     assert call("run", "lab", "--inputs", str(lines), "--until", "300", "--json", str(file))[0] == 0

@@ -1,4 +1,4 @@
-"""The window starts in every locale of the system, and nothing follows it; a damaged window.ini does not stop it."""
+"""The window starts in every locale and ignores it; a damaged window.ini does not prevent the start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.settings import THEME, WindowSettings
 from tests.matrix import COMPILED_LOCALES
 
 LOCALES = ("tr_TR", *(pytest.param(name, marks=pytest.mark.slow) for name in ("de_DE", "ja_JP", "C")))
-"""Turkish writes the small letter of I without a dot: what a program forgets is found there first."""
+"""Tested locales. Turkish converts I to a dotless small letter, which reveals careless case conversion."""
 
 START = """
 import locale

@@ -1,4 +1,4 @@
-"""Window settings lie in the profile's folder; those of the first version are moved there once."""
+"""Window settings are in the profile folder; those of the first version are moved there once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app import settings
 from app.main_window import presenter_mode, topology_layout
-from app.main_window.files import Recent
+from app.main_window.files import RecentFiles
 from app.settings import PLAYER, WindowSettings
 from tests.disk import disk_with_room_for
 
@@ -89,7 +89,7 @@ def test_recent_file_names_are_validated(qapp: QApplication, profile_folder: Pat
     store = WindowSettings()
     store.set(settings.RECENT, json.dumps(["a\0b", 5, None, "x\u202e<b>.toml", *map(str, range(50))]))
     parent = QWidget()
-    recent = Recent(store, parent)
+    recent = RecentFiles(store, parent)
     assert [file.name for file in recent.files()] == ["x\u202e<b>.toml", *map(str, range(6))]
     recent.menu.aboutToShow.emit()
     first = recent.menu.actions()[0]

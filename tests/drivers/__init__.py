@@ -1,1 +1,1 @@
-"""Drivers that are not for Python, each with a small program in its own language."""
+"""Drivers for other languages than Python, each with a small test program."""

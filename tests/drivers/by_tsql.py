@@ -26,11 +26,11 @@ TSQL = (
     "|",
 )
 ENCRYPTION = {"none": "off", "login": "request", "all": "require"}
-"""Of freetds.conf, as tsql has no argument for it."""
+"""Values of `encryption` in freetds.conf; tsql has no argument for it."""
 
 
 def run_tsql(port: str, *batches: str) -> str:
-    """All that it prints; its rows begin with the mark that each batch selects first."""
+    """Run batches and return the output of tsql; rows start with the marker that each batch selects first."""
     typed = "".join(f"{batch}\ngo\n" for batch in batches)
     with tempfile.TemporaryDirectory() as folder:
         settings = Path(folder) / "freetds.conf"

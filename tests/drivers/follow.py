@@ -1,4 +1,4 @@
-"""An application with one connection by a driver of Python (profiles.py): `python -m tests.drivers.follow DRIVER`."""
+"""An application with one connection by a Python driver (profiles.py): `python -m tests.drivers.follow DRIVER`."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ ODBC: Final = next(
     for file in (Path(mssql_python_odbc.__file__).parent / "libs").rglob("*")
     if file.name.startswith(("libmsodbcsql-18", "msodbcsql18.dll")) and "debian" in str(file)
 )
-"""Microsoft's ODBC driver 18, which mssql-python brings along."""
+"""Microsoft's ODBC Driver 18, included in mssql-python."""
 PAUSE_S: Final = 0.1
-"""Between two questions, and before the next login."""
+"""Pause between two queries, and before the next login."""
 
 Asked = Mapping[str, str]
-"""HOST, PORT and INSTANCE of the principal, PARTNER as the driver takes it (empty: none), PASSWORD, TIMEOUT in seconds
-of a command (0: none)."""
+"""Settings: HOST, PORT and INSTANCE of the principal, PARTNER in the driver's notation (empty: none),
+PASSWORD, command TIMEOUT in seconds (0: none).
+"""
 
 
 def by_pytds(settings: Asked) -> Any:
-    """A partner has the port of the first server, so that both go by the name of their instance."""
+    """Connect by instance names. The partner has the port of the first server."""
     there: dict[str, Any] = {"dsn": settings["HOST"], "port": int(settings["PORT"])}
     if settings["PARTNER"]:
         there = {"dsn": settings["INSTANCE"], "failover_partner": settings["PARTNER"]}
@@ -77,8 +78,10 @@ DRIVERS: Final[Mapping[str, Callable[[Asked], Any]]] = {
 
 
 def follow(connect: Callable[[], Any], ready: Callable[[], object], should_stop: Callable[[], bool]) -> str:
-    """Ask for the server's name, and log in anew after each failure, until another server answers: its name.
-    Empty if *should_stop* is true before."""
+    """Query the server's name, with a new login after each failure, until another server answers; return its name.
+
+    Return an empty text if *should_stop* is true first.
+    """
     connection, first = connect(), ""
     while not should_stop():
         try:

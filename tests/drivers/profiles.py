@@ -1,9 +1,10 @@
 """Failovers of real drivers compared with their profiles (engine/protocol/drivers.py): `make drivers`.
 
-Each driver keeps one connection to `mirrordrill serve`, asks ten times a second and logs in anew with the same string,
-which names a partner (given) or does not (told: by the server alone). In the same run each profile has a client with
-the same settings. A service is stopped, or in a run of its own a computer loses its power; who is back on the mirror
-after how long is compared."""
+Each driver keeps one connection to `mirrordrill serve`, queries it ten times per second and reconnects with
+the same string. The string names a partner (given) or does not (told: by the server alone). In the same run
+each profile has a simulated client with equal settings. A service is stopped or a computer powered off. The
+times until reconnection are compared.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +27,18 @@ from app.files.folders import FOLDER_VARIABLE
 from tests.drivers.run import BUILD, HERE, JAVA, ROOT, go, install, maven, mono, npm
 
 TIMEOUT_S: Final = 5
-"""Of a command, where a computer loses its power: without one Linux waits for fifteen minutes."""
+"""Command timeout for a computer that loses power; without one Linux waits for fifteen minutes."""
 WITHIN_S: Final = 50.0
-"""A driver that is not back by then does not follow."""
+"""Time after which a driver counts as not following."""
 SHARE, LEAST_S = 0.1, 2.0
-"""Tolerances between a driver and its profile: a tenth, or the pauses of an application between two logins."""
+"""Tolerances between a driver and its profile: a tenth, or an application's pauses between two logins."""
 HOST_PORT, BY_NAME = "{host},{port}", "{host}\\{name}"
-"""Names of the partner in connection strings."""
+"""Forms of a partner name in connection strings."""
 
 
 @dataclass(frozen=True)
 class ProfiledDriver:
-    """A driver that has a profile."""
+    """Driver with a profile."""
 
     profile: str
     needs: str
@@ -48,7 +49,7 @@ class ProfiledDriver:
 
 
 def no_install() -> None:
-    """The drivers of Python are there."""
+    """Install nothing; Python drivers are part of the environment."""
 
 
 PYTHON: Final = (sys.executable, "-m", "tests.drivers.follow")
@@ -69,7 +70,7 @@ PLAYED: Final = {
     "jTDS 1.3": ProfiledDriver("freetds", "mvn", maven, (*JAVA, "jtds", "follow"), strings=("told",)),
 }  # fmt: skip
 FAULTS: Final = {"stop-service SERVER_A": 0, "power-off SERVER_A": TIMEOUT_S}
-"""Fault, and the time-out of a command then."""
+"""Fault, and the command timeout to use with it."""
 
 
 def client_name(profile: str, string: str) -> str:
@@ -77,7 +78,7 @@ def client_name(profile: str, string: str) -> str:
 
 
 def lab(profiles: set[tuple[str, str]], timeout: int) -> str:
-    """The lab with a client for each profile and string."""
+    """Return the lab with a client for each profile and connection string."""
     text = (ROOT / "scenarios/lab.toml").read_text(encoding="utf-8")
     text = text.replace("[[server]]\n", "[[server]]\nversion = 2014\n")
     clients = "".join(
@@ -99,8 +100,10 @@ def lines_of(stream: IO[str], into: queue.SimpleQueue[tuple[str, str, float]], d
 def play(
     fault: str, drivers: dict[str, ProfiledDriver]
 ) -> tuple[dict[tuple[str, str], str], dict[str, float]]:
-    """After *fault*: the seconds until each driver with each string was back, and each simulated client; who was not is
-    not there."""
+    """Apply *fault*; return the seconds until each driver with each string, and each simulated client, had reconnected.
+
+    Missing keys: not reconnected.
+    """
     timeout = FAULTS[fault]
     heard: queue.SimpleQueue[tuple[str, str, float]] = queue.SimpleQueue()
     cases = [(name, string) for name, played in drivers.items() for string in played.strings]

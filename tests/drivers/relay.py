@@ -1,4 +1,4 @@
-"""Between a client and a port of `mirrordrill serve`: hands bytes on, and sees how much of them TLS hides."""
+"""Relay between a client and a port of `mirrordrill serve`, which observes the part protected by TLS."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from app.serve.wire import CLIENT_HELLO
 
 HOST: Final = "127.0.0.1"
 WAYS: Final = {Encryption.NONE: "none", Encryption.LOGIN: "login", Encryption.ON: "all"}
-"""Encryption settled by the server's answer to a PRELOGIN; a connection that begins with TLS is `strict`."""
+"""Names of the encryption that the server's PRELOGIN response sets; a connection that begins with TLS is `strict`."""
 
 
 class Relay:
-    """Listens on a free port until the other one refuses; `way` is that of the connection that was opened last."""
+    """Relay on a free port until the target refuses connections; `way` is the encryption of the latest connection."""
 
     def __init__(self, port: int) -> None:
-        """*port*: where to hand the bytes to."""
+        """Start a relay to *port*."""
         self.port, self.way, self._to = 0, "", port
         ready = threading.Event()
         threading.Thread(target=lambda: asyncio.run(self._serve(ready)), daemon=True).start()
@@ -57,7 +57,7 @@ class Relay:
             writer.close()
 
     def _see(self, data: bytes, asks: bool) -> None:
-        """The first bytes of either side."""
+        """Determine the encryption from the first bytes of either side."""
         if asks and data[0] == CLIENT_HELLO:
             self.way = "strict"
         elif asks:

@@ -1,9 +1,10 @@
-"""Other drivers than Python's against `mirrordrill serve`: `make drivers`.
+"""Drivers of other languages against `mirrordrill serve`: `make drivers`.
 
-Each is installed from its own package into build/drivers, where its tools are there (Node, Java with Maven, Go, Rust,
-FreeTDS), and its program beside this file is played with each kind of TLS that it offers, which a relay sees on the
-wire. What it shows is compared with EXPECTED; at the end the principal's service is stopped, the driver finds the new
-principal, `serve` is killed, and its record is replayed."""
+Each driver is installed from its own package into build/drivers if its tools exist (Node, Java with Maven,
+Go, Rust, FreeTDS). Its program next to this file runs with each kind of TLS that it offers, verified by a
+relay. The output is compared with EXPECTED. Then the principal's service stops, the driver finds the new
+principal, `serve` is killed, and its record is replayed.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ EXPECTED: Final = {
     "catalog": "5|13|1|2|0|0|0|1|1|1|31|3|0|0|4|5",
     "failover": "SERVER_B",
 }
-"""Output of a program for each check."""
+"""Expected output of a program for each check."""
 NOT_TRIED: Final = "–"
 SET_UP: Final = """
 CREATE TABLE t (n int)
@@ -85,16 +86,16 @@ END
 
 @dataclass(frozen=True)
 class Client:
-    """A driver and how it is had."""
+    """Driver, and the commands that install and start it."""
 
     needs: str
-    """The program that installs or starts it."""
+    """Program that installs or starts the driver."""
     install: Callable[[], object]
     command: tuple[str, ...]
     tls: tuple[str, ...] = ("none", "all", "strict")
-    """Parts that can be encrypted: nothing, the login alone, all, or all from the first byte on (TDS 8.0)."""
+    """Supported encryption: nothing, the login alone, everything, or everything from the first byte (TDS 8.0)."""
     exact: tuple[str, ...] = ("decimal", "money")
-    """Types that it has with all their digits; others are floats, as all numbers of JavaScript are."""
+    """Types that the driver returns with all digits; others are floats, as are all numbers of JavaScript."""
 
 
 def sh(*command: str, folder: str) -> None:
@@ -146,12 +147,12 @@ def cargo() -> None:
 
 
 def mono() -> None:
-    """System.Data.SqlClient of Mono, Microsoft's own source; it comes with the system."""
+    """Install nothing; System.Data.SqlClient of Mono (Microsoft's own source) is part of the system."""
     sh("mcs", "-r:System.Data", "-out:Follow.exe", str(HERE / "Follow.cs"), folder="mono")
 
 
 def freetds() -> None:
-    """Nothing: `tsql` comes with the system."""
+    """Install nothing; `tsql` is part of the system."""
 
 
 JAVA: Final = ("java", "-cp", f"{BUILD}/java/*", str(HERE / "Client.java"))
@@ -176,7 +177,7 @@ CLIENTS: Final = {
 
 
 def install(action: Callable[[], object]) -> None:
-    """Raises subprocess.CalledProcessError."""
+    """Run an installation command. Raises subprocess.CalledProcessError."""
     for folder in ("node", "java", "java-old", "go", "rust", "mono"):
         (BUILD / folder).mkdir(parents=True, exist_ok=True)
     action()
@@ -256,7 +257,7 @@ def _prepare_lab(server: dict[str, Any]) -> None:
 
 
 def verdict(results: dict[str, str], check: str, exact: tuple[str, ...]) -> str:
-    """`yes`, where and after how long a failover left it, or what was shown instead."""
+    """Return `yes`, the new server and the failover time, or the wrong output."""
     value = results.get(check, results.get("broken", NOT_TRIED))
     if check == "replay":
         return value
@@ -272,7 +273,7 @@ def verdict(results: dict[str, str], check: str, exact: tuple[str, ...]) -> str:
 
 
 def same_values(value: str, exact: tuple[str, ...]) -> str:
-    """Each value against its own; a number may be written in any way, a time of day with or without its zeros."""
+    """Compare each value with its expected one, ignoring the notation of numbers and trailing zeros of times."""
     shown_values = value.split("|")
     if len(shown_values) != len(VALUES):
         return value[:200]

@@ -1,4 +1,4 @@
-"""Nothing is accepted and ignored: each accepted form changes the world, is a listed no-op, or is "Not simulated"."""
+"""No option is ignored: each accepted form changes the world, is a listed no-op, or raises "Not simulated"."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOOP_RULES: Final = {
     "file_place": 'no file group but PRIMARY exists, and another one is refused as "Not simulated"',
     "none": "a NULL value",
 }
-"""Rules of the grammar that leave nothing behind, and the reason that nothing is lost."""
+"""Grammar rules without effect, and the reason why this loses nothing."""
 
 
 def says_not_simulated(texts: list[str]) -> bool:
@@ -71,7 +71,7 @@ def test_a_statement_with_an_unsimulated_clause_does_nothing(rule: str) -> None:
 
 
 def parts(world: World) -> tuple[object, ...]:
-    """Everything that a statement could change, without what time itself changes."""
+    """Return all state that a statement can change, without changes by time alone."""
     instances = dict(world.instances)
     copies = {
         key: (one.file_options, one.file_paths, one.extra_files, one.owner)

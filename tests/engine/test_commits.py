@@ -1,4 +1,4 @@
-"""The chain of commits: short in a hash, flat when it is pickled, shared by forks, one path for each copy."""
+"""The chain of commits: short in a hash, flat when pickled, shared by forks, one path per copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing in the engine whose result depends on the Python, the processor, the system library or the locale."""
+"""The engine contains nothing whose result depends on Python version, processor, system library or locale."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MATH = (
     "radians",
     "sqrt",
 )
-"""Of `math`: what IEEE 754 or whole numbers decide. The rest is libm, which differs in the last digit."""
+"""Functions of `math` that IEEE 754 or integers determine. Others call libm, which differs in the last digit."""
 
 LIBM = frozenset(
     "exp exp2 expm1 log log2 log10 log1p pow power float_power cbrt hypot sin cos tan arcsin arccos arctan arctan2 "  # noqa: SIM905
@@ -51,11 +51,11 @@ METHODS = {
     **dict.fromkeys(("sum", "mean", "std", "dot", "cumsum", "prod"), "numpy adds in an order of its own"),
 }
 ORDERED = frozenset(["sorted", "set", "frozenset", "len", "any", "all", "min", "max", "bool"])
-"""Functions that may take a set: the order of its members does not show."""
+"""Functions that may take a set, because the order of its members does not matter."""
 
 
 def _is_integer(element: ast.expr) -> bool:
-    """The expression is a whole number for certain."""
+    """Return whether the expression is certainly an integer."""
     if isinstance(element, ast.Constant):
         return isinstance(element.value, int)
     if isinstance(element, ast.Call) and isinstance(element.func, ast.Name):
@@ -85,7 +85,7 @@ def _is_set_expression(node: ast.expr, sets: frozenset[str]) -> bool:
 
 
 def _ordered_from_sets(scope: ast.AST) -> Iterator[tuple[int, str]]:
-    """Places where the order of a set gets out: loops, lists, tuples and joins of one."""
+    """Yield places that expose the order of a set: loops, lists, tuples and joins."""
     named = [
         (target.id, node.value)
         for node in ast.walk(scope)
@@ -126,7 +126,7 @@ def _calls(node: ast.Call) -> Iterator[str]:
 
 
 def findings(source: str) -> list[tuple[int, str]]:
-    """(line, what) of everything in *source* that could differ between machines."""
+    """Return (line, text) of everything in *source* that could differ between machines."""
     found: list[tuple[int, str]] = []
     tree = ast.parse(source)
     for node in ast.walk(tree):

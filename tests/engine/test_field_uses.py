@@ -1,4 +1,4 @@
-"""Each part of a world and each attribute of a drill states its use in forks, hashes, comparisons and snapshots."""
+"""Each part of a world and attribute of a drill declares its treatment in forks, hashes, comparisons and snapshots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONTAINERS = (dict, list, set)
 
 
 def list_parts_without_use(world: type[World]) -> list[str]:
-    """List the containers of a world that do not state their use."""
+    """Return the containers of a world without a declared treatment."""
     return [
         each.name for each in fields(world) if each.name not in SHARED_BY_FORKS and "use" not in each.metadata
     ]

@@ -1,4 +1,4 @@
-"""Whole numbers give the bits that `decimal` gives, or leave it to it."""
+"""Fixed-point arithmetic returns the bits of `decimal`, or delegates to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIMITS = {"exp": fixed_point.EXP_MAX, "cos": fixed_point.ANGLE_MAX}
 
 
 def numbers(name: str) -> list[float]:
-    """As chance makes them, of all sizes, and near where there is least room."""
+    """Return random numbers of all sizes, and numbers near rounding limits."""
     chosen = random.Random(1)
     small = [chosen.uniform(-1.0, 1.0) * 10.0**-place for place in range(20) for _ in range(5)]
     if name == "log":
@@ -28,7 +28,7 @@ def numbers(name: str) -> list[float]:
 
 
 def by_decimal(name: str, x: float) -> Decimal:
-    """Return the number that `engine.arithmetic` rounds to a float, in as many digits as its contexts have."""
+    """Return the unrounded result for `engine.arithmetic`, with as many digits as its contexts."""
     if name == "cos":
         return arithmetic._sine(arithmetic._EXACT.add(arithmetic._reduced(x), arithmetic._PI / 2))
     return getattr(arithmetic._EXACT, {"log": "ln", "exp": "exp"}[name])(Decimal(x))

@@ -1,4 +1,4 @@
-"""JSON from outside: whatever it is, it parses or raises ValueError."""
+"""Untrusted JSON parses or raises ValueError."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of messages: wording by version, and that whoever raises a number gives what its text needs."""
+"""The table of messages: wording by version, and callers that pass all arguments of a number."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from engine.messages import LEADING, MESSAGES, PLACEHOLDER, count_placeholders, 
 
 SOURCES = sorted(Path(engine.__file__).parent.rglob("*.py"))
 FIRST_ARGUMENT = {"SqlError": 0, "SqlSyntaxError": 1, "write": 2, "text_of": 0, "say_number": 0}
-"""Calls that take a message number, and at which place; its arguments follow."""
+"""Functions that take a message number, and the index of that argument; the message's arguments follow."""
 
 
 @cache
 def uses() -> list[tuple[str, int, int]]:
-    """(place in the source, number, arguments) of every call with a number in it."""
+    """Return (source position, number, argument count) of every call with a literal number."""
     found = []
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -44,7 +44,7 @@ def test_every_raised_number_is_in_the_table() -> None:
 
 
 def count_arguments(number: int) -> int:
-    """Arguments that all wordings of a message need; a %.*ls at the very end may stay empty."""
+    """Count the arguments that all wordings of a message need; a final %.*ls may stay empty."""
     texts = [(row.since, re.sub(r"(?:\s*%\.\*ls)+$", "", row.text)) for row in MESSAGES[number]]
     return max(count_placeholders(text) - len(LEADING.get((number, since), ())) for since, text in texts)
 
@@ -55,7 +55,7 @@ def test_every_raise_provides_the_arguments_of_its_text() -> None:
 
 
 FILLED_LATER = {0, 3013, 10054, 64, 53, 2}
-"""Numbers whose text another place fills in."""
+"""Numbers whose text is composed elsewhere."""
 
 
 @pytest.mark.parametrize("number", [9002, 1408, 1468, 1480, 3104])

@@ -1,4 +1,6 @@
-"""Each line of the table of options is true: an effect changes the world, a no-op does not, a refusal is an error."""
+"""Each row of the table of options is correct: an effect changes the world, a no-op does not, a refusal
+raises an error.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ TEMPLATES: Final = {
         RESTORED,
     ),
 }
-"""Statement with an option, and the same without it."""
+"""Statement with an option, and the same statement without it."""
 
 EXAMPLES: Final = {
     ("CREATE LOGIN", "PASSWORD"): "CREATE LOGIN n WITH PASSWORD = 'Qa55!!'",
@@ -108,7 +110,7 @@ EXAMPLES: Final = {
     ("sp_configure", "show advanced options"): "EXEC sp_configure 'show advanced options', 0; RECONFIGURE",
     ("sp_configure", "Agent XPs"): "EXEC sp_configure 'Agent XPs', 0; RECONFIGURE",
 }
-"""Texts of options whose value cannot be derived from the table, or whole statements."""
+"""Option texts or complete statements whose value cannot be derived from the table."""
 
 BACKUP_EXAMPLES: Final = {
     "NAME": "NAME = 'n'", "DESCRIPTION": "DESCRIPTION = 'd'", "EXPIREDATE": "EXPIREDATE = '2099-01-01'",
@@ -119,7 +121,7 @@ BACKUP_EXAMPLES: Final = {
     "STOPATMARK": "STOPATMARK = 'm'", "STOPBEFOREMARK": "STOPBEFOREMARK = 'm'",
     "ENCRYPTION": "ENCRYPTION (ALGORITHM = AES_256, SERVER CERTIFICATE = c)",
 }  # fmt: skip
-"""Options of BACKUP and RESTORE with a value."""
+"""Options of BACKUP and RESTORE with values."""
 
 MINIMA: Final = {
     "max server memory (MB)": 4096, "min memory per query (KB)": 2048, "index create memory (KB)": 2048,
@@ -157,7 +159,7 @@ ELSEWHERE: Final = frozenset(
         "FORMAT",
     ]
 )
-"""Options whose effects tests/statement_gate.py, tests of databases and of backups show."""
+"""Options whose effects are tested in tests/statement_gate.py, or in tests of databases and backups."""
 
 
 def statement_of(rule: OptionRule) -> str:
@@ -195,7 +197,7 @@ def base() -> World:
 
 
 def parts(world: World) -> tuple[object, ...]:
-    """Everything that a statement could change, without numbers that every statement uses up."""
+    """Return all state that a statement can change, without counters that every statement increments."""
     copies = {key: (one.recovery_model, one.db_state, one.delayed_durability, one.trustworthy, one.compatibility_level,
                     one.file_options, one.extra_files) for key, one in world.copies.items()}  # fmt: skip
     instances = {

@@ -1,4 +1,4 @@
-"""Work that is skipped after an unchanged look would have changed nothing."""
+"""Propagation that is skipped because nothing changed would have had no effect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ LEFT_OUT_MAX = 60
 
 @pytest.fixture
 def skipped_ticks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Ticks at which nothing was taken note of; each time it is tried whether that would have changed anything."""
+    """Return the ticks at which propagation was skipped; each time the test verifies that it would have
+    changed nothing.
+    """
     ticks: list[int] = []
     stands_still = simulator._is_unchanged
 

@@ -1,4 +1,4 @@
-"""The type checker rejects what only a run would notice: names of fields, timers, kinds of events, missing methods."""
+"""Errors that mypy reports before a run: wrong fields, timers, event kinds, missing methods."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ WRONG: Final = (
 
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
-    """Line of the program -> what mypy says of it. The cache of the whole tree serves, if there is one."""
+    """Return the line of the program -> message of mypy. Uses the cache of the whole tree if there is one."""
     file = tmp_path_factory.mktemp("types") / "wrong_lines.py"
     lines = [f"    {line}" for line in (*RIGHT, *(line for line, _ in WRONG))]
     file.write_text(IMPORTS + "\n".join(lines) + "\n")

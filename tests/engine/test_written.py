@@ -1,4 +1,4 @@
-"""Texts of parts are remembered, and are what they would be if written anew."""
+"""The cache of `repr()` returns the text that a new call would return."""
 
 from __future__ import annotations
 

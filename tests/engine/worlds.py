@@ -1,4 +1,4 @@
-"""The lab for engine tests, with or without witness, and short ways to let things happen in it."""
+"""The lab for engine tests, with or without a witness, and functions that apply inputs to it."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _made = cache(measure.lab)
 
 
 def lab(seed: int = 1, **options: Any) -> World:
-    """`engine.published.measure.lab`, made once for each of its *options*."""
+    """Return `engine.published.measure.lab`, cached by its *options*."""
     return _made(seed, **options).fork()
 
 
 def do(world: World, *lines: str, then_s: float = 20.0) -> list[Event]:
-    """Do *lines* at this moment, one after another, and run on for *then_s*."""
+    """Apply *lines* in order at the current time, and run for *then_s*."""
     script = "\n".join(f"{world.t_s} {line}" for line in lines)
     return play(world, script, world.t_s + then_s)
 
 
 def texts(events: Sequence[Event], *kinds: str) -> list[str]:
-    """`SERVER_A Synchronized …` of the events of these kinds."""
+    """Return `SERVER_A Synchronized …` for the events of these kinds."""
     return [f"{e.server} {e.text}" for e in events if e.kind in kinds]

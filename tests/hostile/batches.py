@@ -1,4 +1,4 @@
-"""T-SQL that wishes us ill, each by a name that says how: at most 1 MB, answered by a message and stopped by cancel."""
+"""Hostile T-SQL by name: at most 1 MB each, answered by a message and stopped by cancel."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _TOWER: Final = "CREATE VIEW v0 AS SELECT 1 a\nGO\n" + "".join(
     f"CREATE VIEW v{n} AS SELECT a.a FROM v{n - 1} a, dbo.v{n - 1} b, master.dbo.v{n - 1} c, master..v{n - 1} d\nGO\n"
     for n in range(1, 20)
 )
-"""Each view asks the one below it four times."""
+"""Views that each query the view below four times."""
 
 _LINKED: Final = (
     "EXEC sp_addlinkedserver 'SERVER_B' EXEC sp_serveroption 'SERVER_B','rpc out','true'\nGO\n"
     "EXEC('EXEC sp_addlinkedserver ''SERVER_A'' EXEC sp_serveroption ''SERVER_A'',''rpc out'',''true''') AT SERVER_B\n"
     "GO\n"
 )
-"""SERVER_A and SERVER_B know one another."""
+"""SERVER_A and SERVER_B as linked servers of each other."""
 
 
 def _large_variables(count: int) -> str:
-    """So many variables of 200,000 characters each."""
+    """Return a batch with *count* variables of 200,000 characters each."""
     return "DECLARE @x varchar(max) SET @x=REPLICATE(CONVERT(varchar(max),'x'),200000) " + " ".join(
         f"DECLARE @v{n} varchar(max) SET @v{n}=@x+'{n}'" for n in range(count)
     )
 
 
 def _job(name: str, command: str) -> str:
-    """Make a job and start it."""
+    """Return a batch that creates a job and starts it."""
     quoted = command.replace("'", "''")
     return (
         f"EXEC msdb.dbo.sp_add_job '{name}' "
@@ -373,4 +373,4 @@ BATCHES: Final[dict[str, Make]] = {
     # out of the box, by every door
     "ATTACH by other doors": lambda: "\nGO\n".join(_DOORS),
 }
-"""Each is at most a megabyte of text; measure them all with `python -m tests.hostile.measure batches`."""
+"""Hostile batches of at most 1 MB; `python -m tests.hostile.measure batches` measures them all."""

@@ -1,4 +1,4 @@
-"""Archives as an attacker makes them: entry by entry, where nothing need be true."""
+"""Archives of an attacker: built entry by entry, with any false header."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEAD = 'format = 1\ntitle = "A course"\n'
 
 @dataclass
 class Entry:
-    """A member; what the archive says of it follows from the content unless it is given."""
+    """Archive member; its headers follow from the content unless they are given."""
 
     name: bytes
     content: bytes = b""
@@ -32,13 +32,13 @@ class Entry:
     local_name: bytes | None = None
     extra: bytes = b""
     place: int | None = field(default=None)
-    """Offset that the directory states as its beginning."""
+    """Offset of the member as the directory states it."""
 
 
 def archive(
     entries: Sequence[Entry], prefix: bytes = b"", suffix: bytes = b"", count: int | None = None
 ) -> bytes:
-    """A zip archive of *entries* between other bytes."""
+    """Return a ZIP archive of *entries* between *prefix* and *suffix*."""
     body, directory = bytearray(prefix), bytearray()
     for entry in entries:
         packed = entry.packed
@@ -63,7 +63,7 @@ def archive(
 
 
 def manifest(entries: Iterable[Entry], head: str = HEAD) -> Entry:
-    """A `bundle.toml` that lists *entries* as they are."""
+    """Return a `bundle.toml` that lists *entries*."""
     listed = "".join(
         f"[[member]]\nname = {entry.name.decode('utf-8', 'replace')!r}\n"
         f"sha256 = '{hashlib.sha256(entry.content).hexdigest()}'\n"
@@ -73,7 +73,7 @@ def manifest(entries: Iterable[Entry], head: str = HEAD) -> Entry:
 
 
 def pack(*entries: Entry, head: str = HEAD) -> bytes:
-    """An archive of *entries*, all of them listed."""
+    """Return an archive of *entries* with a manifest that lists them all."""
     return archive([manifest(entries, head), *entries])
 
 

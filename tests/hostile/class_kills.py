@@ -1,6 +1,7 @@
-"""Kills the host and the seats of a class at random moments; at the end nothing that was acknowledged is missing.
+"""Kills the host and the seats of a class at random times, and verifies that no acknowledged action is lost.
 
-`python -m tests.hostile.class_kills 500 [--two-hosts]` by hand; short versions are tests (tests/app/classroom).
+`python -m tests.hostile.class_kills 500 [--two-hosts]` by hand; short versions are tests
+(tests/app/classroom).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tests.servers import Nats, Postgres, free_port
 
 SCENARIO: Final = "automatic-failover"
 SPEED: Final = 20.0
-"""Simulated seconds a second: a run of 170 s lasts long enough to be killed, and not for ever."""
+"""Simulated seconds per second: a run of 170 s then lasts long enough to be killed."""
 PAUSE_S: Final = (0.5, 3.0)
 """Wall time between two kills."""
 END_S: Final = 300.0
@@ -41,9 +42,9 @@ def seat(code: str, name: str, profile: Path, speed: float = SPEED) -> subproces
 
 
 def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres, Nats] | None = None) -> str:
-    """Hold a class, kill *kills* times, let every seat finish, compare. Raises AssertionError; the counts in words.
+    """Hold a class, kill *kills* times, let every seat finish, compare, and return the counts as text.
 
-    With *servers* two hosts hold it, and the servers are killed as well.
+    Raises AssertionError. With *servers* there are two hosts, and the servers are killed as well.
     """
     chance = random.Random(seed)
     profile = folder / "seats"
@@ -97,7 +98,7 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
 
 
 def _hosts(folder: Path, servers: tuple[Postgres, Nats] | None) -> tuple[list[HostProcess], str]:
-    """One host with a file, or two with the *servers*; and where the record is."""
+    """Start one host with a file, or two with *servers*; return them and the database URL."""
     if servers is None:
         database = str(folder / "class.sqlite")
         return [HostProcess(database, SCENARIO)], database
@@ -108,7 +109,7 @@ def _hosts(folder: Path, servers: tuple[Postgres, Nats] | None) -> tuple[list[Ho
 
 
 def _finish(process: subprocess.Popen[str], code: str, name: str, profile: Path) -> None:
-    """Wait for a seat; one that a slow machine has kept from its host dials in once more, as a person would."""
+    """Wait for a seat; if it lost its slow host, join once more as a person would."""
     for _ in range(3):
         _, errors = process.communicate(timeout=END_S)
         if process.returncode == 0 and "does not say yet" not in errors:
@@ -130,7 +131,7 @@ def _read_acknowledged(database: str) -> dict[str, int]:
 
 
 def _compare(database: str, profile: Path, names: list[str], seed: int) -> None:
-    """The host's last word, the seat's own log and the record's log come to the same, in every seat."""
+    """Assert that the host's last message, the seat's own log and the record's log agree for every seat."""
     record = ClassRecord(database, new=False)
     the_class = record.the_class()
     assert the_class is not None

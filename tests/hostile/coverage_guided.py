@@ -1,6 +1,6 @@
-"""Fuzzing guided by coverage: `python -m tests.hostile.coverage_guided TARGET [libFuzzer options] FOLDER`, by hand.
+"""Coverage-guided fuzzing: `python -m tests.hostile.coverage_guided TARGET [libFuzzer options] FOLDER`, by hand.
 
-Needs atheris, which is no dependency of the project. What it finds goes to corpus/ as TARGET-NAME.txt, or .bin.
+Needs atheris, which is not a dependency of the project. Findings go to corpus/ as TARGET-NAME.txt or .bin.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ INSTRUMENTED = [
     "engine.protocol",
     "tomllib",
 ]
-"""Not engine.flow."""
+"""Instrumented modules; engine.flow is left out."""
 
 
 def main() -> None:

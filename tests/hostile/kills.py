@@ -1,8 +1,8 @@
-"""Kills the program at random points of scripted drills, takes the run up again, compares the end with an unkilled one.
+"""Kills the program at random points of scripted drills, resumes the run, and compares the end with an undisturbed run.
 
-`python -m tests.hostile.kills 1000` by hand; a short version is a test. The session and the profile are the real
-ones; only the frame timer is replaced by calls. Each life is a fork of one warm process, so that a thousand of
-them take minutes.
+`python -m tests.hostile.kills 1000` by hand; a short version is a test. Session and profile are real; only
+the frame timer is replaced by calls. Each life is a fork of one warm process, so that a thousand of them take
+minutes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
 
 Script = tuple[tuple[int, str], ...]
-"""Seconds and lines; the last one ends the drill."""
+"""(seconds, line) pairs; the last one ends the drill."""
 
 SCRIPTS: Final[dict[str, Script]] = {
     "power": (
@@ -66,9 +66,9 @@ SCRIPTS: Final[dict[str, Script]] = {
     ),
 }
 TOLD_EVERY: Final = 50
-"""Kills between two lines of progress."""
+"""Number of kills between two progress lines."""
 FRAME_MS: Final = 600.0
-"""Longer than the session's interval of heartbeats, so that each frame writes one: more points to be killed at."""
+"""Longer than the heartbeat interval of the session, so that each frame writes one: more points for kills."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class End:
 
 
 def run_without_kill(script: Script) -> End:
-    """The run without a profile, a session or an end of the process."""
+    """Play the script without profile, session or kill."""
     drill = Drill(scenario_files.find("lab").load())
     for second, line in script:
         drill.advance_to(second * TICKS_PER_S)
@@ -94,9 +94,9 @@ def _end(report: dict[str, object]) -> End:
 
 
 def live(folder: Path, script: Script, descriptor: int) -> None:
-    """One life of the program: take up the run or begin one, and play *script* to its end.
+    """Run one life of the program: resume or start the run, and play *script* to its end.
 
-    Each line that the session has accepted is acknowledged on *descriptor* by one byte.
+    Each accepted line is acknowledged on *descriptor* by one byte.
     """
     app = QCoreApplication.instance() or QCoreApplication([])
     session = HostSession(use_timer=False)
@@ -124,7 +124,9 @@ def live(folder: Path, script: Script, descriptor: int) -> None:
 
 
 def kill_at(folder: Path, script: Script, after_s: float) -> tuple[bool, int]:
-    """A life that is killed after *after_s*: whether it was still going, and how many lines it had accepted."""
+    """Run one life and kill it after *after_s*; return whether it was still running, and the number of
+    accepted lines.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -151,7 +153,7 @@ def kill_at(folder: Path, script: Script, after_s: float) -> tuple[bool, int]:
 def kill_repeatedly(
     folder: Path, name: str, chance: random.Random, life_s: float, lives: int
 ) -> tuple[int, str]:
-    """Kill a run up to *lives* times, then let it end: how many kills hit, and how it went, in a few words."""
+    """Kill a run up to *lives* times, then let it end; return the number of kills that hit, and the outcome as text."""
     script, accepted, killed = SCRIPTS[name], 0, 0
     where = ""
     for _ in range(lives):
@@ -188,11 +190,11 @@ def _finish(folder: Path, script: Script) -> None:
 
 
 EXPECTED: Final[dict[str, End]] = {}
-"""Of each script, once it has been played."""
+"""Undisturbed result of each script, cached."""
 
 
 def run(kills: int, seed: int, folder: Path, lives: int = 3) -> Iterator[tuple[int, Counter[str]]]:
-    """So many kills that hit a living process, over all scripts in turn; after each the figures so far."""
+    """Perform *kills* kills of a living process over all scripts in turn; yield the figures after each."""
     chance, counts, done = random.Random(seed), Counter[str](), 0
     life_s: dict[str, float] = {}
     for name, script in SCRIPTS.items():

@@ -1,6 +1,6 @@
-"""Processor time and memory of every hostile case, each in a fork of its own: `python -m tests.hostile.measure KIND`.
+"""Processor time and memory of every hostile case, each in its own fork: `python -m tests.hostile.measure KIND`.
 
-Not part of the test run; figures of a machine, printed as a table.
+Not part of the test run; prints a table of figures of this machine.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def scenario(name: str) -> str:
 
 
 def batch(name: str) -> str:
-    """Return the result of a batch: the longest processor time that one tick took, and its last message."""
+    """Return the result of a batch: the longest processor time of a tick, and the last message."""
     drill = Drill(scenario_files.find("lab").load())
     drill.advance_to(100)
     text = batches.BATCHES[name]()
@@ -66,7 +66,7 @@ KINDS: Final[Mapping[str, tuple[Callable[[str], str], list[str]]]] = {
 
 
 def measure(kind: str, name: str) -> None:
-    """Print one line: seconds, megabytes beyond those of the program itself, outcome."""
+    """Print seconds, additional megabytes and outcome."""
     at_rest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.perf_counter()
     outcome = KINDS[kind][0](name)

@@ -1,4 +1,4 @@
-"""Scenario files that wish us ill, each by a name that says how: text in, refused in sentences or harmless."""
+"""Hostile scenario files by name: each is refused in sentences, or is harmless."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SERVER_B_LINK: Final = '\n[[link]]\nends = ["SERVER_A", "SERVER_B"]\n'
 
 
 def _put(mark: str, extra: str) -> str:
-    """The small scenario with *extra* written behind the first *mark*."""
+    """Return the small scenario with *extra* inserted after the first *mark*."""
     assert mark in WORLD
     return WORLD.replace(mark, mark + extra, 1)
 
@@ -115,4 +115,4 @@ HARMLESS: Final[dict[str, Make]] = {
         'workload = "Workload1"', 'workload = "Workload1"\nscale = 1000'
     ),
 }
-"""Strange, and allowed: these load and run."""
+"""Unusual but valid files: they load and run."""

@@ -1,8 +1,8 @@
 """Hours of random faults over many databases in the real window: `python -m tests.hostile.soak HOURS DATABASES SEED`.
 
-With `--headless` behind it the same without a window. Prints memory and frame times by the simulated hour: by the
-clock, and the worst by the processor's time, which other programs do not lengthen. Ends with an AssertionError at the
-first broken promise.
+`--headless` at the end omits the window. Prints memory and frame times per simulated hour: by the clock, and
+the worst by processor time, which other programs do not lengthen. Raises AssertionError at the first broken
+invariant.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.room import room
 SERVERS: Final = ("SERVER_A", "SERVER_B", "SERVER_W")
 LINKS: Final = (("SERVER_A", "SERVER_B"), ("SERVER_A", "SERVER_W"), ("SERVER_B", "SERVER_W"))
 GAP_S: Final = (20.0, 240.0)
-"""Simulated time between two acts."""
+"""Simulated time between two actions."""
 FRAME_MS: Final = 250.0
 SPEED: Final = 1000.0
 
@@ -93,17 +93,17 @@ QUERIES: Final = (
     "BACKUP LOG {database} TO DISK = 'x.trn'",
     "this is no T-SQL",
 )
-"""Typed inputs. None of them forces service or gives the witness up: then two may serve."""
+"""Typed inputs. None forces service or removes the witness, because then two servers may serve."""
 
 
 @dataclass
 class Figures:
-    """Measurements since the last printed line, and in all."""
+    """Measurements since the last printed line, and in total."""
 
     frames_ms: list[float] = field(default_factory=list)
     all_ms: list[float] = field(default_factory=list)
     worst_own_ms: float = 0.0
-    """The longest frame by the time that this process really ran."""
+    """Longest frame by processor time of this process."""
     acts: int = 0
     refused: int = 0
 
@@ -113,7 +113,7 @@ def scenario(databases: int) -> Scenario:
 
 
 def act(chance: random.Random, drill: Drill) -> str:
-    """Some fault, repair or command, as an input line; now and then everything is mended."""
+    """Return a random fault, repair or command as an input line; sometimes a complete repair."""
     server, (a, b) = chance.choice(SERVERS), chance.choice(LINKS)
     database = chance.choice(drill.world.databases())
     kinds: tuple[tuple[float, Callable[[], str]], ...] = (
@@ -131,7 +131,7 @@ def act(chance: random.Random, drill: Drill) -> str:
 
 
 def check(world: World) -> None:
-    """Assert the invariants of any moment: one copy serves, and no log is lost or made up."""
+    """Assert the invariants: one copy serves, and no log is lost or invented."""
     for database in world.databases():
         leaders = [key for key in world.copies if key[1] == database and serving.is_serving(world, key)]
         assert len(leaders) <= 1, f"{world.t_s:g} s: {leaders} serve at once"
@@ -178,7 +178,7 @@ def format_figures(figures: Figures, drill: Drill) -> str:
 def window_of(
     databases: int,
 ) -> Iterator[tuple[Callable[[], Drill], Callable[[str], bool], Callable[[], None]]]:
-    """The real window on a profile of its own: its drill, how to do something, and a frame."""
+    """Yield functions of the real window on its own profile: return the drill, apply a line, run a frame."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtWidgets import QApplication
 
@@ -208,7 +208,7 @@ def window_of(
 def headless(
     databases: int,
 ) -> Iterator[tuple[Callable[[], Drill], Callable[[str], bool], Callable[[], None]]]:
-    """The drill and the way back alone, ten seconds at a time."""
+    """Yield the same functions for the drill alone, in steps of ten seconds."""
     from engine.inputs import InputError
 
     history = History(Drill(scenario(databases)))

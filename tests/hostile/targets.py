@@ -1,4 +1,4 @@
-"""Targets of a fuzzer: each takes any text or bytes and either answers or refuses in its own way."""
+"""Targets of a fuzzer: each accepts any text or bytes, and answers or refuses in its own way."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES: Final = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), 
 
 
 def scenario(text: str) -> None:
-    """A whole file, and a piece of one at the end of a good one."""
+    """Parse a whole file, and a fragment appended to a valid one."""
     for whole in (text, f"{WORLD}\n{text}"):
         problems: tuple[Problem, ...] = ()
         try:
@@ -46,7 +46,7 @@ def condition(text: str) -> None:
 
 
 def lines(text: str) -> None:
-    """A file of input lines; those that are understood are done, and read back as they are written."""
+    """Parse a file of input lines, apply the valid ones, and parse them again as written."""
     inputs, problems = parse_script(text)
     assert all(problem.startswith("line ") for problem in problems)
     world = lab(workload="none")
@@ -67,7 +67,7 @@ def batch(text: str) -> None:
 
 
 def archive(raw: bytes) -> None:
-    """A file that says to be a bundle."""
+    """Read a file as a bundle."""
     parsed, problems = None, tuple[Problem, ...]()
     try:
         parsed = bundle.parse(raw, "fuzzed.mirrordrill")
@@ -84,9 +84,10 @@ def archive(raw: bytes) -> None:
 
 
 def members(raw: bytes) -> None:
-    """An archive whose checksums are right, of members between NUL bytes: name, content, name, content...
+    """Read an archive with correct checksums.
 
-    A content that begins with "#" is put behind a `bundle.toml` that lists all others rightly.
+    Members between NUL bytes: name, content, name, content... A content that begins with "#" follows a
+    `bundle.toml` that lists all others correctly.
     """
     parts = raw.split(b"\0")[:40]
     entries = [Entry(name, content) for name, content in zip(parts[::2], parts[1::2], strict=False)]
@@ -100,7 +101,7 @@ def members(raw: bytes) -> None:
 
 
 def run_file(raw: bytes) -> None:
-    """A recorded run from elsewhere."""
+    """Read a recorded run."""
     with suppress(RunFileError):
         report, text = run_files.parse(raw, "fuzzed.json")
         assert isinstance(text, str)

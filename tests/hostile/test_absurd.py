@@ -1,4 +1,4 @@
-"""Absurd figures in a scenario: each is refused by name, with line and column, or runs and stays finite."""
+"""Extreme figures in a scenario: each is refused by name with line and column, or runs and stays finite."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ NEVER: Final = (
     "[]",
     "{}",
 )
-"""Right nowhere."""
+"""Values that are invalid for every key."""
 TINY: Final = ("0", "1e-300")
-"""Right here and there: what loads with it has to run."""
+"""Values that are valid for some keys; a file that loads must run."""
 
 
 def _insert_key(table: str, key: str) -> Callable[[str], str]:
@@ -103,7 +103,7 @@ ODD: Final = (
     '"1e9"',
     '"99999999999999h"',
 )
-"""Of another kind, or far beyond what fits."""
+"""Values of another type, or far out of range."""
 
 
 @pytest.mark.parametrize("name", PLACES)

@@ -1,4 +1,4 @@
-"""Files accepted in the window are listed and removed on the command line; a damaged list does no harm."""
+"""The list of accepted files on the command line: listing and removal; a damaged list does no harm."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 from app import cli
 from app.exit_codes import AS_ASKED, UNUSABLE
 from app.files import accepted_files
-from app.files.accepted_files import ACCEPTED, ACCEPTED_MAX, Accepted
+from app.files.accepted_files import ACCEPTED, ACCEPTED_MAX, AcceptedText
 from app.storage import open_profile
 
-ONE = Accepted("1" * 64, "A \u202etitle\nwith lines", "Ada L.")
-OTHER = Accepted("2" * 64)
-OWN = Accepted("3" * 64, own=True)
+ONE = AcceptedText("1" * 64, "A \u202etitle\nwith lines", "Ada L.")
+OTHER = AcceptedText("2" * 64)
+OWN = AcceptedText("3" * 64, own=True)
 
 
-def _keep(folder: Path, *entries: Accepted) -> None:
+def _keep(folder: Path, *entries: AcceptedText) -> None:
     with open_profile(folder) as profile:
         accepted_files.save_entries(profile, entries)
 
@@ -88,9 +88,9 @@ def test_an_invalid_list_trusts_nothing(profile_folder: Path, raw: str) -> None:
 
 
 def test_the_oldest_files_must_be_accepted_again() -> None:
-    known: list[Accepted] = []
+    known: list[AcceptedText] = []
     for number in range(ACCEPTED_MAX + 5):
-        known = accepted_files.add_entry(known, Accepted(f"{number:064x}", "t" * 5_000))
+        known = accepted_files.add_entry(known, AcceptedText(f"{number:064x}", "t" * 5_000))
     assert len(known) == ACCEPTED_MAX
     assert known[0].sha256 == f"{5:064x}"
     assert len(known[0].title) == accepted_files.TEXT_MAX

@@ -1,6 +1,6 @@
-"""Every act with absurd values in every place of it, through every door: refused by name, or it runs and stays finite.
+"""Every verb with absurd values for every argument by every route: refused by name, or applied with finite results.
 
-The cases are made from the table of verbs, so that a new act cannot be forgotten.
+The cases come from the table of verbs, so new verbs are included.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ ABSURD: Final = (
     "a=b",
     "",
 )
-"""Figures beyond all bounds, texts of other kinds, and nothing at all."""
+"""Extreme numbers, texts of other kinds, and empty text."""
 
 USUAL: Final = {
     "server": "SERVER_A",
@@ -70,7 +70,7 @@ USUAL: Final = {
     "resource": "AG1",
     "cluster": "CLU1",
 }
-"""Words for the other parameters."""
+"""Normal values of the other parameters."""
 
 
 def _choose_default(verb: Verb, index: int, parameter: VerbParameter) -> str:
@@ -82,7 +82,7 @@ def _choose_default(verb: Verb, index: int, parameter: VerbParameter) -> str:
 
 
 def _lines(verb: Verb) -> Iterator[str]:
-    """The act with each absurd value in each of its places, options among them, and with too few or too many."""
+    """Yield the verb with each absurd value for each argument and option, and with too few or too many arguments."""
     usual = [_choose_default(verb, place, parameter) for place, parameter in enumerate(verb.parameters)]
     for place in range(len(usual)):
         for value in ABSURD:
@@ -98,7 +98,7 @@ def _lines(verb: Verb) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def labs() -> tuple[World, World]:
-    """The lab, and that of the availability group, some seconds old."""
+    """Return the lab and the availability group lab after some seconds."""
     worlds = lab(), ag_lab()
     for world in worlds:
         simulator.advance(world, 300)
@@ -155,7 +155,7 @@ def test_input_files_and_timelines_refuse_the_same_lines(name: str) -> None:
 
 
 def _load_drill(text: str) -> Drill | None:
-    """The drill, unless it is refused; then every problem has its place."""
+    """Return the drill; None if it is refused, with a position for every problem."""
     try:
         return Drill(load_scenario(text, "absurd.toml"), mode="lab")
     except ScenarioError as refused:

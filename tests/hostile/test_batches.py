@@ -28,7 +28,7 @@ QUICK = [
 
 
 def _run_batch(text: str, ticks: int = 100) -> Event:
-    """Return the end of *text* within so many ticks, or of its cancellation then."""
+    """Run *text*, and cancel it after *ticks*; return its end event."""
     world = lab(workload="none")
     tsql.submit(world, "SERVER_A", text)
     events = simulator.advance(world, ticks)
@@ -59,7 +59,7 @@ def test_work_per_tick_is_limited(name: str) -> None:
 
 
 STATEMENT_READ_MAX: Final = STATEMENT_WORK + TRANSLATION_WORK * (STATEMENT_TOKENS_MAX + 1)
-"""Work of reading the longest statement, which cannot be divided."""
+"""Work to read the longest statement, which cannot be divided."""
 
 
 def _read_messages(text: str) -> str:

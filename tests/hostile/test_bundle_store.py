@@ -1,4 +1,4 @@
-"""A bundle that is taken in: only what was chosen, only below the profile, nothing replaced, all of it removable."""
+"""Imported bundles: only the selected content, only below the profile, without replacement, and removable."""
 
 from __future__ import annotations
 

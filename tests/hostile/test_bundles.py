@@ -1,4 +1,4 @@
-"""A bundle from a stranger: whatever is in the archive, it is read as expected or refused with every reason."""
+"""Bundles of unknown origin: any archive is read correctly, or refused with all reasons."""
 
 from __future__ import annotations
 

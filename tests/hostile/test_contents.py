@@ -1,4 +1,4 @@
-"""The summary of a foreign scenario says what is in it, and does nothing of it."""
+"""The summary of a foreign scenario lists its contents, and executes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The disk fills up, or the profile's folder goes, while somebody plays: it is said, and what was there stays."""
+"""Full disk or missing profile folder during a run: reported to the user, and existing data stays intact."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject
 
 from app.files import run_files, scenario_files
 from app.main_window import query_drafts
-from app.main_window.query_drafts import Pause
+from app.main_window.query_drafts import DebounceTimer
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
 from app.storage import ProblemKind, Profile, StorageError, open_profile
@@ -43,7 +43,7 @@ def fill_disk(profile: Profile) -> Iterator[None]:
 
 
 class ListenedSession:
-    """A session and what it says, without a window."""
+    """Session that records its signals, without a window."""
 
     def __init__(self, qapp: object, profile: Profile) -> None:
         self.session = HostSession(use_timer=False)
@@ -58,7 +58,7 @@ class ListenedSession:
         self.recorded += 1
 
     def begin(self) -> None:
-        """The lab, in a file that needs pages of its own."""
+        """Start the lab in a file that needs more pages."""
         text = scenario_files.find("lab").text + "# as long as a drill\n" * 1_000
         self.play.begin(load_scenario(text, "lab.toml"), "lab")
 
@@ -193,7 +193,7 @@ def test_a_removed_profile_is_reported_and_used_again_when_it_returns(
 def test_a_constantly_changing_text_is_saved(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Colors of a long text count as changes, too: it was kept only when the last of it had got its own."""
     parent = QObject()
-    pause = Pause(100_000, parent)
+    pause = DebounceTimer(100_000, parent)
     pause.changed()
     assert pause.remainingTime() > 90_000
     pause.setInterval(200_000)

@@ -1,4 +1,4 @@
-"""Any text is answered or refused in words; so are those that once were not (corpus/)."""
+"""Random texts are answered or refused with a message, as are earlier findings (corpus/)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs of others at every door: whatever they hold is the finding of that seat or file, and stops nobody else."""
+"""Untrusted inputs from any source: a problem affects only its seat or file."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LINES: Final = (
     "@dba",
     "",
 )
-"""Lines of a seat that are no inputs, or that an engine with an error fails on."""
+"""Lines of a seat that are no valid inputs, or that crash a defective engine."""
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def scenario() -> Scenario:
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An engine that fails on one input, after it has changed something."""
+    """Replace the engine with one that fails on a certain input after a change."""
     applied = Drill.do
 
     def fail(self: Drill, line: str) -> Input:
@@ -118,7 +118,7 @@ def test_a_run_that_takes_too_much_work_is_stopped(scenario: Scenario) -> None:
 
 
 def judge_logs(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[int, LogVerdict]:
-    """The verdicts of a judge with one worker; *end*: the seat whose run ends its worker."""
+    """Return the verdicts of a judge with one worker; *end*: the seat whose run terminates the worker."""
 
     async def judge_all() -> dict[int, LogVerdict]:
         verdicts: dict[int, LogVerdict] = {}

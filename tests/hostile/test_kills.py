@@ -1,4 +1,4 @@
-"""A few of the kill points of `kills`; the thousand are played by hand."""
+"""A few kill points of `kills`; the thousand are run by hand."""
 
 from __future__ import annotations
 

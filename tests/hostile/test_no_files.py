@@ -1,4 +1,4 @@
-"""A pipe, a link to one, a folder or a link to nowhere in the place of a file: nothing waits for it, and it is said."""
+"""A pipe, a link to one, a folder or a dangling link instead of a file: a message, and no blocking."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no su
 
 
 def _linked_pipe(path: Path) -> None:
-    """As a link to a device, but never one to a real device: a fault would write over it."""
+    """Create a link to a pipe, as a stand-in for a device; a defect would write to a real device."""
     pipe = path.with_name(f"{path.name}.pipe")
     os.mkfifo(pipe)
     path.symlink_to(pipe)

@@ -1,4 +1,4 @@
-"""Numbers at and beyond the end of what there is, in every place of a batch: answered, and never infinite."""
+"""Extreme numbers in every position of a batch: an answer, and never an infinite value."""
 
 from __future__ import annotations
 

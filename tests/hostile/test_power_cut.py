@@ -1,4 +1,4 @@
-"""The power goes while a run is played: whatever is left of the files, the run is whole or somebody is told."""
+"""Power loss during a run: whatever remains of the files, the run is complete or the user is told."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILES = ("profile.sqlite", "profile.sqlite-wal", "journal.mark")
 
 
 def _play_lines(folder: Path, disk_copy: Path) -> None:
-    """A run of LINES lines, and the files as they are on the disk while the program still has them open."""
+    """Play LINES lines, and copy the files as they are on disk while the program has them open."""
     with open_profile(folder) as profile:
         run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
         for number in range(LINES):
@@ -24,7 +24,7 @@ def _play_lines(folder: Path, disk_copy: Path) -> None:
 
 
 def _find_outcome(folder: Path) -> str:
-    """Return the report of the next start: "whole", or that it is told."""
+    """Return the report of the next start: "whole", or the message to the user."""
     try:
         with open_profile(folder) as profile:
             problems = profile.find_lost_runs() + [run.problem for run in profile.unfinished() if run.problem]

@@ -1,4 +1,4 @@
-"""Profiles that are not ours, broken, newer, or in a bad place: a sentence each, and the file stays as it was."""
+"""Foreign, broken, newer or misplaced profiles: one sentence each, and the file stays unchanged."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_network_drive_is_refused(
 
 
 def _write_changed_profile(folder: Path, *statements: str) -> Path:
-    """A profile with an unfinished and a finished run, then changed by somebody."""
+    """Write a profile with an unfinished and a finished run, then modify it with *statements*."""
     with open_profile(folder) as profile:
         run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
         profile.append(run, 0, "0 note a")

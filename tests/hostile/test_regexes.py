@@ -1,8 +1,8 @@
-"""No regular expression of the program takes more than linear time for a text from outside, however it is made.
+"""No regular expression of the program takes more than linear time for any text.
 
-Every pattern that is written in engine/ and app/ is taken from the source. Texts are made of its own parts, repeated,
-with an end that does not fit. A search that takes noticeably long is compared with one in four times the text: linear
-ones take four times the processor's time, quadratic ones sixteen times.
+The patterns come from the source of engine/ and app/. Texts repeat parts of the pattern, with an end that
+does not match. A slow search is compared with one in a text four times as long: linear ones take four times
+the processor time, quadratic ones sixteen times.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CALLS = ("compile", "search", "match", "fullmatch", "sub", "split", "findall", "finditer")
 LENGTHS = (60, 250, 1_000)
-"""Of the texts, each four times the one before: what is cubic shows before it takes seconds."""
+"""Lengths of the texts, each four times the previous one; cubic patterns show before they take seconds."""
 NOTICEABLE_S = 0.0005
-"""Of the processor's time. A linear search of a thousand characters takes a twelfth of it, a quadratic one far more."""
+"""Processor time of a slow search: twelve times that of a linear search of a thousand characters."""
 GROWTH_MAX = 9.0
-"""Between linear and quadratic, for a text four times as long."""
+"""Limit between linear and quadratic for a text four times as long."""
 AGAIN = 5
-"""Searches of which the shortest counts, before anything is said against a pattern."""
+"""Number of repeated searches; the shortest decides."""
 ENDS = ("", "\x00", "x")
 
 OWN_TEXT = {
@@ -35,7 +35,7 @@ OWN_TEXT = {
     r"\*\s+(\w+)\s+$": "the hundred characters of context that sqlglot gives with an error",
     r"^\s*SELECT\s+.*?\s+FROM\s+DATABASE_MIRRORING_STATE_CHANGE\b(?:\s+WHERE\s+(?P<where>.*))?$": "WQL_MAX",
 }
-"""Patterns that never meet a long text, and why."""
+"""Patterns that never process a long text, with the reason."""
 
 
 @cache
@@ -51,7 +51,7 @@ def _uses_everywhere() -> defaultdict[str, set[str]]:
 
 
 def patterns(path: str) -> Iterator[tuple[int, str, int, frozenset[str]]]:
-    """(line, pattern, flags, functions it is used by) of every literal pattern that a module gives to `re`."""
+    """Yield (line, pattern, flags, functions that use it) for every literal pattern that a module passes to `re`."""
     nodes = list(ast.walk(ast.parse(sources()[path])))
     names = {
         id(node.value): ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
@@ -77,7 +77,7 @@ def patterns(path: str) -> Iterator[tuple[int, str, int, frozenset[str]]]:
 
 
 def _uses(sources: Iterable[str]) -> defaultdict[str, set[str]]:
-    """Functions of CALLS that are called on each name."""
+    """Return for each name the functions of CALLS that are called on it."""
     uses = defaultdict(set)
     for source in sources:
         for name, function in re.findall(rf"\b(\w+)\.({'|'.join(CALLS)})\(", source):
@@ -97,7 +97,7 @@ WITH_PATTERNS = [path for path, text in sources().items() if re.search(r"\bre\b"
 
 
 def seeds(pattern: str) -> Iterator[str]:
-    """Short texts to repeat: the signs that stand in the pattern, its words, and what its classes take."""
+    """Yield short texts to repeat: literal characters, words, and members of the classes in the pattern."""
     signs = dict.fromkeys("".join(re.sub(r"\\[a-zA-Z]", "", pattern)))
     yield from (sign for sign in signs if not sign.isalnum() or sign in "aeNnTx")
     yield from (
@@ -134,7 +134,7 @@ def _time_s(search: Callable[[str], object], text: str) -> float:
 
 
 def slow(pattern: re.Pattern[str], functions: Iterable[str] = ("search", "fullmatch")) -> str | None:
-    """A text that takes more than linear time, as it is made; None if there is none."""
+    """Return a construction of a text that takes more than linear time; None if there is none."""
     known = {name if name in ("match", "fullmatch") else "search" for name in functions}
     words = re.findall(r"[A-Za-z]{2,}|[%<'\"(\[#*/!$:-]", pattern.pattern)
     starts = dict.fromkeys(("", "1", "a(", *words[:4]))
@@ -146,7 +146,7 @@ def slow(pattern: re.Pattern[str], functions: Iterable[str] = ("search", "fullma
 
 
 def _grows(search: Callable[[str], object], texts: Callable[[int], str]) -> bool:
-    """Return whether the first slow text takes far less than a quarter of the next, four times as long."""
+    """Return whether the first slow text takes far less than a quarter of the time for the next one."""
     for length in LENGTHS:
         if _time_s(search, texts(length)) > NOTICEABLE_S:
             once, longer = (

@@ -1,4 +1,4 @@
-"""Recorded runs with absurd values in every place: refused in a sentence, or played again; only that is shown."""
+"""Recorded runs with absurd values everywhere: refused in one sentence or replayed, and nothing else is shown."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SOME: Final[tuple[object, ...]] = ("x", float("nan"), [5])
 TABLES: Final[tuple[object, ...]] = ({}, [5], [{}], "x")
 TIMES: Final[tuple[object, ...]] = ("x", None, float("nan"), 1e308, -1, True)
 LINES: Final = ("nan", "inf", "1e308", "-1", "9" * 5_000, "x")
-"""Times of an input line that are none."""
+"""Invalid times of an input line."""
 
 
 @pytest.fixture(scope="module")

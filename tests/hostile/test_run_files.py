@@ -1,4 +1,4 @@
-"""A recorded run from elsewhere: limits come before parsing, and what is no run is refused in a sentence."""
+"""Untrusted recorded runs: limits are checked before parsing, and invalid files are refused in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hostile scenario file is refused in sentences; a strange one that is allowed runs."""
+"""Hostile scenario files are refused in sentences; unusual valid ones run."""
 
 from __future__ import annotations
 

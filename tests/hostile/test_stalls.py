@@ -1,6 +1,6 @@
-"""Small files and batches that once held window and `check` for up to an hour; each is over in seconds of work.
+"""Small files and batches that once blocked the window and `check` for up to an hour; each now takes seconds.
 
-The bound is generous: a slow machine needs a tenth of it, what grows with the square or the cube fifty times it.
+A slow machine needs a tenth of the limit; quadratic or cubic time exceeds it fifty times.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.engine.drill.texts import SMALL, change_text
 from tests.engine.worlds import lab
 
 BOUND_S = 8.0
-"""Of the processor."""
+"""Processor time limit."""
 
 BATCHES: dict[str, Callable[[], str]] = {
     "a type with blanks": lambda: f"DECLARE @x foo{' ' * 4000}(-1)",

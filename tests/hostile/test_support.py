@@ -1,4 +1,4 @@
-"""The support bundle says what helps and not who sent it."""
+"""The support bundle contains useful facts, and no identity."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_only_the_verb_of_an_input_is_included(line: str) -> None:
 
 
 WORST = ("Will", "Mark", "Grant", "Frank", "Rose", "May", "Page", "Bill", "Cell")
-"""Names of people that are words, too."""
+"""Names of people that are also words."""
 SECRETS = st.one_of(
     st.from_regex(r"[A-Za-z][a-z]{1,6}zq[a-z_.-]{0,5}", fullmatch=True),
     st.text(

@@ -1,4 +1,4 @@
-"""A headless drill writes nothing but what it was asked for; a session in the window only into the profile folder."""
+"""A headless drill writes only requested files; a window session writes only into the profile folder."""
 
 from __future__ import annotations
 
@@ -68,7 +68,10 @@ def note(event, arguments):
             at = os.readlink(f"/proc/self/fd/{arguments[1]}") if event in removed and arguments[1] >= 0 else ""
             opened.add(os.path.abspath(os.path.join(at, os.fsdecode(path))))
 """
-"""Every path that Python opens to write, makes, moves or removes. What Qt writes is seen on the disk afterwards."""
+"""Script that prints every path that Python opens for writing, creates, moves or removes.
+
+Writes of Qt are found on disk afterwards.
+"""
 
 SESSION = """
 import json, os, sys
@@ -189,7 +192,7 @@ print("\\n" + json.dumps({"there": there, "opened": sorted(opened), "codes": cod
 
 
 def _watch_writes(script: str, home: Path) -> dict[str, list[str]]:
-    """Return the writes of *script*, with everything that a system offers for files below *home*."""
+    """Return the writes of *script* in an environment with all usual folders below *home*."""
     for name in ("tmp", "run", "chosen"):
         (home / name).mkdir(mode=0o700, parents=True)
     foreign, course = home / "foreign.toml", home / "course.mirrordrill"
@@ -213,7 +216,7 @@ def _watch_writes(script: str, home: Path) -> dict[str, list[str]]:
 
 
 def _outside(paths: list[str], *allowed: Path) -> list[str]:
-    """Those below none of *allowed*; what Python compiles, and the place for what nobody reads, are none."""
+    """Return the paths outside *allowed*, except bytecode and the null device."""
     return [
         path
         for path in paths

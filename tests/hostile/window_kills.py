@@ -1,4 +1,4 @@
-"""Interrupts a seat in a window at random moments; every input that it took is in the record of the host.
+"""Interrupts a seat in a window at random times, and verifies that every accepted input is in the host's record.
 
 `python -m tests.hostile.window_kills 50 [--of window|host|link]` by hand; short versions are tests
 (tests/app/main_window/test_class.py). `window` kills the window, `host` the host, `link` cuts the cable.
@@ -24,11 +24,11 @@ from tests.relay import Relay
 
 SCENARIO: Final = "planned-failover"
 LIFE_S: Final = (0.0, 3.0)
-"""Wall time from the first word of a window to its kill, and between two kills of its host."""
+"""Wall time from the first output of a window to its kill, and between two kills of its host."""
 CUT_S: Final = (0.2, 12.0)
-"""Wall time for which a cable is out: sometimes longer than a seat may stay unaware of it."""
+"""Wall time for which a cable is cut: sometimes longer than a seat takes to detect it."""
 SLACK_S: Final = 4.0
-"""Wall time beyond which a state of the window is false, on a loaded machine."""
+"""Wall time after which a wrong state in the window counts as false, on a loaded machine."""
 START_S: Final = 120.0
 TYPE_MS: Final = 60
 NAME: Final = "Kim"
@@ -37,7 +37,7 @@ STATUS: Final = "status "
 
 
 def run(folder: Path, kills: int, seed: int, victim: str = "window") -> str:
-    """Interrupt *kills* times, compare, and return the counts in words. Raises AssertionError."""
+    """Interrupt *kills* times, compare, and return the counts as text. Raises AssertionError."""
     chance, typed = random.Random(seed), list[str]()
     statuses = ""
     with run_host(folder / "class.sqlite", SCENARIO, "--mode", "practice") as host:
@@ -79,7 +79,7 @@ def _count_acknowledged(database: Path | str) -> int:
 def _kill_hosts(
     chance: random.Random, kills: int, host: HostProcess, relay: Relay, window: SeatWindow
 ) -> str:
-    """Kill and restart the host. While it is away, the window never says for long that it is in the class."""
+    """Kill and restart the host. While it is down, the window must not show for long that it is connected."""
     for _ in range(kills):
         time.sleep(chance.uniform(*LIFE_S))
         acknowledged = _count_acknowledged(host.database)
@@ -95,7 +95,7 @@ def _kill_hosts(
 
 
 def _cut_links(chance: random.Random, kills: int, host: HostProcess, relay: Relay, window: SeatWindow) -> str:
-    """Cut the cable: connections end, or nothing comes any more."""
+    """Cut the cable: connections are reset, or become silent."""
     long_ones = 0
     for _ in range(kills):
         time.sleep(chance.uniform(*LIFE_S))
@@ -111,7 +111,7 @@ def _cut_links(chance: random.Random, kills: int, host: HostProcess, relay: Rela
 
 
 class SeatWindow:
-    """Window of a seat in a process, which types without end and says which inputs it took."""
+    """Seat in a window process, which types continuously and prints the accepted inputs."""
 
     def __init__(self, code: str, folder: Path, turn: int) -> None:
         self._stop = folder / f"stop-{turn}"
@@ -136,12 +136,12 @@ class SeatWindow:
 
     @property
     def is_live(self) -> bool:
-        """Return whether the window said last that the seat is in the class."""
+        """Return whether the window last reported that the seat is in the class."""
         lines = [line for line in self._said if line.startswith(STATUS)]
         return bool(lines) and LIVE in lines[-1]
 
     def wait_for(self, live: bool) -> None:
-        """Wait until the window says so."""
+        """Wait until the window reports this state."""
         until = time.monotonic() + (START_S if live else ANSWER_S + SLACK_S)
         while self.is_live is not live:
             assert time.monotonic() < until, self._said[-3:]
@@ -149,12 +149,12 @@ class SeatWindow:
             time.sleep(0.02)
 
     def kill(self) -> list[str]:
-        """Kill the window, and return the inputs that it took."""
+        """Kill the window, and return its accepted inputs."""
         self._process.kill()
         return self._list_inputs()
 
     def end(self) -> list[str]:
-        """Let the window end after everything was delivered, and return the inputs that it took."""
+        """Close the window after everything is delivered, and return its accepted inputs."""
         self._stop.touch()
         inputs = self._list_inputs()
         assert self._process.returncode == 0, self._said[-3:]
@@ -169,7 +169,7 @@ class SeatWindow:
 
 
 def _be_a_window(code: str, turn: int, stop: Path) -> None:
-    """Join, and type as long as the window says that the seat is recorded."""
+    """Join, and type while the window shows that the seat is recorded."""
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication
 

@@ -306,7 +306,7 @@ class Charts(QWidget):
 
     @Slot(str)
     def show_database(self, database: str) -> None:
-        """Return chart this database of the drill."""
+        """Chart this database of the drill."""
         if self._drill is not None and database != self._database:
             self._start_over(database)
 
@@ -341,7 +341,7 @@ class Charts(QWidget):
 
     @Slot(list)
     def choose_counters(self, names: Sequence[str]) -> None:
-        """Return chart these counters of the engine, one under the other."""
+        """Chart these counters of the engine, one below the other."""
         if list(names) == self._counters:
             return
         self._counters = list(names)

@@ -15,7 +15,7 @@ from app.views.console.outcome import QUERY_WINDOW, Batches, BatchOutcome, summa
 from app.views.console.query import QueryWindow
 from app.views.console.shell import ShellWindow
 from app.views.console.tabs import (
-    Closed,
+    ClosedWindow,
     ConsoleTool,
     QueryTabs,
     ToolBar,
@@ -183,7 +183,7 @@ class Console(QWidget):
         """Return the text of each window, which must not be lost."""
         return self.tabs.drafts()
 
-    def begin_run(self, world: World, drafts: Mapping[str, str], closed: Sequence[Closed]) -> None:
+    def begin_run(self, world: World, drafts: Mapping[str, str], closed: Sequence[ClosedWindow]) -> None:
         """Begin another run with its windows and texts (*drafts*).
 
         *closed*: texts of the previous run, which can be reopened.

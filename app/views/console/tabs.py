@@ -131,7 +131,7 @@ CLOSED_KEPT: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class ClosedWindow:
     """Text of a closed window."""
 
     server: str
@@ -162,7 +162,7 @@ class QueryTabs(QTabWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._world: World | None = None
-        self.closed: list[Closed] = []
+        self.closed: list[ClosedWindow] = []
         """Texts of closed windows, of this or other runs, the latest first."""
         self._paused = False
         self._tells_waits = True
@@ -259,7 +259,7 @@ class QueryTabs(QTabWidget):
         text = window.editor.toPlainText()
         self.closing.emit(window)
         if text.strip():
-            self.keep_closed([Closed(window.server, text)])
+            self.keep_closed([ClosedWindow(window.server, text)])
         self._remove(window)
         if had_keys:
             self.focus_front()
@@ -316,7 +316,7 @@ class QueryTabs(QTabWidget):
         if servers:
             self.open_another(found.server if found.server in servers else servers[0], found.text)
 
-    def keep_closed(self, closed: Sequence[Closed]) -> None:
+    def keep_closed(self, closed: Sequence[ClosedWindow]) -> None:
         """Keep these texts for reopening; of equal ones the last."""
         others = [each for each in self.closed if all(each.text != new.text for new in closed)]
         self.closed = [*closed, *others][:CLOSED_KEPT]
@@ -354,7 +354,7 @@ class QueryTabs(QTabWidget):
         """Close the windows of servers that no longer exist; their texts can be reopened."""
         for window in [window for window in self.windows() if window.server not in servers]:
             if window.editor.toPlainText().strip():
-                self.keep_closed([Closed(window.server, window.editor.toPlainText())])
+                self.keep_closed([ClosedWindow(window.server, window.editor.toPlainText())])
             self._remove(window)
         for shell in self.shells():
             if self._world is None or shell.server not in self._world.nodes:

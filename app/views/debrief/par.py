@@ -172,7 +172,7 @@ def _last_chance(
     _add_steps(
         words,
         tr("Until then, these steps would have met all goals:"),
-        chance.acts,
+        chance.remaining_actions,
         choices_by_question,
     )
     words.addWidget(label(format_missed_goals(chance)))

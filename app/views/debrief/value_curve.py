@@ -175,7 +175,7 @@ class ValueCurve(QWidget):
             painter.drawText(where, Qt.AlignmentFlag.AlignLeft, text)
 
     def _paint_no_return(self, painter: QPainter, box: QRectF) -> None:
-        tick = self._account.no_return
+        tick = self._account.point_of_no_return
         if tick is None:
             return
         colors, metrics = theme.tokens(self.palette()), QFontMetricsF(painter.font())
@@ -218,7 +218,7 @@ class ValueCurve(QWidget):
             )
         elif move.line != WAITING:
             said.append(tr(TONES[move.label][0]))
-        if move.tick == tick == self._account.no_return:
+        if move.tick == tick == self._account.point_of_no_return:
             said.append(of.format_no_return(tick))
         return "\n".join(said)
 

@@ -388,7 +388,7 @@ class Form(QWidget):
         self._change(edit, path)
 
     def _change(self, edit: Callable[[str], str], path: Path | None = None) -> bool:
-        """Replace the text with the result of *edit*; if that fails, show the reason."""
+        """Replace the text with the result of *edit*; if that fails, show the reason and return False."""
         now = self.text_now()
         try:
             changed = edit(now)

@@ -225,7 +225,7 @@ class FailoverStage(QWidget):
         self._guided = guided
         self._row.setVisible(not guided)
 
-    def set_look(self, large_text: bool, motionless: bool) -> None:
+    def set_appearance(self, large_text: bool, motionless: bool) -> None:
         """Draw for the back row, or without motion."""
         self.canvas.far, self.canvas.still = large_text, motionless
         self.canvas.update()

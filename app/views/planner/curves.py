@@ -22,7 +22,7 @@ from app.words.counters import COUNTERS as ENGINE_COUNTERS
 from app.words.counters import KB_PER_S, PERCENT, Counter
 from app.words.language import mark, tr
 from engine.flow import SafetyMode
-from engine.planning import MirroringPlan, Steady, Sweep, points_about, statements_about
+from engine.planning import MirroringPlan, SteadyState, Sweep, points_about, statements_about
 
 Array = npt.NDArray[np.float64]
 
@@ -263,9 +263,9 @@ class PlanCurves(QWidget):
         self.counters: tuple[str, ...] = ()
         self.cells: dict[tuple[str, str], Cell] = {}
         self._titles: dict[str, pg.LabelItem] = {}
-        self._shown_plan: tuple[MirroringPlan, Mapping[str, Sweeps], Mapping[SafetyMode, Steady]] | None = (
-            None
-        )
+        self._shown_plan: (
+            tuple[MirroringPlan, Mapping[str, Sweeps], Mapping[SafetyMode, SteadyState]] | None
+        ) = None
         self._view = pg.GraphicsLayoutWidget()
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._grid = self._view.ci.layout
@@ -307,7 +307,10 @@ class PlanCurves(QWidget):
             self.show_plan(*self._shown_plan)
 
     def show_plan(
-        self, plan: MirroringPlan, sweeps: Mapping[str, Sweeps], plan_figures: Mapping[SafetyMode, Steady]
+        self,
+        plan: MirroringPlan,
+        sweeps: Mapping[str, Sweeps],
+        plan_figures: Mapping[SafetyMode, SteadyState],
     ) -> None:
         """Show the plan.
 

@@ -135,7 +135,7 @@ class FailoverTimesDialog(QDialog):
         head = (tr("At the principal"), within, sure, tr("Median"), tr("95th percentile"))
         rows = [head, *(_row(cause, self.downtimes.get(cause, ()), limit_s) for cause in CAUSES)]
         for number, cause in enumerate(CAUSES):
-            self._rows.addWidget(Stroke(number, cause), number + 1, 0)
+            self._rows.addWidget(LineStyleSample(number, cause), number + 1, 0)
         for number, row in enumerate(rows):
             for column, text in enumerate(row, start=1):
                 label = QLabel(text)
@@ -262,7 +262,7 @@ class Shares(QWidget):
             painter.drawText(below, Qt.AlignmentFlag.AlignHCenter, formatting.seconds(number * every, 0))
 
 
-class Stroke(QWidget):
+class LineStyleSample(QWidget):
     """Sample of the line style of a cause."""
 
     def __init__(self, number: int, cause: str) -> None:

@@ -15,7 +15,7 @@ from app.files import proof
 from app.view_models.drill_cards import Card, level_title
 from app.view_models.start_page import (
     Filters,
-    Interrupted,
+    InterruptedRun,
     NextDrill,
     filter_cards,
     has_all_words,
@@ -183,7 +183,7 @@ class ScenarioPicker(QWidget):
         if recommendation is not None and self.grid.current() is None:
             self.grid.choose(recommendation.card.name)
 
-    def show_interrupted(self, runs: Sequence[Interrupted]) -> None:
+    def show_interrupted(self, runs: Sequence[InterruptedRun]) -> None:
         """Offer runs that can be continued, the newest first."""
         self.top.show_interrupted(runs)
 

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.view_models.drill_cards import SHORT_LABELS, level_title
-from app.view_models.start_page import Interrupted, NextDrill
+from app.view_models.start_page import InterruptedRun, NextDrill
 from app.widgets import theme
 from app.widgets.busy_cursor import preparing
 from app.widgets.key_button import KeyButton
@@ -112,7 +112,7 @@ class TopCards(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._runs: list[Interrupted] = []
+        self._runs: list[InterruptedRun] = []
         self.recommendation: NextDrill | None = None
         self.first_run = TopCard(tr("New here?"), tr("Watch a failover"), primary=True)
         self.first_run.title.setText(tr("Watch a failover"))
@@ -174,7 +174,7 @@ class TopCards(QWidget):
             f"{self.next.button.text()}: {card.title}. {recommendation.reason}"
         )
 
-    def show_interrupted(self, runs: Sequence[Interrupted]) -> None:
+    def show_interrupted(self, runs: Sequence[InterruptedRun]) -> None:
         """Offer the newest of these runs; the others are in the card's menu."""
         self._runs = list(runs)
         card = self.resume
@@ -237,5 +237,5 @@ class TopCards(QWidget):
         self._arrange()
 
 
-def _continue(run: Interrupted) -> str:
+def _continue(run: InterruptedRun) -> str:
     return tr("Continue at {at}").format(at=formatting.run_time(run.t_s))

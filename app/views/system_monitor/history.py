@@ -47,7 +47,7 @@ FIRST_NEW_VERSION: Final = 2008
 
 
 @dataclass(frozen=True, slots=True)
-class Perf:
+class PerfCounter:
     """One counter of an object; *owner* and *mirror* make its values on either side."""
 
     group: str
@@ -92,36 +92,38 @@ _SENT, _REDONE, _MESSAGES = "log_send_kb_per_s", "redo_kb_per_s", "sends_per_s"
 _NEW: Final = FIRST_NEW_VERSION
 
 PERFS: Final = (
-    Perf(MIRRORING, "Bytes Received/sec", mark("bytes from the partner"), None, _compressed(_SENT)),
-    Perf(MIRRORING, "Bytes Sent/sec", mark("bytes to the partner"), _compressed(_SENT)),
-    Perf(MIRRORING, "Log Bytes Received/sec", mark("log from the principal"), None, _sampled(_SENT, BYTES_PER_KB)),
-    Perf(MIRRORING, "Log Bytes Redone from Cache/sec", mark("log redone from memory"), None,
+    PerfCounter(MIRRORING, "Bytes Received/sec", mark("bytes from the partner"), None, _compressed(_SENT)),
+    PerfCounter(MIRRORING, "Bytes Sent/sec", mark("bytes to the partner"), _compressed(_SENT)),
+    PerfCounter(MIRRORING, "Log Bytes Received/sec", mark("log from the principal"), None,
+         _sampled(_SENT, BYTES_PER_KB)),
+    PerfCounter(MIRRORING, "Log Bytes Redone from Cache/sec", mark("log redone from memory"), None,
          _sampled(_REDONE, BYTES_PER_KB), _NEW),
-    Perf(MIRRORING, "Log Bytes Sent from Cache/sec", mark("log sent from memory"),
+    PerfCounter(MIRRORING, "Log Bytes Sent from Cache/sec", mark("log sent from memory"),
          _sampled(_SENT, BYTES_PER_KB), None,
          _NEW),
-    Perf(MIRRORING, "Log Bytes Sent/sec", mark("log to the mirror"), _sampled(_SENT, BYTES_PER_KB)),
-    Perf(MIRRORING, "Log Compressed Bytes Rcvd/sec", mark("compressed log from the principal"),
+    PerfCounter(MIRRORING, "Log Bytes Sent/sec", mark("log to the mirror"), _sampled(_SENT, BYTES_PER_KB)),
+    PerfCounter(MIRRORING, "Log Compressed Bytes Rcvd/sec", mark("compressed log from the principal"),
          None, _compressed(_SENT),
          _NEW),
-    Perf(MIRRORING, "Log Compressed Bytes Sent/sec", mark("compressed log to the mirror"),
+    PerfCounter(MIRRORING, "Log Compressed Bytes Sent/sec", mark("compressed log to the mirror"),
          _compressed(_SENT), None, _NEW),
-    Perf(MIRRORING, "Log Send Queue KB", mark("log not yet sent to the mirror"), _sampled("send_queue_kb")),
-    Perf(MIRRORING, "Mirrored Write Transactions/sec", mark("transactions that waited for the mirror"),
+    PerfCounter(MIRRORING, "Log Send Queue KB", mark("log not yet sent to the mirror"), _sampled("send_queue_kb")),
+    PerfCounter(MIRRORING, "Mirrored Write Transactions/sec", mark("transactions that waited for the mirror"),
          _waiting, None, _NEW),
-    Perf(MIRRORING, "Receives/sec", mark("messages from the partner"), _sampled(_MESSAGES), _sampled(_MESSAGES)),
-    Perf(MIRRORING, "Redo Bytes/sec", mark("log redone"), None, _sampled(_REDONE, BYTES_PER_KB)),
-    Perf(MIRRORING, "Redo Queue KB", mark("log hardened but not yet redone"), None, _sampled("redo_queue_kb")),
-    Perf(MIRRORING, "Sends/sec", mark("messages to the partner"), _sampled(_MESSAGES), _sampled(_MESSAGES)),
-    Perf(MIRRORING, "Transaction Delay", mark("total wait for the mirror in ms, all transactions"), _delay),
-    Perf(DATABASES, "Active Transactions", mark("transactions in progress"), _sampled("in_flight_transactions")),
-    Perf(DATABASES, "Log Bytes Flushed/sec", mark("log written to disk"),
+    PerfCounter(MIRRORING, "Receives/sec", mark("messages from the partner"), _sampled(_MESSAGES), _sampled(_MESSAGES)),
+    PerfCounter(MIRRORING, "Redo Bytes/sec", mark("log redone"), None, _sampled(_REDONE, BYTES_PER_KB)),
+    PerfCounter(MIRRORING, "Redo Queue KB", mark("log hardened but not yet redone"), None, _sampled("redo_queue_kb")),
+    PerfCounter(MIRRORING, "Sends/sec", mark("messages to the partner"), _sampled(_MESSAGES), _sampled(_MESSAGES)),
+    PerfCounter(MIRRORING, "Transaction Delay", mark("total wait for the mirror in ms, all transactions"), _delay),
+    PerfCounter(DATABASES, "Active Transactions", mark("transactions in progress"), _sampled("in_flight_transactions")),
+    PerfCounter(DATABASES, "Log Bytes Flushed/sec", mark("log written to disk"),
          _sampled("log_generation_kb_per_s", BYTES_PER_KB)),
-    Perf(DATABASES, "Log File(s) Size (KB)", mark("size of the log file"), _sampled("log_size_kb")),
-    Perf(DATABASES, "Log File(s) Used Size (KB)", mark("log that cannot be reused yet"), _sampled("log_used_kb")),
-    Perf(DATABASES, "Percent Log Used", mark("share of the log file in use"), _percent_used),
-    Perf(DATABASES, "Transactions/sec", mark("commits"), _sampled("transactions_per_s")),
-    Perf(PROCESSOR, "% Processor Time", mark("share of all processors of the computer"),
+    PerfCounter(DATABASES, "Log File(s) Size (KB)", mark("size of the log file"), _sampled("log_size_kb")),
+    PerfCounter(DATABASES, "Log File(s) Used Size (KB)", mark("log that cannot be reused yet"),
+         _sampled("log_used_kb")),
+    PerfCounter(DATABASES, "Percent Log Used", mark("share of the log file in use"), _percent_used),
+    PerfCounter(DATABASES, "Transactions/sec", mark("commits"), _sampled("transactions_per_s")),
+    PerfCounter(PROCESSOR, "% Processor Time", mark("share of all processors of the computer"),
          _sampled("principal_cpu_percent"), _sampled("mirror_cpu_percent")),
 )  # fmt: skip
 """Every counter that can be had, by object and name."""
@@ -160,7 +162,7 @@ class CounterChoice:
         return self.database or "_Total"
 
     @property
-    def perf(self) -> Perf:
+    def perf(self) -> PerfCounter:
         """Return the definition of the counter."""
         return BY_NAME[self.group, self.name]
 

@@ -278,7 +278,7 @@ class LinkItem(QGraphicsItem):
         """Count links that cross it; break marks and cards that hide it count more."""
         diagonals = QLineF(box.topLeft(), box.bottomRight()), QLineF(box.topRight(), box.bottomLeft())
         cards = sum(box.intersects(card) for card in self._cards)
-        lines = sum(any(_meet(line, diagonal) for diagonal in diagonals) for line in self._crossing)
+        lines = sum(any(_intersect(line, diagonal) for diagonal in diagonals) for line in self._crossing)
         breaks = sum(box.intersects(self._middle(line)) for line in (self._line, *self._crossing))
         return CARD * cards + BREAK * breaks + lines
 
@@ -341,7 +341,7 @@ def _split_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part for note in notes for part in note.split(PARTING))
 
 
-def _meet(a: QLineF, b: QLineF) -> bool:
+def _intersect(a: QLineF, b: QLineF) -> bool:
     return a.intersects(b)[0] is QLineF.IntersectionType.BoundedIntersection
 
 

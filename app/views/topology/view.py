@@ -37,7 +37,7 @@ from app.views.topology.tools import CanvasTools, zoom_actions
 from app.widgets import theme
 from app.widgets.acts import SharedActions
 from app.widgets.reader import announce
-from app.widgets.signs import look
+from app.widgets.signs import build_scene_style
 from app.widgets.tables import plain_tip
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -89,7 +89,7 @@ class Topology(VoicedCanvas):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         colors = theme.tokens(parent.palette() if parent is not None else QApplication.palette())
-        super().__init__(TopologyScene(look(colors, QApplication.font())), parent)
+        super().__init__(TopologyScene(build_scene_style(colors, QApplication.font())), parent)
         install()
         self._voices: dict[int, AccessibleItem] = {}
         self._world: World | None = None
@@ -565,7 +565,7 @@ class Topology(VoicedCanvas):
 
     def _show_theme(self) -> None:
         colors = theme.tokens(self.palette())
-        self._scene.show_style(look(colors, self.font()))
+        self._scene.show_style(build_scene_style(colors, self.font()))
         self._caption.setStyleSheet(
             f"background: {colors.info_soft.name()}; color: {colors.info.name()};"
             f" border: 1px solid {colors.info.name()}; border-radius: 5px;"

@@ -70,7 +70,9 @@ def create(
     copies = databases.find_eligible_copies(world, server, names, name, None, group.basic)
     listens = listener.plan(world, server, group, *address) if address is not None else None
     if instance.system_lacks:
-        return statements.Pending(world.tick + ticks(ONLINE_TIMEOUT_S), "availability.not_created", (name,))
+        return statements.PendingStatement(
+            world.tick + ticks(ONLINE_TIMEOUT_S), "availability.not_created", (name,)
+        )
     if not config.update(world, node.name, groups=(*node.config.groups, group)):
         raise SqlError(35220)
     world.groups[group.guid] = Group(kind="availability", databases=())
@@ -85,7 +87,7 @@ def create(
     if listens is not None:
         listener.configure(world, server, group, listens)
     roles.bring_online(world, node.name, role, node.name)
-    return statements.Pending(world.tick + ticks(failover.ONLINE_S), "availability.created", ())
+    return statements.PendingStatement(world.tick + ticks(failover.ONLINE_S), "availability.created", ())
 
 
 def _created(world: World, server: str) -> statements.Outcome:

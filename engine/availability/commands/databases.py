@@ -28,7 +28,7 @@ from engine.protocol import errorlog, network
 SYSTEM_DATABASES = ("master", "msdb", "model", "tempdb")
 
 SOURCE_OF_USER = "SUSPEND_FROM_USER"
-"""Source string in 35264. Seen in public logs."""
+"""Source in message 35264 when a user suspends a database. Seen in public logs."""
 
 
 # --- ADD and REMOVE DATABASE --------------------------------------------------------------------------------

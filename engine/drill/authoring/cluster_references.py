@@ -105,7 +105,10 @@ def _check_group(
 
 
 BASIC_SINCE: Final = 2016
-"""First version with basic groups, the only ones of Standard edition. [DOC: basic availability groups]"""
+"""First version with basic availability groups, the only groups in Standard edition.
+
+[DOC: basic availability groups]
+"""
 
 
 def is_basic(scenario: Scenario, group: AvailabilityGroupSpec) -> bool:

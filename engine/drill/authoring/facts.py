@@ -29,7 +29,7 @@ from engine.model import (
     World,
 )
 from engine.protocol import availability, groups, security, streams
-from engine.tsql.batches.work import Recall
+from engine.tsql.batches.work import ResultCache
 
 Kind = Literal["database", "server", "client", "program", "role"]
 
@@ -263,7 +263,7 @@ _LITERAL: Final = re.compile(r"N?'[^']*+(?:''[^']*+)*+(?:'|\Z)")
 
 
 PLAIN_KEPT: Final = 2_000_000
-"""Characters of batches whose plain text is cached, because each condition reads all of them each second."""
+"""Maximum cached characters of plain batch texts. Conditions read all batches each second."""
 
 
 def normalize_sql(sql: str, keep_literals: bool) -> str:
@@ -278,7 +278,7 @@ def _normalize_uncached(sql: str, keep_literals: bool) -> str:
     return " ".join(sql.upper().replace("[", "").replace("]", "").split())
 
 
-_PLAIN: Final[Recall[str]] = Recall(PLAIN_KEPT)
+_PLAIN: Final[ResultCache[str]] = ResultCache(PLAIN_KEPT)
 
 
 ERROR_SEVERITY_MIN: Final = 11

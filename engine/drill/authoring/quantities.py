@@ -45,10 +45,7 @@ class Quantity:
     help: str
     read: Callable[[Facts, str], float]
     moves: Changes = "by events"
-    """Cause of its changes. By the clock: without events it stays constant or grows by a second each second.
-
-    By itself: it may change at any moment.
-    """
+    """Cause of changes. "by the clock": constant or one more per second without events. "by itself": any moment."""
     counter: str = ""
     """Counter of the flow that it reads, if any."""
     whole: Callable[[Facts, str], float] = lambda facts, name: 0.0

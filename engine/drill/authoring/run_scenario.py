@@ -42,7 +42,7 @@ ASKED: Final[dict[str, str]] = {
 """Standard requests to the author: text as in a file -> message."""
 
 UNNAMED: Final = ("to-write",)
-"""Skill that stands for the author's choice."""
+"""Placeholder skill in a recorded scenario until the author chooses one."""
 
 STORY: Final = frozenset({"fault", "load"})
 """Groups of verbs that form the story; all others are the trainee's reactions."""

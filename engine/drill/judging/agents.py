@@ -245,7 +245,7 @@ class Agent:
     play: Play
     twin: str | None = None
     allowed: Allowed = lambda _: ""
-    """Function that tells whether the agent may equal its twin's score, or finish before it without more points."""
+    """Predicate: whether the agent may equal the score of its twin, or finish earlier with equal points."""
 
 
 REFERENCE, NOTHING, WORST = "reference", "nothing", "worst"
@@ -331,7 +331,7 @@ def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = 
         play_reference(scenario, seed)
     except InputError as problem:
         return Ranking(scenario.name, seed, (), (f"the reference cannot be played: {problem}",))
-    standings = [_standing(agent, agent.play(scenario, seed)) for agent in agents]
+    standings = [_summarize_run(agent, agent.play(scenario, seed)) for agent in agents]
     by_name = {standing.agent: standing for standing in standings}
     twins = {agent.name: agent.twin for agent in agents if agent.twin is not None}
     allowed = tuple(
@@ -346,7 +346,7 @@ def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = 
     return Ranking(scenario.name, seed, tuple(order), tuple(wrong), allowed)
 
 
-def _standing(agent: Agent, drill: Drill) -> AgentResult:
+def _summarize_run(agent: Agent, drill: Drill) -> AgentResult:
     score = drill.score()
     met = [
         state.met_tick for state in drill.goals.values() if state.is_reached and state.met_tick is not None

@@ -27,16 +27,19 @@ from engine.verbs import REMARKS
 from engine.verbs.lines import describe_input
 
 DEEDS_MAX: Final = 12
-"""Maximum number of tested actions of a run: those that the reference lacks come first, the earliest first. Assumed."""
+"""Maximum number of tested actions of a run, the earliest first; actions missing in the reference come first.
+
+Assumed.
+"""
 
 WORK_MAX: Final = 60 * 3600 * TICKS_PER_S
-"""Maximum ticks times databases of all tests together: sixty hours of one database, half a minute. Assumed."""
+"""Maximum work of all tests together, in ticks times databases: sixty hours of one database, half a minute. Assumed."""
 
 BACK_S: Final = 60.0
 """Service that returns within this time needed no emergency measure. Assumed: several times a failover."""
 
 REFUSED_S: Final = 1.0
-"""Time in which a command is refused; refusals come at once."""
+"""Time after a command in which its refusal can follow."""
 
 _EMERGENCY: Final = re.compile(r"FORCE_SERVICE_ALLOW_DATA_LOSS|SET PARTNER OFF|WITH RECOVERY")
 
@@ -51,11 +54,11 @@ class ActionImpact:
     what: str
     """Command with its server, or the action."""
     outcomes: tuple[OutcomeRow, ...]
-    """Left: this run; right: without the action. The same figures as for the reference."""
+    """Outcomes of this run (left) and of the run without the action (right)."""
     points: float
     """Points that the run scores more without the action."""
     gains: tuple[tuple[str, float], ...]
-    """Part of the score -> its gain without the action."""
+    """Item of the score -> its gain without the action."""
 
     def points_gained(self, item: str) -> float:
         """Return the points that a rubric item gains without the action."""

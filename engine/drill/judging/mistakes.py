@@ -29,13 +29,13 @@ RAN: Final = re.compile(r'(?<!not )\bran "([^"]+)"(?: on (\w+))?', re.IGNORECASE
 FAILING_OVER: Final = ("FAILOVER", "FORCE_SERVICE")
 
 LOOK_BACK: Final = ticks(2.0)
-"""Maximum delay of a condition after its action: conditions are checked once per second, and a batch takes time."""
+"""Maximum delay between an action and its condition: conditions are checked each second, and a batch takes time."""
 
 DIFFERENCE: Final = say("This decided the result.")
 """Text for an action without which the run scores more, although no rule covers it."""
 
 DIFFERENCE_MIN: Final = 1.0
-"""Minimum points for an action that made the difference."""
+"""Minimum difference in points for which an action counts as the cause."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from engine.model import Availability, Failover, World
 from engine.protocol import streams
 
 STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_done")
-"""Steps of a failover in order; manual and forced ones have the same, without a loss to detect."""
+"""Steps of a failover in order. Manual and forced failovers have no detection step."""
 
 
 def report(drill: DrillState) -> Report:
@@ -286,7 +286,7 @@ def to_json_types(value: object) -> Any:
 
 
 def failover_json(failover: Failover, published: tuple[float, str] | None) -> dict[str, object]:
-    """Return one failover with its time stamps; *failover_s* runs from detection to the new role, as in the paper."""
+    """Return one failover with its times; `failover_s` runs from detection to the new role, as in the paper."""
     row: dict[str, object] = {
         "database": failover.database,
         "kind": failover.kind,
@@ -376,7 +376,10 @@ def by_database(drill: DrillState) -> dict[str, dict[str, list[float | None]]]:
 
 
 READINGS_MAX: Final = 500_000
-"""Maximum values in the readings of a report, about six characters each. Assumed: seven hours of one database."""
+"""Maximum number of values in the readings of a report, about six characters each.
+
+Assumed: seven hours of one database.
+"""
 
 
 def _arrays(drill: DrillState, database: str, stride: int = 1) -> dict[str, list[float | None]]:

@@ -133,7 +133,7 @@ class Reference:
     besides: tuple[Input, ...]
     """Actions of this run that the reference does not contain."""
     outcomes: tuple[OutcomeRow, ...]
-    """Left: this run; right: the reference."""
+    """Outcomes of this run (left) and of the reference (right)."""
     parted: FirstDifference | None
 
 

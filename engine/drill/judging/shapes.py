@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TypedDict
 
 Row = Mapping[str, Any]
-"""Row whose fields depend on its kind: of an event, a failover, a question, a batch."""
+"""Row of a report; its fields depend on its kind (event, failover, question, batch)."""
 
 
 class LossJson(TypedDict):

@@ -37,7 +37,7 @@ class RunSegment:
     label: str
     """blunder, mistake, inaccuracy, good, best, brilliant."""
     plan: tuple[Input, ...] = ()
-    """The run up to it and the best known continuation, if something is lost."""
+    """Inputs up to this segment and the best known continuation, if something was lost."""
     done: int = 0
     """Number of the plan's actions that belong to the run."""
 
@@ -59,7 +59,7 @@ class RunMoment:
     run: SearchDrill
     line: str
     still: BaselineRun
-    """Run without further actions, from this moment or an earlier one since the last action."""
+    """Baseline run without further actions, from this moment or an earlier one after the last action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +69,16 @@ class LastChance:
     tick: Tick
     """Point of no return."""
     plan: tuple[Input, ...]
-    """The run up to it, and the way to every goal."""
+    """Inputs up to the last chance, and the continuation that reaches every goal."""
     done: int
     """Number of the plan's actions that belong to the run."""
     line: str
     """Cause of its loss: an action of the run, or WAITING."""
     missed: tuple[tuple[str, Tick | None], ...]
-    """Text of each goal that the same way misses after that action or a little later, and its deadline."""
+    """Goals that this continuation misses when it starts one action or a little later, with their deadlines."""
 
     @property
-    def acts(self) -> tuple[Input, ...]:
+    def remaining_actions(self) -> tuple[Input, ...]:
         """Those that are left of the plan."""
         return self.plan[self.done :]
 
@@ -104,13 +104,12 @@ class Account:
 
     moves: tuple[RunSegment, ...]
     accuracy: float
-    """0 to 100: the mean closeness of actions and waits to the best, as Lichess computes it for a game.
+    """Mean closeness of actions and waits to the best, 0 to 100, computed as Lichess computes accuracy.
 
-    A player who loses everything by one action may have been right before it. Actions after it do not count, because
-    nothing was left to lose.
+    Actions after a total loss do not count.
     """
     last_chance: LastChance | None
-    """Last chance; None if every goal was reached, or no known way reaches all."""
+    """Last time at which every goal was reachable; None if all were reached, or if no continuation reaches all."""
     doubt: BoundGap | None = None
     """Moment at which V is least certain to be the best possible; None: no moment allowed a higher score."""
     risen: float = 0.0
@@ -120,7 +119,7 @@ class Account:
     """
 
     @property
-    def no_return(self) -> Tick | None:
+    def point_of_no_return(self) -> Tick | None:
         """The last tick from which every goal could still be reached."""
         return None if self.last_chance is None else self.last_chance.tick
 

@@ -33,10 +33,10 @@ SEEDS: Final = 4
 """Number of further seeds for the reference. Assumed."""
 
 LATE_S: Final = (10.0, 30.0)
-"""Delays of all actions of a plan in the search for the safest one. Assumed."""
+"""Delays of all actions of a plan when the safest plan is searched. Assumed."""
 
 SAFEST_OF: Final = 3
-"""Number of plans in the search for the safest: the best and shortest ones. Assumed."""
+"""Number of plans compared to find the safest one. Assumed."""
 
 SHARES: Final = (0.5, 0.7)
 """Shares of the time after which the fair search and the clairvoyant search end. Assumed."""

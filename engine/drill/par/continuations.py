@@ -63,9 +63,9 @@ class Rollout:
     reached: bool
     """True if every goal is reached."""
     acts: tuple[Input, ...]
-    """All actions in it."""
+    """All actions of the continuation."""
     done: int
-    """Number of actions that the run had done before."""
+    """Number of actions before the continuation."""
 
 
 Do = Callable[[Run], Iterator[None]]
@@ -78,7 +78,7 @@ class Continuation:
 
     does: Do
     name: Hashable
-    """Key, equal for continuations with the same actions."""
+    """Key: equal for continuations with the same actions."""
     when: str | None = None
     """Condition for the start; None: no condition."""
     delay: Tick = 0
@@ -86,7 +86,7 @@ class Continuation:
     at: Tick = 0
     """Earliest tick."""
     first: str = ""
-    """First action, if it can be left out as a no-op."""
+    """First action, if it can be omitted as a no-op."""
     rest: Callable[[Tick], Continuation] | None = None
     """Continuation that remains without the first action, from that tick on."""
 

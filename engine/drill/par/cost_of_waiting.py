@@ -23,12 +23,12 @@ from engine.inputs import Input
 from engine.model import Tick, ticks
 
 STOPS_MAX: Final = 12
-"""Maximum number of distinguished moments with a possible observation, the first ones. Assumed."""
+"""Maximum number of observations during a wait that are evaluated, the first ones. Assumed."""
 
 HARDER: Final = 200
-"""Plans of a search just after the point of no return that must fail before the point is accepted. Assumed.
+"""Number of plans that must fail just after the point of no return before it is accepted. Assumed.
 
-In half of the shipped drills such a plan finds a later point, mostly among the first hundred.
+In half of the shipped drills such a plan finds a later point.
 """
 
 
@@ -55,7 +55,7 @@ class WaitingCost:
     _chances: list[Sequence[Input]] = field(default_factory=list)
     """Plans that reach every goal, found by a search from a late moment."""
     _weighed: set[Tick] = field(default_factory=set)
-    """Moments whose V uses all of them; V never rises between them."""
+    """Moments whose value was computed with all continuations. V never rises between them."""
 
     def __post_init__(self) -> None:
         begun = SearchDrill(self.scenario, self.seed)
@@ -64,7 +64,7 @@ class WaitingCost:
         self._weighed.update(self._values)
 
     @property
-    def no_return(self) -> Tick | None:
+    def point_of_no_return(self) -> Tick | None:
         """Last tick from which every goal is known to be reachable; None if the goals are reached anyway or never."""
         return self.last_chance[0].tick if self.last_chance else None
 
@@ -72,13 +72,13 @@ class WaitingCost:
         """Refine the result in slices."""
         end = max(self._values)
         stops = yield from self._find_stops(end)
-        if self.no_return is not None:
+        if self.point_of_no_return is not None:
             begun = yield from self._idle_run.fork_at(0)
             yield from self._seek_no_return(
                 end, continuations.list_suffixes(begun, [self.last_chance, *self.plans])
             )
         yield from self._draw_curve(end, stops)
-        while self.no_return is not None and (found := (yield from self._find_later_plan(end))):
+        while self.point_of_no_return is not None and (found := (yield from self._find_later_plan(end))):
             self.last_chance = found
             self._chances.insert(0, found)
             self._weighed = {0, end}
@@ -95,7 +95,7 @@ class WaitingCost:
             best = max(best, self._values[tick])
             points.append((tick, best))
         points = [*points[-1:], *(now for before, now in pairwise(reversed(points)) if now[1] != before[1])]
-        lost = self.no_return
+        lost = self.point_of_no_return
         return {
             "point_of_no_return_s": None if lost is None else lost / TICKS_PER_S,
             "last_chance": None if lost is None else [item.line for item in self.last_chance],
@@ -127,8 +127,11 @@ class WaitingCost:
 
     def _draw_curve(self, end: Tick, stops: Sequence[Tick]) -> Slices[None]:
         """Compute V at the point of no return, soon after it, and at the *stops* between which it falls."""
-        if self.no_return is not None:
-            for tick in (self.no_return, min(end, self.no_return + ticks(continuations.NEAR_S))):
+        if self.point_of_no_return is not None:
+            for tick in (
+                self.point_of_no_return,
+                min(end, self.point_of_no_return + ticks(continuations.NEAR_S)),
+            ):
                 yield from self._evaluate_moment(tick)
         spans = [(0, end)]
         while spans:

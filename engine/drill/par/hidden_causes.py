@@ -21,7 +21,7 @@ from engine.verbs import REMARKS
 from engine.verbs.lines import parse_script
 
 CAUSES_MAX: Final = 64
-"""Maximum number of distinguished variants, the first ones. Assumed: more than any shipped drill has."""
+"""Maximum number of variants to distinguish, the first ones. Assumed: more than any shipped drill has."""
 
 LOOKS_MAX: Final = 32
 """Number of cached beginnings of plans, the newest: each holds a run of every cause. Assumed."""
@@ -33,7 +33,7 @@ TOLD: Final = (
 """Parts of a scenario that the seat knows from the start."""
 
 HIDDEN: Final = ("before", "timeline")
-"""Parts that contain the faults."""
+"""Parts of a scenario that contain the faults."""
 
 
 def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
@@ -54,7 +54,7 @@ class BeliefState:
 
     run: SearchDrill
     rivals: tuple[tuple[SearchDrill, frozenset[str]], ...]
-    """Possible runs, each with the actions of its own solution."""
+    """Runs with the same observations, each with the actions of its own solution."""
 
 
 @dataclass(slots=True)

@@ -94,7 +94,7 @@ def reference_inputs(steps: Sequence[tuple[Tick, str]]) -> tuple[Input, ...]:
 # --- answers ------------------------------------------------------------------------------------------------
 
 WAIT: Final = ticks(10.0)
-"""Time that passes if the answer is to wait. Assumed: about two queries."""
+"""Duration of the answer "wait" in a lesson. Assumed: about two queries."""
 
 
 @dataclass(frozen=True, slots=True)

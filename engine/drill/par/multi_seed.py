@@ -24,10 +24,10 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 
 KINDS_MAX: Final = 4
-"""Number of kinds of plans that are played with other seeds, the best ones. Assumed."""
+"""Maximum number of different plans that are replayed with other seeds, best first. Assumed."""
 
 LATE_S: Final = 60.0
-"""Maximum delay of the clue for an action compared with the plan; afterwards the action is done anyway. Assumed."""
+"""Maximum wait for the clue of an action, compared with the plan; then the action is applied anyway. Assumed."""
 
 CLUES: Final = frozenset(
     {"detected", "failover", "state", "role", "witness", "cluster", "alert", "sql_done", "powershell"}
@@ -46,11 +46,11 @@ class Reaction:
     hidden: int
     """Number of hidden story events before it. The reaction waits until the last of them shows."""
     by_clock: bool
-    """True if the last thing before it was known from the start: an announced time or an opening lock. The reaction
-    is due at its time.
+    """True if the trigger was known from the start (an announced time or an opening lock): the reaction keeps
+    its time.
     """
     clue: str
-    """Last thing before it; empty: the first symptom of the story event, or the question that it answers."""
+    """Event that triggers the action; empty: the first symptom of the fault, or the question that it answers."""
     occurrence: int
     """Number of the clue's occurrence since the last hidden story event."""
     delay: Tick

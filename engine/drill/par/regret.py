@@ -46,16 +46,19 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 
 BRILLIANT: Final = 5.0
-"""Minimum gain over everything known before, in points, for "brilliant". Assumed: the loss of an inaccuracy."""
+"""Minimum gain in points over all known continuations for "brilliant". Assumed: equal to the loss of an inaccuracy."""
 
 MOVES_MAX: Final = 40
-"""Maximum number of evaluated actions of a run, the first ones, queries last; the others count as waits. Assumed."""
+"""Maximum number of evaluated actions of a run, the first ones; queries come last. The others count as waits.
+
+Assumed.
+"""
 
 FINISH: Final = "finish"
 """Verb for giving up, which is an action too."""
 
 STOPS_MAX: Final = 12
-"""Maximum number of parts of one wait, the first ones. Assumed."""
+"""Maximum number of segments of one wait, the first ones. Assumed."""
 
 WINDOW: Final = (2, 8)
 WEIGHT: Final = (0.5, 12.0)
@@ -67,13 +70,13 @@ RISE_MAX: Final = 0.5
 """Maximum rise of V in points before it counts as too low. As small as the labels ignore."""
 
 HARDER: Final = 60
-"""Number of plans of a search from a moment with a low V or a large loss.
+"""Number of plans in a search from a moment with a low V or a large loss.
 
 Measured: a third of a second with one database.
 """
 
 DATABASES_MAX: Final = 20
-"""Maximum databases of a drill for an automatic search: with more, one plan takes longer than a frame. Assumed."""
+"""Maximum number of databases for an automatic search: with more, one plan takes longer than a frame. Assumed."""
 
 HARDER_MAX: Final = 6
 """Maximum number of searched moments of a run. Assumed."""
@@ -82,7 +85,10 @@ FURTHER: Final = 10
 """Factor by which a longer search increases the number of plans. Assumed."""
 
 BRIDGED_MAX: Final = 12
-"""Maximum number of costly actions after which a return to the earlier plan is tried, the first ones. Assumed."""
+"""Maximum number of costly actions after which a return to the earlier continuation is tried, the first ones.
+
+Assumed.
+"""
 
 
 def build_account(

@@ -41,16 +41,16 @@ class ParSearch:
     scenario: Scenario
     seed: int
     fair: bool = True
-    """True: act only after a symptom; False: the clairvoyant bound."""
+    """True: plans act only after a symptom (fair). False: plans may use hidden information (clairvoyant)."""
     deeds_max: int | None = None
     """Maximum actions of a plan; None: DEEDS_MORE more than the reference."""
     points_max: int = POINTS_MAX
     offered: tuple[str, ...] | None = None
-    """Allowed lines; None: everything that the seat could try."""
+    """Inputs that plans may use; None: all that the seat can try."""
     start: SearchDrill | None = None
     """Moment at which the search starts; None: the start of the drill. Plans contain only later actions."""
     spread: Spread | None = None
-    """Function that tries the decisions of a round in parallel; None: this process tries them one after another."""
+    """Function that tries the decisions of a round in parallel; None: one after another in this process."""
     nodes: int = 0
     complete: bool = False
     """True if nothing is left to try within deeds_max and the decision points."""
@@ -60,7 +60,7 @@ class ParSearch:
     best: SearchPlan | None = None
     plans: list[SearchPlan] = field(default_factory=list)
     _open: dict[int, list[tuple[tuple[float, int, bool], Key, int, SearchPlan]]] = field(default_factory=dict)
-    """Open plans by length, in order of points, met goal parts, and novelty."""
+    """Open plans by length, ordered by points, met goals and novelty."""
     _facts: set[str] = field(default_factory=set)
     """Facts that any plan has produced."""
     _known: set[bytes] = field(default_factory=set)
@@ -204,7 +204,7 @@ class Blunders:
     plan: SearchPlan
     rules: Rules
     known: Sequence[SearchPlan]
-    """Plans whose remaining parts are possible continuations, in addition to those of the scenario."""
+    """Plans whose remaining parts serve as continuations, in addition to those of the scenario."""
     tried: int = 0
     found: int = 0
 

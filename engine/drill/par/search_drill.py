@@ -153,7 +153,7 @@ class HashedDict:
     values: list[object]
     parts: list[HashedPart]
     before: list[HashedPart]
-    """Parts before the last change, which states of the same origin restore repeatedly."""
+    """Parts before the last change, to which states with the same origin often return."""
     mark: int
 
 

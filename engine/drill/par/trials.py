@@ -40,7 +40,7 @@ WAITS_S: Final = (10.0, 30.0, 60.0)
 """Waiting times after the last observation, in addition to an immediate action. Assumed."""
 
 POINTS_MAX: Final = 16
-"""Maximum decision points of one run. Assumed: as often as a DBA would think again."""
+"""Maximum number of decision points of a run. Assumed: as often as a DBA would reconsider."""
 
 BEGIN: Final = ticks(1.0)
 """First decision point, before any observation."""
@@ -82,12 +82,12 @@ class Rules:
     """Limits of a search; with scenario and seed they determine every trial."""
 
     fair: bool = True
-    """True: act only after a symptom; False: the clairvoyant bound."""
+    """True: plans act only after a symptom (fair). False: plans may use hidden information (clairvoyant)."""
     deeds_max: int = 0
     """Maximum actions of a plan."""
     points_max: int = POINTS_MAX
     offered: tuple[str, ...] | None = None
-    """Allowed lines; None: everything that the seat could try."""
+    """Inputs that plans may use; None: all that the seat can try."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Trial:
     """Plan that was tried at a decision."""
 
     state: bytes
-    """16 bytes, equal for trials with the same state and the same remaining actions, which have the same result."""
+    """Hash of state and remaining actions; trials with equal hashes have equal results."""
     plan: SearchPlan | None
     """None if the action had no effect, so that the plan of the decision is at least as good."""
     facts: frozenset[str] = frozenset()

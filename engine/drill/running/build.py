@@ -81,7 +81,7 @@ def start_world(scenario: Scenario, seed: int) -> World:
         if world.copies[key].db_state is DbState.ONLINE and not build_cluster.follows(world, key):
             _start_flow(world, key)
     build_cluster.attach(world)
-    startup.healthy(world)
+    startup.log_clean_startups(world)
     streams.warm_start(world)
     simulator.start_timers(world)
     simulator.advance(world, 0)  # events of the set-up are not reported

@@ -75,7 +75,7 @@ def _add_cluster(world: World, spec: ClusterSpec) -> None:
     cluster_config = ClusterConfig(
         weights=tuple((node, int(node not in spec.without_vote)) for node in spec.nodes), witness=witness
     )
-    counted, with_witness = quorum.count(cluster, cluster_config, spec.nodes, witness is not None)
+    counted, with_witness = quorum.count_votes(cluster, cluster_config, spec.nodes, witness is not None)
     cluster_config = replace(cluster_config, counted=counted, witness_counts=with_witness)
     partition = world.next_id()
     for number, name in enumerate(spec.nodes, 1):

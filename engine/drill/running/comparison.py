@@ -26,7 +26,7 @@ NO_ROW: Final = {
     "manual": say("the published table has no manual failover for this cause"),
     "forced": say("the published table has no forced failover for this cause"),
 }
-"""Kinds of failover whose cause appears in the table with another kind."""
+"""Kinds of failover that the published table lists only under another kind."""
 
 
 def find_published_time(world: World, failover: Failover) -> tuple[float, str] | None:

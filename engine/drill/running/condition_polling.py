@@ -52,9 +52,9 @@ class ConditionPoller(DrillState):
     ) -> None:
         self._looking = False
         self._held: dict[str, bool] = {}
-        """Results of the conditions that the current poll has evaluated so far."""
+        """Condition -> result in the current poll."""
         self._known: Facts | None = None
-        """Facts for conditions, valid until one of the parts that they use changes."""
+        """Facts for conditions; valid until a part of the world that they use changes."""
         self._parts_asked: tuple[object, ...] = ()
         self._asked_besides: list[object] = []
         """Other data that conditions use, as of the last comparison."""

@@ -74,11 +74,11 @@ SPOKEN: Final = {
 """Message template of each kind of call."""
 
 SAMPLES_MAX: Final = 28_800
-"""Maximum number of samples at one per second: eight hours, the longest drill. Assumed."""
+"""Maximum number of samples at one per second: eight hours, the length of the longest drill. Assumed."""
 SAMPLED_ROWS_MAX: Final = 360_000
 """Maximum samples times databases: an hour of a hundred, about 30 MB; a day has 52 MB, a week 71. Assumed."""
 SAMPLED_EVERY: Final = ((300 * TICKS_PER_S, 2.0), (60 * TICKS_PER_S, 1.5), (10 * TICKS_PER_S, 1.0))
-"""(ticks between two samples, share of the two limits above at which it applies), the coarsest first.
+"""(ticks between samples, share of both limits above from which it applies), coarsest first.
 
 A week of one database has 50,000 samples.
 """

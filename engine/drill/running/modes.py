@@ -61,7 +61,10 @@ TERMS: Final[dict[DrillMode, Terms]] = {
         hints=True, hints_cost=False, rewind=True, progress=False, answers_at_once=True, truth=True
     ),
 }
-"""Guided teaches, practice charges for help, an exam has one clock and no help, the lab scores nothing."""
+"""Terms by mode.
+
+Guided teaches, practice charges for hints, an exam has fixed time and no hints, a lab has no score.
+"""
 
 
 # --- locks of the story -----------------------------------------------------------------------------------

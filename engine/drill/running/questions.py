@@ -37,7 +37,7 @@ class InquiryAnswer(Struct, frozen=True):
     right: tuple[int, ...] = ()
     """Numbers of the right choices, once they are determined."""
     why: str = ""
-    """Explanation, once it is determined which one fits the run."""
+    """Explanation of the right answer, when it is known."""
     void_tick: Tick | None = None
     """Tick at which the question was due although its premise did not hold.
 
@@ -178,7 +178,7 @@ def record_answer(
 
 
 def record_missed(answer: InquiryAnswer, tick: Tick) -> InquiryAnswer:
-    """Record that no answer is accepted any more."""
+    """Return *answer* with the tick from which no answer is accepted."""
     return replace(answer, missed_tick=tick)
 
 

@@ -87,7 +87,7 @@ def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
 # trainee's own actions. Every part of the program that reads the true state checks here first.
 
 SECRET: Final = say("during an exam you get information only from the servers: query them, or let time pass")
-"""Reason for the refusal of a question about the true state. It is the same for every state."""
+"""Refusal of a question about the true state during an exam; identical for every state."""
 
 
 def require_visible_truth(drill: DrillState) -> None:

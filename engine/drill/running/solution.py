@@ -21,7 +21,7 @@ PATIENCE_S: Final = 3600.0
 """Maximum wait of a solution step for its condition if the scenario has no length."""
 
 Begin = Callable[[Scenario, int | None], Drill]
-"""Function that begins a drill of a scenario with a seed; a program with a window begins a cancellable one."""
+"""Function that starts a drill with a scenario and seed; in a window it starts a cancellable one."""
 
 
 def default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:

@@ -32,10 +32,7 @@ from engine.model import Computer, Instance, Key, Tick, World, ticks
 from engine.protocol import groups
 
 HASH_EVERY: Final = 60 * TICKS_PER_S
-"""Ticks between two hashes of the state, in addition to those at inputs. Assumed.
-
-The interval is fine enough to locate a divergence, and costs a few percent of a run at most.
-"""
+"""Ticks between two state hashes, in addition to those at inputs. Assumed: locates a divergence at little cost."""
 
 
 class Storage(Flag):
@@ -44,11 +41,11 @@ class Storage(Flag):
     SHARED = 0
     """The attribute is only replaced as a whole, or is handled by name, so that forks share it."""
     COPIED = auto()
-    """It changes in place: every fork gets a copy."""
+    """The attribute changes in place: every fork gets a copy."""
     BLOCKS = auto()
-    """It grows with the run: snapshots hold it in shared blocks."""
+    """The attribute grows with the run: snapshots store it in shared blocks."""
     LOG = auto()
-    """Append-only: an earlier snapshot has the first entries of a later one."""
+    """The attribute is append-only: earlier snapshots contain its first entries."""
     SEARCHED = auto()
     """The search continues it in each fork; it leaves the other records of the past empty."""
 
@@ -117,7 +114,7 @@ class SampledState:
     streams: Mapping[int, Key | None]
     """Streams as in World."""
     places: Mapping[Key, Place]
-    """Log and stream of each copy that has one."""
+    """Source and stream of each copy that has a log."""
     computers: Mapping[str, Computer]
     instances: Mapping[str, Instance]
 
@@ -152,13 +149,13 @@ class DrillState:
         """
         self.samples = Samples(every=TICKS_PER_S, exact=False)
         self.logs: list[dict[str, Place | None]] = []
-        """For each sample: the log of each database, and its stream."""
+        """Source and stream of each database, per sample."""
         self.standings: list[SampledState] = []
         """States for each sample."""
         self.goals = {goal.name: GoalState() for goal in scenario.goals}
         self.first_held: dict[str, Tick | None] = {}
-        """Tick at which each forbidden state and each priced action was first seen; None: the premise of the price
-        did not hold then.
+        """First tick at which each forbidden state or priced action was seen; None: the premise of the price
+        was not met.
         """
         self.hints: list[OpenedHint] = []
         self.answers = {inquiry.name: InquiryAnswer() for inquiry in scenario.inquiries}

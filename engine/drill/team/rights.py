@@ -17,7 +17,7 @@ from engine.localization import say
 EVERY_ROLE: Final = frozenset({"note", "answer", *HEARS})
 """Verbs that every role may use: speech, and answers to the drill's questions."""
 OF_ALL: Final = frozenset({"finish", "rewind", "hint", "note", "answer"})
-"""Verbs without a role: for one person who plays all roles, and for the instructor."""
+"""Verbs that need no role: they are available to a single player of all roles, and to the instructor."""
 
 
 def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:

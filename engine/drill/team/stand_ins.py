@@ -19,7 +19,7 @@ from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
 
 ANSWER_TICKS: Final = ticks(5.0)
-"""Time that a stand-in needs for each message or action. Assumed: the pace of a telephone call."""
+"""Time that a stand-in takes for a message or action. Assumed: the pace of a telephone call."""
 
 
 def find_due_line(

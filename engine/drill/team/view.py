@@ -74,7 +74,7 @@ def view(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObserv
             {"name": asked.name, "text": asked.text, "choices": list(asked.choices)}
             for asked in drill.open_questions()
         ],
-        "calls": [_call(drill, one) for one in drill.calls if hears(role, one)],
+        "calls": [_call(drill, one) for one in drill.calls if can_read(role, one)],
         "news": [_news(event) for event in list_news(drill, role, first_event)][-LATEST:],
     }
 
@@ -88,7 +88,7 @@ def list_news(drill: DrillState, role: StoryRole, first_event: int = 0) -> list[
     ]
 
 
-def hears(role: StoryRole, call: TeamCall) -> bool:
+def can_read(role: StoryRole, call: TeamCall) -> bool:
     """Return whether a role hears a message: its own, one addressed to it, or any if it `sees` calls."""
     return role.key in (call.by, call.to) or "calls" in role.sees
 
@@ -125,9 +125,9 @@ SHOWN_BY: Final[dict[str, str]] = {
     "client": "clients",
     "goal": "goals",
 }
-"""Kind of an event -> sight with which a role notices it; all other kinds belong to the drill itself."""
+"""Kind of event -> sight that a role needs to see it; other kinds belong to the drill itself."""
 OF_SERVERS: Final = frozenset({"errorlog", "alert", "state", "role", "witness"})
-"""Kinds of data that a server writes itself. They cannot be read while the server does not respond."""
+"""Kinds of data that a server provides; they are unavailable while the server does not respond."""
 WITHOUT_SERVER: Final = frozenset({"clients", "goals"})
 """Kinds of data that are visible for every server."""
 

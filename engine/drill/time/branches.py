@@ -21,7 +21,7 @@ MAIN: Final = "main"
 """Name of the first branch until it is renamed."""
 
 BRANCHES_MAX: Final = 100
-"""Maximum branches of one tree; more than a learner will compare."""
+"""Maximum number of branches per tree. Assumed: more than a learner compares."""
 
 NAME_LENGTH_MAX: Final = 60
 
@@ -47,7 +47,7 @@ class Branch:
     root: Root
     mode: DrillMode
     lines: tuple[str, ...]
-    """Its journal since the root."""
+    """Journal of the branch since its root."""
     until_tick: Tick
     """Last played tick of the branch."""
 

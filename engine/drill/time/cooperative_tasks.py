@@ -38,13 +38,13 @@ Slices = Generator[float, None, Done]
 """Generator of completed shares, 0 to 1."""
 
 SLICE_ROWS: Final = 100 * TICKS_PER_S
-"""Ticks times databases of a run in one slice: a second of a hundred databases, about 3 ms, or 20 during faults.
+"""Work of one slice in ticks times databases: a second of a hundred databases, 3 ms, or 20 ms during faults.
 
 Assumed.
 """
 
 SQL_TICKS: Final = 5
-"""Ticks of a slice while T-SQL exceeds its share of work: one step (engine/tsql/batches/work.py)."""
+"""Ticks per slice while T-SQL exceeds its share of work: one step (engine/tsql/batches/work.py)."""
 
 
 def scale_progress(work: Slices[Done], start: float, end: float) -> Slices[Done]:

@@ -30,29 +30,30 @@ A quarter of a minute is replayed within 10 ms, also with a hundred databases.
 """
 
 KEEP_EVENTS: Final = 250
-"""Events with the same cost: a hundred failing databases produce thousands in seconds."""
+"""Number of events that cost as much as KEEP_EVERY ticks: a hundred failing databases emit thousands in seconds."""
 
 KEEP_TIMERS: Final = 400
-"""Timers with the same cost: a hundred databases that search for each other set hundreds per second, without events.
+"""Number of timers that cost as much as KEEP_EVERY ticks.
 
-Fitted to an hour of faults: 0.02 ms for a timer, 0.04 for an event, 12 for an input, 7 for 15 seconds of a hundred
-databases.
+Fitted to an hour of faults: 0.02 ms per timer, 0.04 per event, 12 per input.
 """
 
 KEEP_HASHES: Final = 1
-"""Hashes with the same cost, each with its input; a moment is stored before each such input while there is space."""
+"""Number of hashes that cost as much as KEEP_EVERY ticks; a snapshot is stored before each such input if
+there is room.
+"""
 
 KEEP_INPUTS: Final = 10
-"""Inputs without a hash with the same cost: queries that change nothing. Measured: 1 to 3 ms each on the lab."""
+"""Number of read-only inputs that cost as much as KEEP_EVERY ticks. Measured: 1 to 3 ms each in the lab."""
 
 RECENT: Final = 1_000
-"""Recent part of a run in the same unit: two hours of a hundred databases with some faults. Assumed.
+"""Recent part of a run, in the same unit of cost. Older snapshots are needed less often and become sparser.
 
-Older moments are needed less often, and their distance grows with their age.
+Assumed: two hours of a hundred databases with some faults.
 """
 
 KEPT_MAX: Final = 480
-"""Maximum stored moments of one run; half as many for a long run, whose moments share less."""
+"""Maximum number of snapshots of a run; half as many for a long run, whose snapshots share less."""
 
 KEPT_ROWS_MAX: Final = 32_000
 """Maximum moments times databases: 320 moments of a hundred, about 15 MB. Assumed."""

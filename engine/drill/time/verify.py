@@ -40,7 +40,7 @@ class Divergence:
     event: str = ""
     """The first event that differs, if the recorded events are known."""
     claim: tuple[str, str, str] | None = None
-    """Part of the report that contradicts equal states and events: place, reported value, true value."""
+    """Field of the report that contradicts equal states and events: name, reported value, true value."""
 
     def __str__(self) -> str:
         if self.claim is not None:
@@ -150,7 +150,7 @@ REPORTED: Final = (
     "scenario", "title", "seed", "mode", "origin", "ended_by", "score", "availability", "goals",
     "questions",
 )  # fmt: skip
-"""Parts of a report besides events and states, all of which follow from the inputs."""
+"""Fields of a report besides events and states; all follow from the inputs."""
 
 
 def _compare_report(drill: Drill, report: Report) -> Divergence | None:

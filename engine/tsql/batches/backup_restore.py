@@ -173,7 +173,7 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
     stop_tick = (
         clock.tick_of(world, to_text(stop, 121 if is_moment(stop) else 0)) if stop is not None else None
     )
-    ending = restore.Ending(
+    ending = restore.RestoreState(
         recovery, standby, stop_tick, stats=_stats(options), checksum="CHECKSUM" in options
     )
     if statement.what == "LOG":

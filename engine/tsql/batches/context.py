@@ -12,7 +12,7 @@ from engine.messages import SqlError
 from engine.model import Computer, DatabaseCopy, Instance, Key, Snapshot, World
 from engine.protocol import accounts, commits, options, statements
 from engine.protocol.accounts import SERVER
-from engine.tsql.batches.data import Caught, Declared, Place, SqlSession, Table
+from engine.tsql.batches.data import CaughtError, DeclaredVariable, Place, SqlSession, Table
 from engine.tsql.scalars.values import Scalar, stamp
 
 SYSTEM_DATABASES = {"master": 1, "tempdb": 2, "model": 3, "msdb": 4}
@@ -24,9 +24,9 @@ class Context:
 
     world: World
     session: SqlSession
-    variables: dict[str, Declared] = field(default_factory=dict)
+    variables: dict[str, DeclaredVariable] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
-    caught: Caught | None = None
+    caught: CaughtError | None = None
     nesting: int = 0
     """Number of procedures and dynamic SQL around the running statement: @@NESTLEVEL."""
     procedure: int = 0
@@ -173,7 +173,7 @@ DATABASE_ROLES: Final[dict[str, frozenset[str]]] = {
     "db_accessadmin": frozenset({"ALTER ANY USER", "CREATE SCHEMA"}),
     "db_securityadmin": frozenset({"ALTER ANY ROLE", "CREATE SCHEMA", "VIEW DEFINITION", "GRANT"}),
 }
-"""Permissions of the fixed database roles; GRANT stands for granting. [DOC: database-level roles]"""
+"""Permissions of the fixed database roles; "GRANT" is the permission to grant. [DOC: database-level roles]"""
 
 DENIED: Final = {"db_denydatareader": {"SELECT"}, "db_denydatawriter": {"INSERT", "UPDATE", "DELETE"}}
 
@@ -287,7 +287,10 @@ METADATA: Final = (
     "sys.objects", "sys.all_objects", "sys.tables", "sys.views", "sys.procedures", "sys.columns", "sys.all_columns",
     "sys.sql_modules", "sys.indexes", "information_schema.",
 )  # fmt: skip
-"""Views that show a user only what it has a permission on, which is not simulated. [DOC: metadata visibility]"""
+"""Views that show only objects on which the user has a permission; that filter is not simulated.
+
+[DOC: metadata visibility]
+"""
 
 STATE_VIEWS: Final = ("sys.dm_", "sys.sysprocesses")
 OWN_ROWS: Final = {
@@ -295,7 +298,7 @@ OWN_ROWS: Final = {
     "sys.dm_exec_requests": "session_id",
     "sys.sysprocesses": "spid",
 }
-"""Views that show one's own session without VIEW SERVER STATE."""
+"""Views that show a user's own session without VIEW SERVER STATE."""
 OF_DATABASE: Final = ("sys.dm_db_",)
 
 

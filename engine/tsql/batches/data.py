@@ -41,7 +41,7 @@ class Table(Struct, frozen=True):
     identity_cache: tuple[str, int, int] = ("", 0, 0)
     """Server and start of the service that cached identity values, and the last cached value (tables.py)."""
     characters: int = 0
-    """Number of characters in all its texts."""
+    """Characters of all texts in the table."""
     ids: tuple[int, ...] = ()
     """Permanent number of each row, so that connections that change different rows do not conflict."""
     next_id: int = 1
@@ -87,7 +87,7 @@ class ResultSet(Struct, frozen=True):
     types: tuple[str, ...] = ()
     """T-SQL type of each column; empty if unknown."""
     after_messages: int = 0
-    """Number of the submission's messages before it: messages and result sets form one stream."""
+    """Number of messages before this result set; both form one stream."""
     failed: bool = False
     """True if an error ended the query after these rows."""
 
@@ -116,7 +116,7 @@ class SqlCursor(Struct, frozen=True):
     rows: tuple[Row, ...] | None = None
     position: int = -1
     characters: int = 0
-    """Number of characters in all its texts."""
+    """Characters of all texts in the cursor."""
 
     @property
     def cells(self) -> int:
@@ -124,7 +124,7 @@ class SqlCursor(Struct, frozen=True):
         return len(self.columns) * len(self.rows or ())
 
 
-class Caught(Struct, frozen=True):
+class CaughtError(Struct, frozen=True):
     """Error that a CATCH block handles."""
 
     number: int
@@ -135,14 +135,14 @@ class Caught(Struct, frozen=True):
     procedure: str = ""
 
 
-class Declared(Struct, frozen=True):
+class DeclaredVariable(Struct, frozen=True):
     """Variable with its type and value."""
 
     type: str
     value: Scalar = None
 
 
-class Outside(Struct, frozen=True):
+class SavedContext(Struct, frozen=True):
     """State that a procedure or dynamic SQL restores at its end: database context, options, existing temp tables."""
 
     database: str
@@ -161,16 +161,16 @@ class Frame(Struct, frozen=True):
     parameters: tuple[str, ...] = ()
     """Variables declared by the caller (sp_executesql)."""
     position: int = 0
-    variables: tuple[tuple[str, Declared], ...] = ()
+    variables: tuple[tuple[str, DeclaredVariable], ...] = ()
     tables: tuple[tuple[str, Table], ...] = ()
     """Table variables."""
-    caught: tuple[Caught, ...] = ()
+    caught: tuple[CaughtError, ...] = ()
     outputs: tuple[tuple[str, str], ...] = ()
     """Variable here -> variable of the calling frame that receives its value at the end."""
     insert_into: str = ""
     """INSERT … EXEC: table (and columns) that receive the rows."""
-    outside: Outside | None = None
-    """State to restore at the end; None for the batch itself, which keeps all changes."""
+    outside: SavedContext | None = None
+    """Context to restore at the end; None for the batch itself."""
     returns: str = ""
     """Variable of the calling frame that receives the return value."""
     line: int = 0
@@ -178,13 +178,13 @@ class Frame(Struct, frozen=True):
     read: int | None = None
     """Work spent on compiling the text; None when this is finished."""
     resolved: int = 0
-    problems: tuple[Caught, ...] = ()
+    problems: tuple[CaughtError, ...] = ()
     database: str = ""
     quoting: str = ""
     known: tuple[
         tuple[tuple[str, SqlType], ...], tuple[tuple[str, tuple[tuple[str, SqlType | None], ...]], ...]
     ] = ((), ())
-    """Progress of the name lookup and its results so far: fields of Scope."""
+    """Name resolution so far, with its results: fields of Scope."""
     procedure: str = ""
     """Name of the procedure, if the text is a procedure's."""
 
@@ -235,7 +235,7 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     login: str
     user: str = ""
     user_database: str = ""
-    """User whose place EXECUTE AS USER has taken, and its database; empty: the user of the login."""
+    """User and database that EXECUTE AS USER replaced; empty: the user of the login."""
     callers: tuple[tuple[str, str, str], ...] = ()
     """Logins before each EXECUTE AS, to which REVERT returns."""
     program: ClientProgram | None = None
@@ -274,7 +274,7 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     """Locks on whole tables until the end of the transaction (locks.py)."""
     applocks: tuple[ApplicationLock, ...] = ()
     committing: tuple[tuple[tuple[str, str], float], ...] = ()
-    """(copy, position) of commits whose log is not hardened everywhere yet; until then it keeps its locks."""
+    """Commits (copy, position) whose log is not hardened yet; locks are held until then."""
     last_text: str = ""
     """Text of the last finished batch; empty before the first one."""
     last_begun_tick: int = 0
@@ -325,22 +325,22 @@ class Submission(Struct, frozen=True, kw_only=True):
     booked: bool = False
     """True if it waits for its next share of work (work.py)."""
     acts: int = 0
-    """Number of statements so far that changed the world."""
+    """Number of statements that changed the world."""
     spent: int = 0
     """Work since the start of the submission."""
     told: bool = False
     """True if a note has reported its long duration."""
     command: str = ""
-    """Kind of the running statement, as in sys.dm_exec_requests; empty before the first one."""
+    """Kind of the running statement, as in sys.dm_exec_requests; empty before the first."""
     begun_tick: int = 0
     """Start tick of that statement."""
     said: int = 0
-    """Number of characters of its messages so far."""
+    """Characters of the messages so far."""
     characters: int = 0
     cells: int = 0
-    """Number of characters and values in the results so far."""
+    """Characters and values of the results so far."""
     counts: tuple[Message, ...] = ()
-    """Row counts of a statement whose commit still waits; the client receives them afterwards."""
+    """Deferred row counts of a statement whose commit still waits."""
 
     def __repr__(self) -> str:
         """Return the text for the state's hash, without fields that do not affect the future."""
@@ -369,7 +369,7 @@ class Window(Struct, frozen=True, kw_only=True):
     variables: tuple[tuple[str, str], ...] = ()
     """sqlcmd variables."""
     lost: int = 0
-    """Error for the next batch after a connection with an open transaction broke; then everything is new."""
+    """Error for the next batch after an open transaction was lost with its connection; then the session is new."""
     queue: tuple[str, ...] = ()
     """Submissions that wait for the running one."""
 
@@ -424,10 +424,10 @@ class Scope:
     """Work spent on compiling the text; None when `code` is complete."""
     code: Program = ()
     units: Program = ()
-    """Instructions whose names are resolved before the text runs: those of a procedure at its creation."""
+    """Instructions whose names are resolved before execution, such as those of a procedure at its creation."""
     resolved: int = 0
     """Number of `units` with resolved names (resolution.py)."""
-    problems: list[Caught] = field(default_factory=list)
+    problems: list[CaughtError] = field(default_factory=list)
     """Errors found by the name resolution."""
     database: str = ""
     """Database of the latest USE at that point."""
@@ -437,18 +437,18 @@ class Scope:
     known_tables: dict[str, Columns] = field(default_factory=dict)
     """Variables and table variables declared at that point."""
     position: int = 0
-    variables: dict[str, Declared] = field(default_factory=dict)
+    variables: dict[str, DeclaredVariable] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
-    caught: list[Caught] = field(default_factory=list)
+    caught: list[CaughtError] = field(default_factory=list)
     outputs: tuple[tuple[str, str], ...] = ()
     insert_into: str = ""
-    outside: Outside | None = None
+    outside: SavedContext | None = None
     returns: str = ""
     line: int = 0
     result: int = 0
     """Return value."""
     held: int = 0
-    """Number of characters in all its variables."""
+    """Characters in all variables."""
     procedure: str = ""
 
     @classmethod
@@ -506,7 +506,7 @@ class Scope:
             if isinstance(action, RunStatement) and isinstance(action.statement, s.Declare):
                 for item in action.statement.variables:
                     if item.type not in ("table", "cursor"):
-                        self.variables.setdefault(item.name, Declared(item.type))
+                        self.variables.setdefault(item.name, DeclaredVariable(item.type))
 
     def to_frame(self) -> Frame:
         """Return the scope as a frame that can be stored."""

@@ -31,7 +31,7 @@ from engine.tsql.batches import (
 )
 from engine.tsql.batches.administer import Command
 from engine.tsql.batches.context import SYSTEM_DATABASES, is_sysadmin
-from engine.tsql.batches.data import Caught, ConnectionLostError
+from engine.tsql.batches.data import CaughtError, ConnectionLostError
 from engine.tsql.batches.machine import Machine
 from engine.tsql.batches.work import Handler
 from engine.tsql.clients import linked_servers
@@ -65,7 +65,7 @@ def perform(machine: Machine, statement: s.Statement) -> None:
     if kind in LANGUAGE:
         LANGUAGE[kind](machine, statement)
     elif kind in COMMANDS:
-        machine.count_act()
+        machine.count_change()
         try:
             machine.report_outcome(COMMANDS[kind](machine, statement))
         except SqlError as problem:
@@ -201,7 +201,7 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
             raise UnsimulatedFeatureError(str(problem)) from None
         if option in access.MODES:
             outcome = access.set_mode(machine, database, option, statement.termination)
-        if isinstance(outcome, statements.Pending):
+        if isinstance(outcome, statements.PendingStatement):
             return outcome
         messages += outcome
     return messages
@@ -213,8 +213,8 @@ def _shutdown(machine: Machine, statement: s.Shutdown) -> Outcome:
     outcome = statements.shutdown(machine.world, machine.session.server, statement.nowait, login)
     machine.report_outcome(outcome)
     how = "NOWAIT request" if statement.nowait else "request"
-    machine.tell(fill_message(6006, how, login)[1])
-    machine.tell("SQL Server is terminating this process.")
+    machine.append_message(fill_message(6006, how, login)[1])
+    machine.append_message("SQL Server is terminating this process.")
     raise ConnectionLostError
 
 
@@ -276,7 +276,7 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
 def _print(machine: Machine, statement: s.Print) -> None:
     value, kind = machine.evaluate_with_type(statement.expression)
     shown = "" if value is None else format_as_type(value, source=kind, culture=machine.settings.culture)
-    machine.tell(shown[:8000] or " ")
+    machine.append_message(shown[:8000] or " ")
     machine.note(error=0, rowcount=0)
 
 
@@ -412,13 +412,15 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
     if logged and severity > 0:
         machine.log(number, severity, state, text)
     if severity <= 10:
-        machine.tell(text, number if severity else 0, severity, state, machine.line if severity else 0)
+        machine.append_message(
+            text, number if severity else 0, severity, state, machine.line if severity else 0
+        )
         machine.note(error=number if "SETERROR" in statement.options else 0, rowcount=0)
         return
-    said = [Caught(number, min(severity, 25), state, machine.line, text)]
+    said = [CaughtError(number, min(severity, 25), state, machine.line, text)]
     if severity >= 20:
         killed = fill_message(2745, machine.session.spid, number, severity)[1]
-        said = [Caught(2745, 16, 2, machine.line, killed), *said]
+        said = [CaughtError(2745, 16, 2, machine.line, killed), *said]
     # RAISERROR ignores XACT_ABORT [DOC: SET XACT_ABORT]
     machine.fail_with(said, aborts=False)
 
@@ -436,7 +438,7 @@ def _throw(machine: Machine, statement: s.Throw) -> None:
         raise SqlError(35100, number, state=10)
     state = int(to_number(machine.value(statement.state))) & 255
     text = machine.text(statement.message)[:2047]
-    machine.fail_with([Caught(number, 16, state, machine.line, text)], ends_batch=True)
+    machine.fail_with([CaughtError(number, 16, state, machine.line, text)], ends_batch=True)
 
 
 def _execute_string(machine: Machine, statement: s.ExecuteString) -> None:
@@ -522,7 +524,7 @@ def _kill(machine: Machine, statement: s.Kill) -> None:
     if window is None:
         if not connections.kill(machine.world, machine.session.server, spid):
             raise SqlError(6106, spid)
-        machine.count_act()
+        machine.count_change()
         machine.note(error=0, rowcount=0)
         return
     machine.world.call_at(machine.world.tick, "tsql.kill", window, machine.session.server, spid)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec.structs import replace
 
 from engine.messages import wording
-from engine.tsql.batches.data import Declared, Submission, declarations
+from engine.tsql.batches.data import DeclaredVariable, Submission, declarations
 from engine.tsql.catalog.column_types import type_record
 from engine.tsql.catalog.shapes import SHAPES, columns_in
 from engine.tsql.query.plans import UNNAMED, UnsimulatedFeatureError
@@ -63,7 +63,7 @@ def describe(machine: Machine, text: str, parameters: str) -> tuple[list[Record]
         replace(machine.session, options=tuple(options.items())),
         machine.meter,
     )
-    there.enter(text, {name: Declared(kind, None) for name, kind, _, _ in declarations(parameters)})
+    there.enter(text, {name: DeclaredVariable(kind, None) for name, kind, _, _ in declarations(parameters)})
     there.advance()
     for said in there.messages:
         if not said.is_error and not said.number:

@@ -66,11 +66,10 @@ damaged    open open  open open   open   open  open   ok   ok    open  role    r
 emergency  ok   3908  5004 3908   5004   5004  ok     ok   ok    3908  role    3033   role ok      ok   ok     1822 ok
 offline    open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   ok     1822 ok
 """
-"""Statement gate by state and kind.
+"""Statement gate: state x kind of statement. `ok`: allowed. `open`: the error of USE.
 
-`ok`: the statement runs. `open`: the error that USE gets. `role`: the rules of the session or the availability group
-decide (engine/mirroring, engine/availability, engine/protocol/backup.py). A number: that error. Documented [DOC:
-Database Engine events and errors]; the order of two possible errors is derived.
+`role`: session or availability group decide. A number: that error. Documented [DOC: Database Engine events
+and errors]; the order of two possible errors is derived.
 """
 
 KINDS: Final = {

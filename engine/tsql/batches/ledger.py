@@ -74,7 +74,7 @@ def add(world: World, server: str, table: str, /, **values: Scalar) -> int:
 def change(
     world: World, server: str, table: str, wanted: Callable[[Record], bool], /, **values: Scalar
 ) -> int:
-    """Set columns of the rows that are *wanted*; how many there were."""
+    """Set columns of the *wanted* rows and return their number."""
     ledger = _find_ledger(world, server, table)
     chosen = [wanted(dict(row)) for row in ledger.rows]
     changed = tuple(

@@ -271,7 +271,7 @@ APPLICATION_CONFLICTS: Final[dict[str, frozenset[str]]] = {
 """Requested lock mode -> conflicting modes of other sessions. Documented [DOC: lock compatibility]."""
 
 MARK: Final = "application\n"
-"""Prefix that marks a place as an application resource: no table has such a name."""
+"""Prefix of a lock resource that is an application lock; no table has such a name."""
 OWNERS: Final = ("transaction", "session")
 
 

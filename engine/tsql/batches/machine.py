@@ -18,11 +18,11 @@ from engine.model import FieldOf, World
 from engine.protocol import errorlog, statements
 from engine.tsql.batches.context import Context, is_sysadmin
 from engine.tsql.batches.data import (
-    Caught,
-    Declared,
-    Outside,
+    CaughtError,
+    DeclaredVariable,
     ResultSet,
     Row,
+    SavedContext,
     Scope,
     SqlCursor,
     SqlSession,
@@ -40,7 +40,7 @@ from engine.tsql.scalars.values import Scalar, convert, format_value, to_text
 # --- output of a submission to its window: messages and results, within bounds ---------------------------
 
 NOT_SIMULATED: Final = "Not simulated: "
-"""Beginning of each message about something that the program does not simulate."""
+"""Prefix of messages about features that are not simulated."""
 
 OUTPUT_MAX: Final = 5_000
 """Maximum messages and result sets of one submission. Assumed."""
@@ -83,10 +83,9 @@ BATCH_ENDS: Final = frozenset(
 """Errors that end the batch. From the product's known behavior; the documentation is incomplete."""
 
 CONVERSIONS: Final = frozenset({241, 242, 245, 248, 8114, 8169})
-"""Batch-ending errors of values that cannot be converted, with which the transaction is lost.
+"""Conversion errors that end the batch and the transaction. In a TRY block the transaction is doomed (3930, 3998).
 
-In a TRY block the transaction can only be rolled back (3930, 3998). Seen in public client output for 245 and 8169,
-the others are derived.
+Seen in public client output for 245 and 8169, the others are derived.
 """
 
 SCOPE_ENDS: Final = frozenset(
@@ -143,7 +142,7 @@ class SubmissionOutput:
         self.session = replace(self.session, **changes)
         self.context.session = self.session
 
-    def tell(
+    def append_message(
         self,
         text: str,
         number: int = 0,
@@ -167,14 +166,14 @@ class SubmissionOutput:
     def say_number(self, number: int, *arguments: object, state: int = 1) -> None:
         """Report message *number* as information."""
         severity, text = fill_message(number, *arguments, version=self.context.version)
-        self.tell(text, number, severity, state, self.line)
+        self.append_message(text, number, severity, state, self.line)
 
     def say_rows(self, count: int) -> None:
         """Report `(n rows affected)`, unless SET NOCOUNT ON."""
         self.note(rowcount=count, error=0)
         if dict(self.session.options).get("NOCOUNT") != "ON":
             said = f"({count} row affected)" if count == 1 else f"({count} rows affected)"
-            self.tell(said, rows=count)
+            self.append_message(said, rows=count)
 
     def hold_counts(self, begin: int) -> None:
         """Keep back the counts of rows among the messages from *begin* on, until `tell_counts`."""
@@ -182,7 +181,7 @@ class SubmissionOutput:
         self.messages[begin:] = [message for message in self.messages[begin:] if message.rows is None]
         self.run = replace(self.run, counts=tuple(held))
 
-    def tell_counts(self) -> None:
+    def append_row_counts(self) -> None:
         """Show the deferred row counts."""
         if self.run.counts:
             self.messages += self.run.counts
@@ -192,11 +191,11 @@ class SubmissionOutput:
         """Append messages at the current line."""
         for message in messages:
             line = message.line or (self.line if message.number else 0)
-            self.tell(message.text, message.number, message.severity, message.state, line)
+            self.append_message(message.text, message.number, message.severity, message.state, line)
 
     def report_unsimulated(self, feature: str) -> None:
         """Append "Not simulated: *feature*"."""
-        self.tell(f"{NOT_SIMULATED}{feature}", severity=10)
+        self.append_message(f"{NOT_SIMULATED}{feature}", severity=10)
 
     def remark(self, notice: str) -> None:
         """Report, once per submission, a part of an executed statement that is not simulated.
@@ -205,20 +204,20 @@ class SubmissionOutput:
         """
         text = f"{NOT_SIMULATED}{notice}"
         if all(message.text != text for message in self.messages):
-            self.tell(text)
+            self.append_message(text)
 
-    def errors(self, problem: SqlError, line: int) -> list[Caught]:
+    def errors(self, problem: SqlError, line: int) -> list[CaughtError]:
         """Append the messages of an error; return them for a CATCH block."""
         version = self.world.instances[self.session.server].version
         severity, text = fill_message(problem.number, *problem.parameters, version=version)
-        errors = [Caught(problem.number, severity, problem.state, line, text)]
+        errors = [CaughtError(problem.number, severity, problem.state, line, text)]
         for other in problem.problems[1:]:
             severity, text = fill_message(other.number, *other.parameters, version=version)
-            errors.append(Caught(other.number, severity, other.state, line, text))
+            errors.append(CaughtError(other.number, severity, other.state, line, text))
         for number in problem.also:
             severity, text = fill_message(number, *_trailer_arguments(number, problem), version=version)
             follows = number in _FOLLOWING
-            errors.append(Caught(number, 16 if follows else severity, 0 if follows else 1, line, text))
+            errors.append(CaughtError(number, 16 if follows else severity, 0 if follows else 1, line, text))
         return errors
 
     def add_result(
@@ -232,7 +231,7 @@ class SubmissionOutput:
         cells = len(shown_rows) * len(shown_rows[0]) if shown_rows else 0
         if self.run.characters + size > CHARACTERS_MAX or self.run.cells + cells > CELLS_MAX:
             if not self.messages or self.messages[-1].text != _TOO_MUCH:
-                self.tell(_TOO_MUCH)
+                self.append_message(_TOO_MUCH)
         elif len(self.results) < OUTPUT_MAX:
             self.run = replace(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
             named = tuple(columns)
@@ -241,7 +240,7 @@ class SubmissionOutput:
 
 
 _FOLLOWING: Final = frozenset({1750, 3727})
-"""Messages of severity 10 that clients get as errors of level 16, state 0. Seen in public client output."""
+"""Messages of severity 10 that clients receive as errors of level 16, state 0. Seen in public client output."""
 
 _TOO_MUCH: Final = (
     f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission, "
@@ -273,7 +272,7 @@ HELD_CHARACTERS_MAX: Final = 20_000_000
 """Maximum values and characters of a connection in tables, cursors and variables. Assumed."""
 
 ACTS_MAX: Final = 5_000
-"""Maximum commands of one submission: each leaves something in the world or its log. Assumed."""
+"""Maximum number of changing commands of one submission. Assumed."""
 
 
 class Machine(SubmissionOutput):
@@ -324,7 +323,7 @@ class Machine(SubmissionOutput):
         """Raise an error of the running statement: pass it to the CATCH block, or report it; it may end the batch."""
 
     @abstractmethod
-    def fail_with(self, errors: list[Caught], ends_batch: bool = False, aborts: bool = True) -> None:
+    def fail_with(self, errors: list[CaughtError], ends_batch: bool = False, aborts: bool = True) -> None:
         """Fail with an error; *aborts*: XACT_ABORT applies if it is on."""
 
     @abstractmethod
@@ -374,7 +373,7 @@ class Machine(SubmissionOutput):
     def enter(
         self,
         text: str,
-        variables: dict[str, Declared] | None = None,
+        variables: dict[str, DeclaredVariable] | None = None,
         outputs: tuple[tuple[str, str], ...] = (),
         insert_into: str = "",
         returns: str = "",
@@ -400,7 +399,7 @@ class Machine(SubmissionOutput):
             insert_into=insert_into,
             procedure=procedure,
         )
-        scope.outside = Outside(
+        scope.outside = SavedContext(
             self.session.database,
             self.session.options,
             tables,
@@ -456,7 +455,7 @@ class Machine(SubmissionOutput):
         self.scope.held += _size(new) - _size(old.value)
         if arithmetic.total(scope.held for scope in self.scopes) > HELD_CHARACTERS_MAX:
             raise UnsimulatedFeatureError(f"variables of more than {HELD_CHARACTERS_MAX} characters together")
-        self.scope.variables[name] = Declared(old.type, new)
+        self.scope.variables[name] = DeclaredVariable(old.type, new)
 
     @property
     def only_columns(self) -> bool:
@@ -495,22 +494,22 @@ class Machine(SubmissionOutput):
             )
 
     @property
-    def may_act(self) -> bool:
+    def may_run_command(self) -> bool:
         """The submission may carry out one more command."""
         return self.run.acts < ACTS_MAX
 
-    def count_act(self) -> None:
+    def count_change(self) -> None:
         """Count one more statement that changes the world.
 
         Raises UnsimulatedFeatureError after too many in a submission.
         """
-        if not self.may_act:
+        if not self.may_run_command:
             raise UnsimulatedFeatureError(f"more than {ACTS_MAX} commands of one submission")
         self.run = replace(self.run, acts=self.run.acts + 1)
 
     def report_outcome(self, outcome: statements.Outcome) -> None:
         """Report the outcome of a protocol command: messages, or a wait."""
-        if isinstance(outcome, statements.Pending):
+        if isinstance(outcome, statements.PendingStatement):
             self.wait("pending", outcome.tick, (outcome.handler, outcome.args))
             return
         self.say_messages(outcome)
@@ -518,7 +517,7 @@ class Machine(SubmissionOutput):
 
     def log(self, number: int, severity: int, state: int, text: str) -> None:
         """Write a message into the ERRORLOG if it is event-logged, or was raised WITH LOG."""
-        self.count_act()
+        self.count_change()
         errorlog.write_line(self.world, self.session.server, number, severity, state, text)
 
 

@@ -213,7 +213,7 @@ def _opentran(machine: Machine, arguments: Arguments) -> None:
     )
     for line in lines:
         if line is not None:
-            machine.tell(line or " ")
+            machine.append_message(line or " ")
 
 
 def _shrinkfile(machine: Machine, arguments: Arguments) -> None:
@@ -233,7 +233,7 @@ def _shrinkfile(machine: Machine, arguments: Arguments) -> None:
 
 
 def _errorlog(machine: Machine, arguments: Arguments) -> None:
-    machine.count_act()
+    machine.count_change()
     startup.cycle(machine.world, machine.session.server)
 
 
@@ -243,7 +243,7 @@ quoted_identifier arithabort ansi_null_dflt_on ansi_warnings ansi_padding ansi_n
 
 
 def _user_options(machine: Machine, arguments: Arguments) -> None:
-    """Return options of the connection and their values, in the order of the page [DOC: DBCC USEROPTIONS].
+    """Show the options of the connection and their values, in the order of the page [DOC: DBCC USEROPTIONS].
 
     Switches appear only if they are on.
     """
@@ -293,7 +293,7 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
         following = max(following, column + step)
     if len(rest) > 1 and machine.context.version >= 2012:
         told = f"Checking identity information: current identity value '{shown[0]}'."
-        machine.tell(told, 7998, 10, 1, machine.line)
+        machine.append_message(told, 7998, 10, 1, machine.line)
     else:
         machine.say_number(7998, shown[0], rest[1] if len(rest) > 1 else shown[1])
     if following != table.next_identity:

@@ -330,9 +330,9 @@ def exclude_locked_rows(context: Context, parts: tuple[str, ...], table: Table) 
 
 ROW_KB: Final = 0.1
 OBJECT_KB: Final = 6.0
-"""Log of a changed row in addition to its text, and of a created, altered or dropped object. Assumed.
+"""Log size of a changed row in addition to its text, and of a DDL statement on an object.
 
-These are some hundred bytes, and a few KB for the rows of a dozen system tables.
+Assumed: a few KB for system table rows.
 """
 
 

@@ -265,7 +265,7 @@ _CONSTANT: Final = {
     "generatedalwaystype": 0,
     "usesansitrim": 1,
 }
-"""Properties of COLUMNPROPERTY that are the same for every simulated column."""
+"""COLUMNPROPERTY values that are equal for all simulated columns."""
 
 
 def _column_property(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:

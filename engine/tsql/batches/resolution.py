@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import first_result, locks, objects, sources
-from engine.tsql.batches.data import DESCRIPTION, Declared, Scope, Submission, Table
+from engine.tsql.batches.data import DESCRIPTION, DeclaredVariable, Scope, Submission, Table
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
 from engine.tsql.language import program
 from engine.tsql.language import statements as s
@@ -346,10 +346,10 @@ ROWS_CALL: Final = "table_function_rows"
 """Internal table-valued function with the same arguments, for functions that return a table (apply.py)."""
 
 MARK: Final = "\x01"
-"""Prefix and separator of the name in such a call, which users' texts cannot contain."""
+"""Prefix and separator of the encoded name in a call; user texts cannot contain it."""
 
 FUNCTION_INSTRUCTION_WORK: Final = 10
-"""Work of one instruction, as outside a function."""
+"""Work of one instruction of a function."""
 
 
 def format_call(machine: Machine, parts: Sequence[str], arguments: Sequence[str]) -> str:
@@ -394,7 +394,7 @@ def _run_body(
     body = made.body or f"RETURN {made.returned}"
     code = program.compile_batch(body, machine.context.version, frozenset(p.name for p in made.parameters))
     variables = {
-        parameter.name: Declared(parameter.type, value)
+        parameter.name: DeclaredVariable(parameter.type, value)
         for parameter, value in zip(made.parameters, values or (), strict=values is not None)
     }
     scope = Scope(

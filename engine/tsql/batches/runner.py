@@ -25,11 +25,11 @@ from engine.tsql.batches import (
     waitfor,
 )
 from engine.tsql.batches.data import (
-    Caught,
+    CaughtError,
     ConnectionLostError,
-    Declared,
-    Outside,
+    DeclaredVariable,
     Row,
+    SavedContext,
     Scope,
     SqlSession,
     Submission,
@@ -58,19 +58,19 @@ from engine.tsql.language.lexer import (
 )
 from engine.tsql.query import planner
 from engine.tsql.query.plans import BindingContext, Columns, QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.query.scratch import SCRATCH_WORK, Scratch, scratch_for
+from engine.tsql.query.scratch import SCRATCH_WORK, ScratchDatabase, scratch_for
 from engine.tsql.scalars.types import INT, SqlType, check_type_text, nvarchar, parse_type, varchar
 from engine.tsql.scalars.values import Scalar
 
 INSTRUCTION_WORK: Final = 10
 FREEZE_WORK: Final = 150
 COMPILE_ERROR_WORK: Final = 100
-"""Work (work.py) of one instruction, of suspending a submission, and of a compilation error. Measured."""
+"""Work (work.py) of an instruction, of a suspension, and of a compilation error. Measured."""
 
 FMTONLY_RUNS: Final = (s.SetSession, s.QueryStatement, s.Execute, s.Declare, s.UseDatabase)
-"""Statements that act under SET FMTONLY ON: queries and the text of procedures show their columns [DOC: SET FMTONLY].
+"""Statements that take effect under SET FMTONLY ON: queries and procedures return their columns [DOC: SET FMTONLY].
 
-Assumed: conditions are evaluated as usual, where SQL Server takes every branch.
+Assumed: only the branch whose condition is true is taken.
 """
 
 NOT_SIMULATED_NUMBER: Final = 50000
@@ -91,7 +91,7 @@ class Runner(Machine):
         """Create a runner: *perform* executes one statement (execute.perform), *meter* counts its cost."""
         super().__init__(world, run, session, meter)
         self._perform_statement = perform
-        self._scratch: Scratch | None = None
+        self._scratch: ScratchDatabase | None = None
         self._statement: s.Statement | None = None
         """Running statement."""
 
@@ -175,7 +175,7 @@ class Runner(Machine):
         if scope.resolved == len(scope.units) and scope.problems:
             self._refuse(scope, scope.problems)
 
-    def _refuse(self, scope: Scope, errors: list[Caught]) -> None:
+    def _refuse(self, scope: Scope, errors: list[CaughtError]) -> None:
         """Discard the rest of the frame after errors of compilation; an outer CATCH block may handle them."""
         self.meter.add(COMPILE_ERROR_WORK)
         self.scopes.pop()
@@ -184,7 +184,7 @@ class Runner(Machine):
         if self.scopes and self._catch(worst, len(self.scopes) - 1):
             return
         for error in errors:
-            self.tell(error.text, error.number, error.severity, error.state, error.line)
+            self.append_message(error.text, error.number, error.severity, error.state, error.line)
         self.note(error=errors[-1].number, rowcount=0)
 
     def begin(self, text: str) -> None:
@@ -298,7 +298,7 @@ class Runner(Machine):
         before, now = done.outside.transactions if done.outside else 0, self.session.transactions
         if self.scopes and before != now:
             for error in self.errors(SqlError(266, before, now), self.line):
-                self.tell(error.text, error.number, error.severity, error.state, error.line)
+                self.append_message(error.text, error.number, error.severity, error.state, error.line)
             self.note(error=266)
 
     def _hand_down(self, finished_scope: Scope) -> None:
@@ -317,7 +317,7 @@ class Runner(Machine):
             if inner in finished_scope.variables and outer in below.variables:
                 self.set_variable(outer, finished_scope.variables[inner].value)
 
-    def _restore(self, outside: Outside | None) -> None:
+    def _restore(self, outside: SavedContext | None) -> None:
         """Restore database context, options and temp tables after a procedure or dynamic SQL."""
         if outside is None:
             return
@@ -337,11 +337,13 @@ class Runner(Machine):
         """Raise an error of the running statement: pass it to the CATCH block, or report it; it may end the batch."""
         errors = self.errors(problem, self.line if line is None else line)
         for error in errors:
-            if self.may_act and stored_messages.is_logged(self.world, self.session.server, error.number):
+            if self.may_run_command and stored_messages.is_logged(
+                self.world, self.session.server, error.number
+            ):
                 self.log(error.number, error.severity, error.state, error.text)
         self.fail_with(errors, ends_batch)
 
-    def fail_with(self, errors: list[Caught], ends_batch: bool = False, aborts: bool = True) -> None:
+    def fail_with(self, errors: list[CaughtError], ends_batch: bool = False, aborts: bool = True) -> None:
         """Fail with an error; *aborts*: XACT_ABORT applies if it is on."""
         worst = max(error.severity for error in errors)
         # Errors found at compile time bypass the CATCH blocks of their own frame [DOC: TRY…CATCH].
@@ -349,7 +351,7 @@ class Runner(Machine):
         if 10 < worst < 20 and self._catch(errors[-1], innermost):
             return
         for error in errors:
-            self.tell(error.text, error.number, error.severity, error.state, error.line)
+            self.append_message(error.text, error.number, error.severity, error.state, error.line)
         if worst <= 10:
             return
         number = errors[0].number
@@ -379,7 +381,7 @@ class Runner(Machine):
         if isinstance(statement, s.SetSession):
             self.report_unsimulated(feature)
             return
-        self.tell(f"{NOT_SIMULATED}{feature}", severity=16, state=1, line=self.line)
+        self.append_message(f"{NOT_SIMULATED}{feature}", severity=16, state=1, line=self.line)
         self.note(error=NOT_SIMULATED_NUMBER, rowcount=0)
         if not _asks_only(statement):
             self.note(doomed=bool(self.session.transactions))
@@ -393,8 +395,8 @@ class Runner(Machine):
         elif self.session.transactions:
             transactions.roll_back(self)
 
-    def _catch(self, error: Caught, innermost: int) -> bool:
-        """Go to the CATCH block of the frame *innermost*, or of the next below that has one around its statement."""
+    def _catch(self, error: CaughtError, innermost: int) -> bool:
+        """Go to the CATCH block around the statement of *innermost* or an outer frame; return False without one."""
         raised_in = error.procedure or next((x.procedure for x in reversed(self.scopes) if x.procedure), "")
         for depth in range(innermost, -1, -1):
             scope = self.scopes[depth]
@@ -434,7 +436,7 @@ class Runner(Machine):
 
     # --- values
 
-    def scratch(self) -> Scratch:
+    def scratch(self) -> ScratchDatabase:
         """Return the SQLite of this slice."""
         if self._scratch is not None and self._scratch.forgiving != self.settings.forgiving:
             self._scratch.close()
@@ -548,7 +550,7 @@ class Runner(Machine):
                 continue
             parse_type(item.type)
             check_type_text(item.type, "type")
-            self.scope.variables.setdefault(item.name, Declared(item.type))
+            self.scope.variables.setdefault(item.name, DeclaredVariable(item.type))
         for item in statement.variables:  # last: a value that fails leaves none of them undeclared
             if item.default:
                 self.set_variable(item.name, *self.evaluate_with_type(item.default))

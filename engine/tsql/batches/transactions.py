@@ -226,7 +226,7 @@ def is_commit_acknowledged(world: World, session: SqlSession) -> bool:
 def _finish_transaction(machine: Machine) -> None:
     machine.context.writes, machine.context.logs = {}, {}
     machine.run = replace(machine.run, since_tick=None)
-    machine.tell_counts()
+    machine.append_row_counts()
     machine.note(writes=(), logs=(), committing=())
     _release_locks(machine)
 

@@ -15,27 +15,24 @@ from engine.messages import SqlError
 from engine.model import World
 
 BURST: Final = 16_000
-"""Work allowed within one tick after an idle time: a frame at 60 per second. Assumed."""
+"""Work allowed in one tick after an idle time, at 60 frames per second. Assumed."""
 
 BACKLOG_MAX: Final = 320_000
-"""Work that new submissions may add to one tick: users submit much while the clock is paused. Assumed: 20 bursts."""
+"""Maximum work that new submissions can queue while the clock is paused. Assumed: 20 bursts."""
 
 TURN: Final = 6_000
-"""Work of one step of a submission that exceeds the rest of the burst. Assumed."""
+"""Maximum work of one step of a submission beyond the rest of the burst. Assumed."""
 
 TURN_TICKS: Final = 5
-"""Minimum ticks between two steps of the same submission, so that an endless loop leaves time for everything else.
-
-Assumed.
-"""
+"""Minimum ticks between two steps of a submission, so that an endless loop does not block other work. Assumed."""
 
 DRAIN_PER_TICK: Final = 3_000
 """Work that each tick removes from the account: the long-term limit of all windows. Assumed: a third of a core."""
 
 STATEMENT_MAX: Final = 250_000
-"""Maximum work of one statement, including all views and linked servers, before message 8624. Assumed.
+"""Maximum work of one statement, including views and linked servers, before message 8624.
 
-It is twice the work for the columns of all system views, the largest unconditional query.
+Assumed: twice the largest unconditional system query.
 """
 
 NESTING_MAX: Final = 32
@@ -156,7 +153,7 @@ class ResumableComputation(Generic[T]):
         return self._result[0]
 
 
-class Recall(Generic[T]):
+class ResultCache(Generic[T]):
     """Cache of the latest results, limited to *characters* of text: 64 short texts or one very long one."""
 
     def __init__(self, characters: int) -> None:
@@ -189,7 +186,7 @@ def remembered(characters: int) -> Callable[[Callable[[str], T]], Callable[[str]
     """Return a cached version of a function of a text; the cache holds texts of *characters* in total."""
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
-        known: Recall[T] = Recall(characters)
+        known: ResultCache[T] = ResultCache(characters)
         return wraps(function)(lambda text: known.get(text, len(text), lambda: function(text)))
 
     return decorated

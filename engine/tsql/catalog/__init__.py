@@ -39,7 +39,7 @@ _PARTS: Final = (
     group_databases, group_replicas, instance, host, instance, mirroring, msdb, table_functions,
     schema, modules, security,
 )  # fmt: skip
-"""Modules whose import defines their views."""
+"""Modules that define views when they are imported."""
 
 
 def rows_of(context: Context, name: str) -> Iterable[Record]:

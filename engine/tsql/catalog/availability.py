@@ -37,7 +37,7 @@ _SECONDARY_CONNECTIONS: Final = {"NO": 0, "READ_ONLY": 1, "ALL": 2}
 """Numbers of the documented keywords. [DOC: availability group views]"""
 
 SMALL_KB: Final = 1.0
-"""Backlog below which all log is on its way."""
+"""Backlog below which all log counts as sent."""
 
 
 def groups(context: Context) -> list[tuple[AvailabilityGroup, ReplicaState]]:
@@ -189,7 +189,7 @@ def _listener_addresses(context: Context) -> Iterable[Record]:
 
 
 def _tcp_listeners(context: Context) -> Iterable[Record]:
-    """Return the listeners of the instance: T-SQL, its endpoint, and its availability group listeners.
+    """Yield the listeners of the instance: T-SQL, its endpoint, and its availability group listeners.
 
     [DOC: dm_tcp_listener_states]
     """
@@ -249,7 +249,7 @@ view("sys.availability_read_only_routing_lists", _routing)
 
 
 def is_primary(context: Context, database: str) -> int | None:
-    """Return whether the copy is primary; NULL for a database in no group.
+    """Return 1 for a primary copy, 0 for a secondary, NULL for a database in no group.
 
     Documented [DOC: sys.fn_hadr_is_primary_replica].
     """

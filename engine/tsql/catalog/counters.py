@@ -277,7 +277,7 @@ Log Flush Wait Time;Log Flush Waits/sec;Log Flush Write Time (ms);Log Flushes/se
 Write Transactions/sec
 """.replace("\n", "").split(";")
 )
-"""Counters with simulated work. Undo counters stay 0, because undo at a new mirror takes no time."""
+"""Counters with simulated values. Undo counters are 0, because undo at a new mirror takes no time."""
 
 
 def without_source(context: Context) -> frozenset[str]:

@@ -53,7 +53,7 @@ WITHOUT_SOURCE: Final = frozenset(
         "Log Apply Ready Queue", "Redo blocked/sec", "Resent Messages/sec",
     }
 )  # fmt: skip
-"""Counters without a source in the flow: gates count messages there, and groups of commits are one flow."""
+"""Counters that the flow model cannot provide, such as message gates and commit groups."""
 
 
 def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> Values:

@@ -287,7 +287,7 @@ def _automatic_seeding(context: Context) -> Iterable[Record]:
 
 
 def _physical_seeding(context: Context) -> Iterable[Record]:
-    """Return the seeding transfers that are currently sent or received."""
+    """Yield the seeding transfers that are currently sent or received."""
     world, me = context.world, context.session.server
     for group, server, one in _attempts(context):
         copy = world.copies.get((me, one.database))

@@ -150,7 +150,7 @@ _DEVICE_WAITS: Final = {
     "RESTORE DATABASE": "BACKUPTHREAD",
     "RESTORE LOG": "BACKUPTHREAD",
 }
-"""Wait types of a backup or restore thread. [DOC: sys.dm_os_wait_stats]. Derived: which one is the longest."""
+"""Wait types of a backup or restore thread. [DOC: sys.dm_os_wait_stats]. Derived: the longest one."""
 
 
 def progress(context: Context, run: Submission | None) -> tuple[float, int]:

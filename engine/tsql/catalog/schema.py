@@ -20,23 +20,23 @@ TEMP_NAME_LENGTH: Final = 116
 """Length to which tempdb pads the name of a temp table with `_` before it appends a number. Documented."""
 
 
-class Named(NamedTuple):
+class ObjectName(NamedTuple):
     """Name of an object and its schema."""
 
     name: str
     schema: str = "dbo"
 
 
-def items_of(context: Context) -> Iterator[tuple[Named, int, objects.UserObject]]:
+def items_of(context: Context) -> Iterator[tuple[ObjectName, int, objects.UserObject]]:
     """Yield name, id and contents of each object of the current database; in tempdb also own temp tables."""
     for kept, item in objects.list_objects(context):
-        yield Named(kept.name, kept.schema), kept.object_id, item
+        yield ObjectName(kept.name, kept.schema), kept.object_id, item
     if context.session.database.lower() == "tempdb":
         for number, (name, object_id, table) in enumerate(objects.list_temporary_tables(context), start=1):
-            yield Named(f"{name:_<{TEMP_NAME_LENGTH}}{number:012X}"), object_id, table
+            yield ObjectName(f"{name:_<{TEMP_NAME_LENGTH}}{number:012X}"), object_id, table
 
 
-def _tables(context: Context) -> Iterator[tuple[Named, int, Table]]:
+def _tables(context: Context) -> Iterator[tuple[ObjectName, int, Table]]:
     for name, number, item in items_of(context):
         if isinstance(item, Table):
             yield name, number, item
@@ -45,7 +45,7 @@ def _tables(context: Context) -> Iterator[tuple[Named, int, Table]]:
 # --- objects -----------------------------------------------------------------------------------------------
 
 
-def _object(context: Context, named: Named, number: int, kind: str, parent: int = 0) -> Record:
+def _object(context: Context, named: ObjectName, number: int, kind: str, parent: int = 0) -> Record:
     schema_id = 1 if named.schema == "dbo" else objects.schemas(context)[named.schema].number
     return {
         "name": named.name,
@@ -110,7 +110,9 @@ view("information_schema.tables", _make_object_rows("U ", "V "))
 # --- columns -----------------------------------------------------------------------------------------------
 
 
-def _column(context: Context, named: Named, number: int, column_id: int, column: ColumnDefinition) -> Record:
+def _column(
+    context: Context, named: ObjectName, number: int, column_id: int, column: ColumnDefinition
+) -> Record:
     first, step = column.identity or (None, None)
     return {
         **type_record(column.type),
@@ -363,7 +365,7 @@ def _keys(context: Context) -> Iterable[Record]:
                 kind = "PK" if key.kind == "PRIMARY KEY" else "UQ"
                 yield {
                     **_object(
-                        context, Named(key.name, name.schema), objects.object_id(key.name), kind, owner
+                        context, ObjectName(key.name, name.schema), objects.object_id(key.name), kind, owner
                     ),
                     **_constraint(context, name, key.name, key.kind),
                     "unique_index_id": number,
@@ -377,7 +379,7 @@ view("sys.key_constraints", _keys)
 # --- constraints -------------------------------------------------------------------------------------------
 
 
-def _constraint(context: Context, table: Named, name: str, kind: str) -> Record:
+def _constraint(context: Context, table: ObjectName, name: str, kind: str) -> Record:
     database = context.session.database
     return {
         "CONSTRAINT_CATALOG": database,
@@ -398,7 +400,7 @@ def _checks(context: Context) -> Iterable[Record]:
             if isinstance(item, Check):
                 yield {
                     **_object(
-                        context, Named(item.name, name.schema), objects.object_id(item.name), "C ", owner
+                        context, ObjectName(item.name, name.schema), objects.object_id(item.name), "C ", owner
                     ),
                     **_constraint(context, name, item.name, "CHECK"),
                     "parent_column_id": _find_column_id(table, item.columns[0]) if item.columns else 0,
@@ -431,7 +433,9 @@ def _defaults(context: Context) -> Iterable[Record]:
             if column.default:
                 made = constraints.default_name(name.name, column)
                 yield {
-                    **_object(context, Named(made, name.schema), _default_id(owner, column), "D ", owner),
+                    **_object(
+                        context, ObjectName(made, name.schema), _default_id(owner, column), "D ", owner
+                    ),
                     "parent_column_id": place,
                     "definition": _default_text(column),
                     "Definition": _default_text(column),
@@ -439,7 +443,7 @@ def _defaults(context: Context) -> Iterable[Record]:
                 }
 
 
-def _references(context: Context) -> Iterator[tuple[Named, int, Table, ForeignKey, Table, Key]]:
+def _references(context: Context) -> Iterator[tuple[ObjectName, int, Table, ForeignKey, Table, Key]]:
     """Yield each foreign key with its table, the referenced table, and the key of that."""
     known = {objects.key_of((name.schema, name.name)): table for name, _, table in _tables(context)}
     for name, owner, table in _tables(context):
@@ -459,7 +463,7 @@ def _references(context: Context) -> Iterator[tuple[Named, int, Table, ForeignKe
 def _foreign_keys(context: Context) -> Iterable[Record]:
     for name, owner, _, item, parent, key in _references(context):
         yield {
-            **_object(context, Named(item.name, name.schema), objects.object_id(item.name), "F ", owner),
+            **_object(context, ObjectName(item.name, name.schema), objects.object_id(item.name), "F ", owner),
             **_constraint(context, name, item.name, "FOREIGN KEY"),
             "referenced_object_id": objects.object_id(objects.key_of(item.table)),
             "key_index_id": next(number for number, known in _indexes_of(parent) if known is key),

@@ -176,7 +176,7 @@ def _state(permission: accounts.Grant) -> Record:
 
 
 def _database_permissions(context: Context) -> Iterable[Record]:
-    """Return CONNECT of every user, and the entries of GRANT and DENY."""
+    """Yield CONNECT of every user, and the entries of GRANT and DENY."""
     numbers = {str(row["name"]).lower(): row["principal_id"] for row in _users(context)}
     mine = commits.users_of(context.world, context.session.server, context.session.database)
     for name in ("dbo", *(user.name.lower() for user in mine)):

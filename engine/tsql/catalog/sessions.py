@@ -65,7 +65,7 @@ class SessionRow:
     error: int = 0
     """@@ERROR of the last statement."""
     last_text: str = ""
-    """Text of the running batch, or of the last one; empty for none, or if it is not simulated."""
+    """Text of the running or last batch; empty: none, or not simulated."""
     last_begun_tick: int | None = None
     """Start of the last request; None: now, as for applications."""
     last_ended_tick: int | None = None

@@ -82,7 +82,7 @@ VIEWS: Final[dict[str, CatalogView]] = {name: CatalogView(shape) for name, shape
 
 
 SYSTEM_PROCEDURES: Final[dict[str, str]] = {}
-"""Procedures of the product (filled by procedures/), with the database of those that only one has."""
+"""System procedures (filled by procedures/); the database of those that exist in one database only."""
 
 
 def view(name: str, rows: Rows) -> CatalogView:
@@ -122,10 +122,10 @@ msdb.dbo.log_shipping_monitor_primary msdb.dbo.log_shipping_monitor_secondary ms
 msdb.dbo.sysdbmaintplans msdb.dbo.sysmaintplan_plans msdb.dbo.sysmaintplan_subplans
 msdb.dbo.sysmail_sentitems msdb.dbo.sysmail_faileditems msdb.dbo.sysmail_event_log msdb.dbo.sysmail_server
 """
-"""Views about objects that no simulated instance has: audits, triggers, sent mail.
+"""Views of object types that no simulated instance has, such as audits, triggers or sent mail.
 
-They are empty because nothing exists, not because it is unknown. A view of things that exist on a real instance in
-this state (plans, memory clerks) is not listed here: it reports that its rows are not simulated.
+They are correctly empty. Views of things that a real instance has (plans, memory clerks) are reported as not
+simulated instead.
 """
 for _name in _EMPTY.split():
     view(_name, no_rows)

@@ -171,9 +171,9 @@ def _run_submission(world: World, name: str) -> None:
 
 LONG_S: Final = 30
 LONG_WORK: Final = 1_000_000
-"""Seconds and units of work (work.py) after which a batch is reported as a possible endless loop. Assumed.
+"""Work (work.py) after which a batch is reported as a possible endless loop.
 
-Scripts of people take a second; SQL Server itself reports nothing.
+Assumed: scripts of people take a second.
 """
 
 
@@ -463,7 +463,7 @@ def check_connections(world: World) -> None:
     """End requests that the loss of a server or database ends, and wake waiting ones; runs after each reaction."""
     note_transactions(world)
     sound: set[tuple[object, ...]] = set()
-    """Connection states already found valid: most of hundreds of connections have the same state."""
+    """Connection states already checked; most of hundreds of connections have equal states."""
     for name, kept in list(world.sessions.items()):
         session = kept.session
         if session is None or world.sessions.get(name) is not kept:
@@ -540,7 +540,7 @@ def close_connection(world: World, name: str, reason: str) -> None:
 
 
 def _abandon(world: World, name: str, run: Submission) -> None:
-    """Return roll back the work of a pending statement, except for a commit that waits for its log."""
+    """Roll back the work of a pending statement, except for a commit that waits for its log."""
     kept: Window = world.sessions[name]
     if kept.session is not None:
         world.sessions[name] = replace(kept, session=transactions.discard_transaction(kept.session))

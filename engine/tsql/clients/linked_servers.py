@@ -63,7 +63,7 @@ def execute(machine: Machine, name: str, text: str) -> None:
         if isinstance(said, ResultSet):
             machine.add_result(said.columns, said.rows)
         elif not (machine.captures and not said.number and said.text.endswith("affected)")):
-            machine.tell(said.text, said.number, said.severity, said.state, said.line)
+            machine.append_message(said.text, said.number, said.severity, said.state, said.line)
     errors = [message for message in remote.messages if message.is_error]
     machine.note(error=errors[-1].number if errors else 0, rowcount=remote.session.rowcount)
     if not done:

@@ -38,7 +38,7 @@ SAID: Final = (
     "login", "password", "host", "program", "library", "database", "intent", "listener", "language", "encrypted",
     "packet_bytes",
 )  # fmt: skip
-"""Keys that `connect` accepts. The password is only right or wrong, so that no journal contains one.
+"""Keys of the verb `connect`. The password is only right or wrong, so that no journal contains one.
 
 *listener*: the name used by the program; *encrypted*: yes or empty.
 """

@@ -82,7 +82,7 @@ class ForeignKey(Struct, frozen=True, kw_only=True):
     action: str = ""
     """Action on the referencing rows instead of a refusal: CASCADE, SET NULL; not simulated (constraints.py)."""
     trusted: bool = True
-    """As in Check."""
+    """True if existing rows were checked (see `Check.trusted`)."""
     options: option_table.Pairs = ()
 
 

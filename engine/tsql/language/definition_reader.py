@@ -27,7 +27,7 @@ from engine.tsql.language.lexer import (
 from engine.tsql.query import planner
 
 REFUSED_OF_MODULES: Final = frozenset({"ENCRYPTION", "VIEW_METADATA", "REPLICATION"})
-"""Options of procedures and views that would change what the catalog shows of them."""
+"""Options of procedures and views that would change the catalog; they are refused."""
 
 SESSION_CHANGES: Final = {
     "ON SERVER STATE =": ("START", "STOP"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from engine.tsql.language.statements import OnDatabase, Statement
 
 GroupOptions = tuple[tuple[str, str | tuple[str, ...]], ...]
-"""Options as name and value, both as written, names in capitals. An option without a value has an empty one.
+"""Options as (name, value), both as written, names in capitals. An option without a value has an empty one.
 
 SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL) has the name SECONDARY_ROLE ALLOW_CONNECTIONS.
 """

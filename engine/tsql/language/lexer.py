@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, overload
 from engine.inputs import Input
 from engine.json_text import parse_json
 from engine.messages import SqlError
-from engine.tsql.batches.work import Recall, ResumableComputation, Steps
+from engine.tsql.batches.work import ResultCache, ResumableComputation, Steps
 from engine.tsql.language import statements as s
 from engine.tsql.language.instructions import Action, RunStatement
 from engine.tsql.language.reserved_words import (
@@ -62,7 +62,7 @@ class Token(NamedTuple):
 
 
 Raw = tuple[str, str, int, int, int]
-"""Parts of a token."""
+"""Kind, text and positions of a token."""
 
 
 class TokenSequence(Sequence[Token]):
@@ -108,7 +108,7 @@ def tokens_of(text: str) -> tuple[Token, ...]:
     return _KNOWN.get(text, len(text), lambda: ResumableComputation(lexing(text)).result()[:])
 
 
-_KNOWN: Final[Recall[tuple[Token, ...]]] = Recall(300_000)
+_KNOWN: Final[ResultCache[tuple[Token, ...]]] = ResultCache(300_000)
 
 
 def lexing(text: str) -> Generator[int, None, TokenSequence]:
@@ -144,7 +144,7 @@ def lexing(text: str) -> Generator[int, None, TokenSequence]:
 
 _STEP: Final = 500
 TOKEN_WORK: Final = 2
-"""Work of reading one token, blank or comment. Measured."""
+"""Work to read one token, blank or comment. Measured."""
 
 _CHARACTERS_PER_UNIT: Final = 200
 """Characters of blanks, comments and strings per unit of work. Measured."""
@@ -300,7 +300,7 @@ STATEMENT_WORK: Final = 60
 """Work of reading a statement of any kind. Measured."""
 
 TRANSLATION_WORK: Final = 15
-"""Work of reading one token by sqlglot or the grammar. Measured: 6 to 25 microseconds."""
+"""Work to read one token with sqlglot or the grammar. Measured: 6 to 25 microseconds."""
 
 
 class TokenReader:

@@ -383,7 +383,7 @@ UNSIMULATED_CLAUSES: Final = {
     "role_name": "ALTER ROLE … WITH NAME",
     "as_grantor": "GRANT, DENY or REVOKE … AS grantor",
 }
-"""Rules of the grammar for clauses that change a statement's meaning: such a statement is reported as not simulated."""
+"""Grammar rules of clauses that change the meaning of a statement; it is reported as not simulated."""
 
 _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     # words

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from engine.constants import VERSIONS
-from engine.tsql.batches.work import Recall, ResumableComputation, Steps
+from engine.tsql.batches.work import ResultCache, ResumableComputation, Steps
 from engine.tsql.language import permissions
 from engine.tsql.language import statements as s
 from engine.tsql.language.definition_reader import Definitions
@@ -60,7 +60,7 @@ def compiling(
     )
 
 
-_KNOWN: Final[Recall[ResumableComputation[Program]]] = Recall(4_000_000)
+_KNOWN: Final[ResultCache[ResumableComputation[Program]]] = ResultCache(4_000_000)
 
 
 def _compile(text: str, version: int, variables: frozenset[str]) -> Generator[int, None, Program]:

@@ -20,10 +20,10 @@ TRANSACTION TRIGGER UNION UNIQUE UNPIVOT USER VALUES VIEW WHEN WHERE
 """
 
 STATEMENT_WORDS: Final = frozenset(_STATEMENT.split())
-"""Words that may begin a statement (or a part of one)."""
+"""Words that begin a statement or a clause."""
 
 KEYWORDS: Final = (STATEMENT_WORDS | frozenset(_OTHER.split())) - {"DISABLE", "ENABLE", "THROW"}
-"""Reserved words: an error near one of them is message 156, near others 102."""
+"""Reserved words: a syntax error at one of them is 156, at other words 102."""
 
 STOP_WORDS: Final = STATEMENT_WORDS - {"ADD", "DISABLE", "ENABLE", "THROW", "WITH"}
 """Words that end the statement before them even without a semicolon."""
@@ -51,7 +51,7 @@ FOLLOWING_PAIRS: Final = frozenset(
         *((kind, "IF") for kind in _DROPPED.split()),
     }
 )
-"""Pairs of words whose second word begins no statement."""
+"""Word pairs whose second word does not begin a statement."""
 
 _PAIRS: Final = """
 ALTER AVAILABILITY, CREATE AVAILABILITY, DROP AVAILABILITY,

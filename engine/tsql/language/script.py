@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from engine.messages import Message, fill_message
-from engine.tsql.batches.work import Recall, ResumableComputation, Steps
+from engine.tsql.batches.work import ResultCache, ResumableComputation, Steps
 from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError
 from engine.tsql.language.program import compiling
 
@@ -89,7 +89,7 @@ def splitting(text: str, variables: Mapping[str, str]) -> ResumableComputation[S
     return _KNOWN.get(key, len(text), lambda: ResumableComputation(_split(text, variables)))
 
 
-_KNOWN: Final[Recall[ResumableComputation[Split]]] = Recall(4_000_000)
+_KNOWN: Final[ResultCache[ResumableComputation[Split]]] = ResultCache(4_000_000)
 
 
 def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Split]:

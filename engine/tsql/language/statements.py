@@ -427,7 +427,7 @@ class SetSession(Statement):
     words: tuple[str, ...]
     value: Value = None
     names: tuple[str, ...] = ()
-    """Name of a table as it is written, for IDENTITY_INSERT."""
+    """Table name for IDENTITY_INSERT, as written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -464,7 +464,7 @@ class CreateProcedure(Statement):
     body: str
     verb: str = "CREATE"
     program: tuple[Any, ...] = field(default=(), compare=False, repr=False)
-    """Instructions of the body, whose names are resolved at its creation."""
+    """Instructions of the body; names are resolved at creation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,7 +479,7 @@ class CreateFunction(Statement):
     body: str = ""
     """BEGIN … END with more than RETURN, on the lines of the batch; *returned* is empty then."""
     program: tuple[Any, ...] = field(default=(), compare=False, repr=False)
-    """Instructions of the body, whose names are resolved at its creation."""
+    """Instructions of the body; names are resolved at creation."""
 
 
 @dataclass(frozen=True, slots=True)

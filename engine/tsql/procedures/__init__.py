@@ -9,7 +9,7 @@ from engine.messages import SqlError
 from engine.tables import read_table
 from engine.tsql import catalog
 from engine.tsql.batches import gate, objects, permissions
-from engine.tsql.batches.data import Declared, declarations
+from engine.tsql.batches.data import DeclaredVariable, declarations
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES
 from engine.tsql.clients import linked_servers
@@ -128,11 +128,11 @@ def _run(
         machine, name, ProcedureDefinition(_do_nothing, required, known), statement.arguments
     )
     named = {argument.name or known[place]: argument for place, argument in enumerate(statement.arguments)}
-    variables: dict[str, Declared] = {}
+    variables: dict[str, DeclaredVariable] = {}
     outputs: list[tuple[str, str]] = []
     for item in procedure.parameters:
         value = given[item.name] if item.name in given else machine.evaluate(item.default)
-        variables[item.name] = Declared(item.type, _parameter(value, item.type))
+        variables[item.name] = DeclaredVariable(item.type, _parameter(value, item.type))
         argument = named.get(item.name)
         if argument is not None and argument.output and not item.output:
             raise SqlError(8162, item.name)
@@ -180,7 +180,7 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
         declared = positional.pop(0)
     if declared is not None:
         _need_wide(machine, declared, "@params")
-    variables: dict[str, Declared] = {}
+    variables: dict[str, DeclaredVariable] = {}
     outputs: list[tuple[str, str]] = []
     source = to_text(machine.value(declared.value)) if declared is not None else ""
     query = to_text(machine.value(text.value))
@@ -198,7 +198,7 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
             raise SqlError(8162, name)
         parse_type(kind)
         value = machine.evaluate(default) if argument is None else machine.value(argument.value)
-        variables[name] = Declared(kind, value if output else _parameter(value, kind))
+        variables[name] = DeclaredVariable(kind, value if output else _parameter(value, kind))
         if argument is not None and output and argument.output and isinstance(argument.value, s.Variable):
             outputs.append((name, argument.value.name))
     machine.enter(

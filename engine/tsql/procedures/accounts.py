@@ -16,7 +16,7 @@ from engine.tsql.scalars.values import to_text
 
 
 def _add_login(call: ProcedureCall) -> None:
-    call.tell(
+    call.append_messages(
         accounts.create_login(
             call.world,
             call.server,
@@ -28,21 +28,23 @@ def _add_login(call: ProcedureCall) -> None:
 
 
 def _grant_login(call: ProcedureCall) -> None:
-    call.tell(accounts.create_login(call.world, call.server, call.text("@loginame"), windows=True))
+    call.append_messages(accounts.create_login(call.world, call.server, call.text("@loginame"), windows=True))
 
 
 def _drop_login(call: ProcedureCall) -> None:
-    call.tell(accounts.drop_login(call.world, call.server, call.text("@loginame")))
+    call.append_messages(accounts.drop_login(call.world, call.server, call.text("@loginame")))
 
 
 def _grant_access(call: ProcedureCall) -> None:
     login = call.text("@loginame")
     name = call.text("@name_in_db") or login
-    call.tell(accounts.create_user(call.world, call.server, call.machine.session.database, name, login=login))
+    call.append_messages(
+        accounts.create_user(call.world, call.server, call.machine.session.database, name, login=login)
+    )
 
 
 def _revoke_access(call: ProcedureCall) -> None:
-    call.tell(
+    call.append_messages(
         accounts.drop_user(call.world, call.server, call.machine.session.database, call.text("@name_in_db"))
     )
 
@@ -59,12 +61,12 @@ def _role(call: ProcedureCall) -> None:
             raise SqlError(15402, call.text("@rolename"))
     verb = "ADD" if call.name.startswith("sp_add") else "DROP"
     change = s.ChangeRole("ALTER", call.text("@rolename"), server=server, verb_of_member=verb, member=member)
-    call.tell(permissions.change_role(call.machine, change))
+    call.append_messages(permissions.change_role(call.machine, change))
 
 
 def _create_role(call: ProcedureCall) -> None:
     verb = "CREATE" if call.name == "sp_addrole" else "DROP"
-    call.tell(permissions.change_role(call.machine, s.ChangeRole(verb, call.text("@rolename"))))
+    call.append_messages(permissions.change_role(call.machine, s.ChangeRole(verb, call.text("@rolename"))))
 
 
 def _refused_while_mirrored(call: ProcedureCall) -> None:
@@ -79,7 +81,7 @@ def _refused_while_mirrored(call: ProcedureCall) -> None:
 
 
 def _detach(call: ProcedureCall) -> None:
-    call.tell(databases.detach(call.world, call.server, call.text("@dbname")))
+    call.append_messages(databases.detach(call.world, call.server, call.text("@dbname")))
 
 
 def _database_option(call: ProcedureCall) -> None:
@@ -106,11 +108,11 @@ def _database_option(call: ProcedureCall) -> None:
 
 
 def _add(call: ProcedureCall) -> None:
-    call.tell(jobs.add_linked_server(call.world, call.server, call.text("@server")))
+    call.append_messages(jobs.add_linked_server(call.world, call.server, call.text("@server")))
 
 
 def _drop(call: ProcedureCall) -> None:
-    call.tell(jobs.drop_linked_server(call.world, call.server, call.text("@server")))
+    call.append_messages(jobs.drop_linked_server(call.world, call.server, call.text("@server")))
 
 
 def _list(call: ProcedureCall) -> None:

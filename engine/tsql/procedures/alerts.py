@@ -341,7 +341,7 @@ def _send(call: ProcedureCall) -> None:
         send_request_date=call.machine.context.datetime_value(),
     )
     call.outputs["@mailitem_id"] = mail
-    call.machine.tell(f"Mail (Id: {mail}) queued.")
+    call.machine.append_message(f"Mail (Id: {mail}) queued.")
     call.machine.report_unsimulated("delivery of mail; it stays in msdb.dbo.sysmail_allitems")
 
 

@@ -53,13 +53,13 @@ class ProcedureCall:
         return default if value is None else int(to_number(value))
 
     def show(self, columns: Iterable[str], rows: Iterable[Row]) -> None:
-        """Return a grid, with its count of rows."""
+        """Append a result set and its row count to the output."""
         fixed = list(rows)
         self.machine.add_result(columns, fixed)
         if not self.machine.captures:  # INSERT … EXEC reports the inserted rows once
             self.machine.say_rows(len(fixed))
 
-    def tell(self, messages: Iterable[Message]) -> None:
+    def append_messages(self, messages: Iterable[Message]) -> None:
         """Append messages to the output."""
         self.machine.say_messages(messages)
 
@@ -141,7 +141,7 @@ class UnreadParameter(NamedTuple):
     """A parameter that a procedure accepts and does not read (parameter_effects.tsv)."""
 
     values: tuple[str, ...]
-    """Values that change nothing: "*" any, LOCAL this server, =@x as that parameter, =database the current one."""
+    """Values without effect: "*" any, LOCAL this server, =@x the value of that parameter, =database the current one."""
     reason: str
 
 

@@ -106,7 +106,7 @@ def _owner(call: ProcedureCall, sid: Scalar) -> Scalar:
 def _change_owner(call: ProcedureCall) -> None:
     """Execute sp_changedbowner: the owner of the current database."""
     database = call.database
-    call.tell(options.set_owner(call.world, call.server, database, call.text("@loginame")))
+    call.append_messages(options.set_owner(call.world, call.server, database, call.text("@loginame")))
 
 
 def _show_files(call: ProcedureCall, files: list[catalog.Record]) -> None:
@@ -215,7 +215,7 @@ def _update_one(call: ProcedureCall, database: str, user: str, login: str) -> No
     if login.lower() not in logins:
         raise SqlError(15600, "sys.sp_change_users_login")
     gate.admit(call.machine.context, "write", database)
-    call.tell(accounts.alter_user(call.world, call.server, database, user, login=login))
+    call.append_messages(accounts.alter_user(call.world, call.server, database, user, login=login))
 
 
 def _auto_fix(call: ProcedureCall, database: str, user: str) -> None:
@@ -238,13 +238,13 @@ def _auto_fix(call: ProcedureCall, database: str, user: str) -> None:
             accounts.create_login(call.world, call.server, name, password=call.text("@password"))
             call.machine.say_number(15293, name)
             added += 1
-        call.tell(accounts.alter_user(call.world, call.server, database, name, login=name))
+        call.append_messages(accounts.alter_user(call.world, call.server, database, name, login=name))
     call.machine.say_number(15295, updated)
     call.machine.say_number(15294, added)
 
 
 def _help_text(call: ProcedureCall) -> None:
-    """Return the definition of a procedure or view, a row a line; 15009 if missing, 15197 without text."""
+    """Show the definition of a procedure or view, one row per line; 15009 if missing, 15197 without text."""
     name, context = call.text("@objname"), call.machine.context
     found = objects.find(context, tuple(part.strip("[]") for part in name.split(".")))
     if found is None and catalog.object_id(context, name) is None:
@@ -309,7 +309,7 @@ def _error_logs(call: ProcedureCall) -> None:
 
 def _cycle_error_log(call: ProcedureCall) -> None:
     """Execute sp_cycle_errorlog: DBCC ERRORLOG."""
-    call.machine.count_act()
+    call.machine.count_change()
     startup.cycle(call.world, call.server)
     call.machine.say_number(2528)
 
@@ -416,7 +416,7 @@ _REGISTRY: Final[dict[str, Scalar]] = {
 
 
 def _read_registry(call: ProcedureCall) -> None:
-    """Return the value as a grid, or in the OUTPUT parameter; a missing one is NULL, without OUTPUT also 22001."""
+    """Show the value as a result set, or set the OUTPUT parameter; a missing one is NULL, without OUTPUT also 22001."""
     name = call.text("@value_name").lower()
     value = call.machine.context.server.service_account if name == "objectname" else _REGISTRY.get(name)
     call.outputs["@value"] = value

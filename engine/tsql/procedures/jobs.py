@@ -37,7 +37,7 @@ def _add_job(call: ProcedureCall) -> None:
     _check_owner_and_category(call)
     enabled = call.get("@enabled") is None or bool(call.number("@enabled"))
     name = call.text("@job_name")
-    call.tell(jobs.add(call.world, call.server, Job(name=name, enabled=enabled)))
+    call.append_messages(jobs.add(call.world, call.server, Job(name=name, enabled=enabled)))
     ledger.add(
         call.world,
         call.server,
@@ -118,7 +118,9 @@ def _update_job(call: ProcedureCall) -> None:
     _refuse_unheeded(call)
     _check_owner_and_category(call)
     if call.get("@enabled") is not None:
-        call.tell(jobs.update(call.world, call.server, name, enabled=bool(call.number("@enabled"))))
+        call.append_messages(
+            jobs.update(call.world, call.server, name, enabled=bool(call.number("@enabled")))
+        )
     columns = {
         "@description": "description",
         "@start_step_id": "start_step_id",
@@ -141,7 +143,7 @@ def _update_job(call: ProcedureCall) -> None:
 
 def _delete_job(call: ProcedureCall) -> None:
     name = job_named(call)
-    call.tell(jobs.delete(call.world, call.server, name))
+    call.append_messages(jobs.delete(call.world, call.server, name))
     for table in ("sysjobs", "sysjobsteps", "sysjobschedules", "sysjobhistory", "activity"):
         ledger.remove(call.world, call.server, table, lambda row: row["job"] == name)
 
@@ -152,13 +154,13 @@ def _start_job(call: ProcedureCall) -> None:
         raise SqlError(14256, name, unique_id("job", call.server, name))
     by = f"User {call.machine.session.login}"
     ledger.start(call.world, call.server, name, by, step_name=call.text("@step_name"))
-    call.machine.tell(f"Job '{name}' started successfully.")
+    call.machine.append_message(f"Job '{name}' started successfully.")
 
 
 def _stop_job(call: ProcedureCall) -> None:
     name = job_named(call)
     ledger.stop(call.world, call.server, name, f"User {call.machine.session.login}")
-    call.machine.tell(f"Job '{name}' stopped successfully.")
+    call.machine.append_message(f"Job '{name}' stopped successfully.")
 
 
 # --- steps -----------------------------------------------------------------------------------------------

@@ -61,18 +61,20 @@ def _results(call: ProcedureCall) -> None:
 def _update(call: ProcedureCall) -> None:
     _in_msdb(call)
     name = call.get("@database_name")
-    call.tell(monitor.update(call.world, call.server, None if name is None else call.text("@database_name")))
+    call.append_messages(
+        monitor.update(call.world, call.server, None if name is None else call.text("@database_name"))
+    )
 
 
 def _add_monitoring(call: ProcedureCall) -> None:
     _in_msdb(call)
-    call.tell(monitor.add_monitoring(call.world, call.server, call.number("@update_period", 1)))
+    call.append_messages(monitor.add_monitoring(call.world, call.server, call.number("@update_period", 1)))
 
 
 def _change_monitoring(call: ProcedureCall) -> None:
     _in_msdb(call)
     number, value = call.number("@parameter_id"), call.number("@value")
-    call.tell(monitor.change_monitoring(call.world, call.server, number, value))
+    call.append_messages(monitor.change_monitoring(call.world, call.server, number, value))
 
 
 def _help_monitoring(call: ProcedureCall) -> None:
@@ -82,14 +84,14 @@ def _help_monitoring(call: ProcedureCall) -> None:
 
 def _drop_monitoring(call: ProcedureCall) -> None:
     _in_msdb(call)
-    call.tell(monitor.drop_monitoring(call.world, call.server))
+    call.append_messages(monitor.drop_monitoring(call.world, call.server))
 
 
 def _change_alert(call: ProcedureCall) -> None:
     _in_msdb(call)
     threshold = float(to_number(call.get("@threshold") or 0, "float"))
     enabled = call.get("@enabled")
-    call.tell(
+    call.append_messages(
         monitor.change_alert(
             call.world,
             call.server,
@@ -124,7 +126,7 @@ def _alert_row(alert: Alert | None, number: int) -> tuple[int, int | None, int]:
 def _drop_alert(call: ProcedureCall) -> None:
     _in_msdb(call)
     number = None if call.get("@alert_id") is None else call.number("@alert_id")
-    call.tell(monitor.drop_alert(call.world, call.server, call.text("@database_name"), number))
+    call.append_messages(monitor.drop_alert(call.world, call.server, call.text("@database_name"), number))
 
 
 PROCEDURES: Final[Procedures] = {

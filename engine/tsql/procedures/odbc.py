@@ -172,7 +172,7 @@ UDT_AND_XML: Final = (
     "SS_UDT_CATALOG_NAME", "SS_UDT_SCHEMA_NAME", "SS_UDT_ASSEMBLY_TYPE_NAME", "SS_XML_SCHEMACOLLECTION_CATALOG_NAME",
     "SS_XML_SCHEMACOLLECTION_SCHEMA_NAME", "SS_XML_SCHEMACOLLECTION_NAME",
 )  # fmt: skip
-"""Columns before the last in the forms with the suffixes _90 and _100; NULL without such types."""
+"""Columns before the last one in result shapes _90 and _100; NULL without UDT and xml columns."""
 
 
 def _type_names(call: ProcedureCall) -> dict[Scalar, str]:
@@ -486,7 +486,7 @@ def _describe(call: ProcedureCall) -> None:
     machine = call.machine
     rows, errors = first_result.describe(machine, call.text("@tsql"), call.text("@params"))
     for note in errors:
-        machine.tell(note.text, note.number, note.severity, note.state, machine.line)
+        machine.append_message(note.text, note.number, note.severity, note.state, machine.line)
         machine.note(error=note.number)
     if not errors:
         columns = [name for name in first_result.COLUMNS if not name.startswith("error_")]

@@ -111,7 +111,7 @@ GRANTED, GRANTED_AFTER_WAIT, TIMED_OUT, DEADLOCK, INVALID = 0, 1, -1, -3, -999
 
 
 _WORKER: Final = "xp_userlock"
-"""Procedure in which both do their work; errors name it. Seen in public output."""
+"""Internal procedure of application locks, which error messages name. Seen in public output."""
 
 
 def _reject(call: ProcedureCall, number: int, *arguments: str) -> None:

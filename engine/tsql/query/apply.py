@@ -222,7 +222,7 @@ def _apply_select(
 
 
 PACKED: Final = "packed"
-"""Metadata key of a JSON list, one element per row, that SQLite's json_each expands to a table."""
+"""Metadata key of a JSON list with one element per row, which json_each of SQLite expands to a table."""
 
 
 def _apply_packed(
@@ -272,7 +272,7 @@ ROWS_OF: Final = {
     "string_split": ("value", "ordinal"),
     "generate_series": ("value",),
 }
-"""Table-valued functions whose rows depend on their arguments, with their columns."""
+"""Table-valued functions with arguments, and their columns."""
 
 
 def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:

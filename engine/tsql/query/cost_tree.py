@@ -12,9 +12,9 @@ from engine.messages import SqlError
 from engine.tsql.query.plans import MOST, NO_QUERY, Bound, CostSource, Equal, QueryCost
 
 QUERIES_MAX: Final = 3_000
-"""Maximum nested queries before message 8623; a common table expression counts each time it is named. Assumed.
+"""Maximum number of nested queries before message 8623; each use of a CTE counts.
 
-SQLite copies it each time, and expressions that name another one twice double it.
+Assumed: SQLite copies a CTE at each use.
 """
 
 

@@ -241,7 +241,7 @@ XML_COLUMN: Final = "XML_F52E2B61-18A1-11d1-B105-00805F49916B"
 """Name of the only column of an outermost FOR XML query."""
 
 MARK: Final = "xml"
-"""Metadata key of a node whose value is XML already (TYPE) and is not escaped again."""
+"""Metadata key of a node whose value is XML (TYPE), which is not escaped again."""
 
 SHOWN: Final = "shown"
 """Metadata key of a table: the name of its elements in AUTO."""

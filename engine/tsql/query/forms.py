@@ -30,7 +30,7 @@ _VALUES: Final = (
 
 
 _NEVER: Final = frozenset({("|", "|"), ("=", "="), ("<", "<"), (">", ">"), ("*", "*")})
-"""Pairs of signs that are operators of other products only."""
+"""Character pairs that are operators in other products only."""
 
 _FOREIGN: Final = frozenset(
     {"ILIKE", "GLOB", "REGEXP", "RLIKE", "QUALIFY", "NATURAL", "SYMMETRIC", "NULLS", "RECURSIVE", "USING"}
@@ -396,7 +396,7 @@ def _resolve_order_term(node: exp.Expr, projections: Iterable[exp.Expr]) -> exp.
 # --- WITHIN GROUP ----------------------------------------------------------------------------------------
 
 KEYS: Final = "keys"
-"""Metadata key of a call of STRING_AGG that has the keys of its WITHIN GROUP as further arguments."""
+"""Metadata key of a STRING_AGG call whose further arguments are the sort keys of WITHIN GROUP."""
 
 
 def fold_orders(tree: exp.Expr) -> None:

@@ -18,10 +18,10 @@ from engine.tsql.query.plans import UNNAMED, BindingContext, Space, UnsimulatedF
 SEVERAL: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 AGAIN: Final = "again"
-"""Metadata key of a SELECT that repeats another one, whose problems it shares."""
+"""Metadata key of a SELECT that repeats another one, and therefore has the same errors."""
 
 SETS_MAX: Final = 64
-"""Maximum groupings of one query. Assumed: the product accepts 4096; here each one is a query of its own."""
+"""Maximum number of groupings of one query. Assumed; SQL Server allows 4096, here each one is a separate query."""
 
 _OUTSIDE: Final = ("order", "limit", "offset", "distinct", "for_", "with_", "options")
 """Clauses that apply to all groupings together."""

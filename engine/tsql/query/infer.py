@@ -504,7 +504,7 @@ _SPECIAL: Final[dict[str, Rule]] = {
     "json_array_text": forjson.infer_constructor,
     **conversions.NAMED,
 }
-"""Functions whose arguments need more than their types."""
+"""Functions whose result type depends on more than the argument types."""
 
 
 def _infer_dot(binder: Binder, node: exp.Expr) -> Kind:

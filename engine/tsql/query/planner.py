@@ -202,7 +202,7 @@ TYPES: Final = frozenset(
 _AGGREGATES: Final = frozenset(
     {"SUM", "AVG", "MIN", "MAX", "COUNT", "COUNT_BIG", "STDEV", "STDEVP", "VAR", "VARP"}
 )
-"""Functions whose OVER accepts ORDER BY since 2012; ranking functions always did."""
+"""Functions whose OVER accepts ORDER BY since 2012; ranking functions always accept it."""
 
 
 IF_EXISTS: Final = 2016
@@ -348,7 +348,7 @@ def no_offset(line: int, near_text: str, following_tokens: Sequence[Token]) -> S
 
 _SIGNS: Final = ("=", "<", ">", "<=", ">=", "<>", "!=")
 _TESTS: Final = frozenset({"IS", "LIKE", "IN", "BETWEEN", "NOT", "EXISTS"})
-"""Signs and words of a condition, which functions before IIF do not accept."""
+"""Operators of a condition, which functions before IIF do not accept."""
 
 _OVER: Final = frozenset(f"{name} OVER" for name in _AGGREGATES)
 

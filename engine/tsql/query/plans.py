@@ -28,13 +28,13 @@ from engine.tsql.scalars.values import Scalar, comparable, format_typed_value
 # gives all of its rows.
 
 CALL_WORK: Final = 2
-"""Work (work.py) of one call of a function; long texts count more (scratch.py). Measured."""
+"""Work (work.py) of one function call; long texts cost more (scratch.py). Measured."""
 
 ROWS_A_WORK: Final = 10
 """Rows that SQLite passes per unit of work. Measured."""
 
 RECURSION_WORK: Final = 8
-"""Work of one row of a recursive common table expression, without its recursive part. Assumed after one timed run."""
+"""Work of one row of a recursive CTE without its recursive part. Assumed after one timed run."""
 
 MOST: Final = 10**12
 """Upper bound of all costs."""
@@ -61,7 +61,7 @@ class CostSource:
     bounds: tuple[Bound, ...] = ()
     """Columns compared with a number or, by LIKE, with a text."""
     outer: bool = False
-    """True for LEFT JOIN: at least one row."""
+    """True for LEFT JOIN, which returns at least one row per left row."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +76,7 @@ class QueryCost:
     group_calls: int = 0
     """Function calls per group, outside its aggregates."""
     grouped_by: tuple[int, ...] | None = None
-    """Indexes of the sources whose columns form the groups; None if no grouping is known."""
+    """Indexes of the sources with the grouping columns; None: unknown."""
     filters: int = 0
     """Function calls and comparisons per examined row."""
     inner: tuple[tuple[QueryCost, bool], ...] = ()
@@ -307,7 +307,7 @@ EXACT: Final = "tsql_cs"
 CODE_POINTS: Final = "tsql_bin"
 """Comparison of case-sensitive and of binary collations."""
 ROW_ID: Final = "_rowid_"
-"""SQLite's row number, under the one of its three names that a column is least likely to have."""
+"""SQLite's row number, under the name that a column is least likely to have."""
 COLLATIONS: Final = (COLLATION, EXACT, CODE_POINTS)
 
 
@@ -353,7 +353,7 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     sql: str = ""
     tables: tuple[TableRef, ...] = ()
     variables: tuple[str, ...] = ()
-    """Variables for the parameters p0, p1 …; a name with @@ is a global one, with LITERAL a number."""
+    """Variable of each parameter p0, p1 …; @@name: a global variable, LITERAL: a number."""
     assigns: tuple[str, ...] = ()
     """assign: variables that receive the columns of the last row."""
     target: TableRef | None = None
@@ -362,7 +362,7 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     """insert, update: columns that receive values; empty: all."""
     defaults: bool = False
     defaulted: tuple[tuple[int, int], ...] = ()
-    """Positions at which the word DEFAULT stands for a value: (row, or -1 for all, place in the row)."""
+    """Positions of the word DEFAULT among the values: (row, or -1 for all, column index)."""
     """INSERT … DEFAULT VALUES."""
     parts: tuple[QueryPlan, ...] = ()
     """merge: queries for matching rows, rows only of the source, rows only of the target."""
@@ -469,7 +469,7 @@ class ColumnBinding:
 
 
 WRITTEN: Final = "written"
-"""Metadata key of a call: the name of the function as it is written."""
+"""Metadata key of a function call: its name as written."""
 
 HIDDEN: Final = "asked_handle"
 """Column for an argument of a table-valued function; no query may name it, and no result has it."""

@@ -45,7 +45,7 @@ def reshape_tree(tree: exp.Expr) -> exp.Expr:
 
 APPLIES_MAX: Final = 30
 WINDOWS_MAX: Final = 100
-"""Maximum APPLYs and functions with OVER of one query before message 8623. Assumed."""
+"""Maximum number of APPLY and OVER clauses of one query before message 8623. Assumed."""
 
 
 # --- numbers ---------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def _name_columns_inside(source: exp.Expr) -> None:
 
 
 ROWS_AS_SELECTS_MAX: Final = 100
-"""Maximum rows of VALUES that become one SELECT each. SQLite joins at most 200, and has its own VALUES for more."""
+"""Maximum number of VALUES rows that become separate SELECTs. SQLite joins at most 200; more rows use its VALUES."""
 
 
 def as_selects(values: exp.Values) -> exp.Expr:

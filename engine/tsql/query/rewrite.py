@@ -26,7 +26,12 @@ from engine.tsql.query.plans import (
 )
 from engine.tsql.query.reshape import RESHAPED, reshape_tree
 from engine.tsql.query.syntax_normalization import write_sqlite
-from engine.tsql.query.translation_context import Rewritten, rewrite_column, rewrite_parameter, rewrite_table
+from engine.tsql.query.translation_context import (
+    RewrittenQuery,
+    rewrite_column,
+    rewrite_parameter,
+    rewrite_table,
+)
 from engine.tsql.scalars import xpath
 from engine.tsql.scalars.types import WHOLE_DIGITS
 
@@ -36,12 +41,12 @@ NODE_WORK: Final = 1
 """Work (work.py) per part of a query and pass. Measured."""
 
 
-def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tuple[str, Rewritten]]:
+def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tuple[str, RewrittenQuery]]:
     """Rewrite everything that SQLite would interpret differently; return its text and the findings.
 
     In steps.
     """
-    query = Rewritten()
+    query = RewrittenQuery()
     nodes = list(tree.walk())  # a walk is expensive: only for nodes that occur
     yield len(nodes) * BIND_WORK
     if _has_node(nodes, forms.BEFORE):
@@ -152,7 +157,7 @@ def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=f"t_{name}", expressions=list(arguments))
 
 
-def _rewrite_call(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_call(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     written = str(node.this)
     name = written.lower()
     if name == "avg" and "average" in node.meta:
@@ -189,20 +194,20 @@ def _other_collation(*values: exp.Expr) -> str | None:
     return next((name for name in named if name in (EXACT, CODE_POINTS)), None)
 
 
-def _rewrite_like(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_like(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Replace LIKE by a call for collations that distinguish case, which SQLite's LIKE does not know."""
     text, pattern = node.this, node.args["expression"]
     return node if _other_collation(text, pattern) is None else _call("like_exact", pattern, text)
 
 
-def _rewrite_escape(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_escape(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     matched = node.this
     if not isinstance(matched, exp.Anonymous):
         return node
     return _call("like_exact", *matched.expressions, node.args["expression"])
 
 
-def _rewrite_dot(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_dot(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Return a method of XML (`.value`), or a function of another schema."""
     call = node.expression
     if not isinstance(call, exp.Anonymous):
@@ -219,7 +224,7 @@ def _rewrite_dot(node: exp.Expr, query: Rewritten) -> exp.Expr:
     return exp.Anonymous(this=mangled, expressions=list(call.expressions))
 
 
-def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query: Rewritten) -> exp.Expr:
+def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query: RewrittenQuery) -> exp.Expr:
     path = arguments[0]
     if not isinstance(path, exp.Literal) or name == "modify":
         raise UnsimulatedFeatureError(f"the method {name}() of xml")
@@ -233,10 +238,10 @@ def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query: Rewr
     )
 
 
-def _operator(name: str) -> Callable[[exp.Expr, Rewritten], exp.Expr]:
+def _operator(name: str) -> Callable[[exp.Expr, RewrittenQuery], exp.Expr]:
     """Rewrite an operator by the type that bind.py found (`operate`), or by the types of its values (*name*)."""
 
-    def rewrite(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    def rewrite(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         typed = node.meta.get("call")
         if typed is None:
             return _flatten_call(name, node.this, node.args["expression"])
@@ -248,12 +253,12 @@ def _operator(name: str) -> Callable[[exp.Expr, Rewritten], exp.Expr]:
     return rewrite
 
 
-def _rewrite_sum(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_sum(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Replace SUM, because SQLite adds floats differently from version 3.43 on."""
     return _call("sum", node.this)
 
 
-def _rewrite_literal(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_literal(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Return a number with a point as a parameter: versions of SQLite read the last digits differently."""
     name = node.name
     if node.args.get("is_string") or (name.isdigit() and len(name) <= WHOLE_DIGITS):
@@ -261,7 +266,7 @@ def _rewrite_literal(node: exp.Expr, query: Rewritten) -> exp.Expr:
     return query.parameter(LITERAL + node.name)
 
 
-def _unary(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _unary(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     typed = node.meta.get("call")
     return node if typed is None else _call(typed[0], exp.Literal.string(typed[2]), node.this)
 
@@ -281,7 +286,7 @@ def _flatten_call(
     return _call(name, *first, left_operand, right_operand)
 
 
-def _rewrite_window(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_window(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if isinstance(node.this, exp.Lag | exp.Lead | exp.FirstValue | exp.LastValue):
         query.calls.add((node.this.sql_name(), 0))
     order = node.args.get("order")
@@ -292,7 +297,7 @@ def _rewrite_window(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def _any_order(ordered: exp.Expr) -> bool:
-    """ORDER BY (SELECT NULL), with which programs ask for numbers in no order."""
+    """Return whether the order is ORDER BY (SELECT NULL), which programs use to number rows in any order."""
     value = ordered.this
     while isinstance(value, exp.Collate | exp.Paren | exp.Subquery):
         value = value.this
@@ -315,10 +320,10 @@ def _rewrite_average(node: exp.Expr, kind: str, window: exp.Expr | None = None) 
 
 
 ARGUMENTS_MAX: Final = 100
-"""Maximum arguments of one call. SQLite's own limit is 127."""
+"""Maximum number of arguments of a call. SQLite's limit is 127."""
 
 
-def _rewrite_convert(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_convert(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if isinstance(node, exp.Convert):
         kind, value, style = node.this, node.expression, node.args.get("style")
     else:
@@ -339,7 +344,7 @@ def _add_collation(node: exp.Expr | None) -> exp.Expr | None:
     return exp.Collate(this=node, expression=exp.var(COLLATION))
 
 
-def _rewrite_comparison(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_comparison(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Compare with the collation named in the query, else with the default.
 
     SQLite takes it from the left operand.
@@ -366,18 +371,18 @@ def _remove_rtrim(node: exp.Expr) -> exp.Expr:
     return exp.Collate(this=column, expression=node.expression) if isinstance(node, exp.Collate) else column
 
 
-def _rewrite_extreme(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_extreme(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if not isinstance(node.this, exp.Distinct):
         node.set("this", _add_collation(node.this))
     return node
 
 
-def _rewrite_distinct(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_distinct(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     node.set("expressions", [_add_collation(value) for value in node.expressions])
     return node
 
 
-def _rewrite_group(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_group(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     node.set("expressions", [_add_collation(value) for value in node.expressions])
     return node
 
@@ -397,7 +402,7 @@ def _collate_projections(select: exp.Expr) -> None:
     select.set("expressions", shown)
 
 
-def _rewrite_subquery(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_subquery(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Return a query as a value: 512 for a second row."""
     inner = node.this
     if not node.meta.get("one_row") or not isinstance(inner, exp.Select | exp.SetOperation):
@@ -417,13 +422,13 @@ def _rewrite_subquery(node: exp.Expr, query: Rewritten) -> exp.Expr:
     return node
 
 
-def _rewrite_case(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_case(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if node.this is not None:
         node.set("this", _add_collation(node.this))
     return node
 
 
-def _rewrite_collate(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_collate(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Replace a SQL Server collation by the equivalent SQLite one. Raises 448 for an unknown one."""
     name = node.expression.name.lower()
     if name in COLLATIONS:
@@ -437,11 +442,11 @@ def _rewrite_collate(node: exp.Expr, query: Rewritten) -> exp.Expr:
     return exp.Collate(this=node.this, expression=exp.var(chosen))
 
 
-def _rewrite_national(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_national(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     return exp.Literal.string(node.name)
 
 
-def _rewrite_hex(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_hex(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     digits = node.name
     return exp.HexString(this=digits if len(digits) % 2 == 0 else "0" + digits)
 
@@ -508,8 +513,8 @@ def _may_fail(call: exp.Anonymous) -> bool:
     return call.this in ("t_div", "t_mod", "t_convert")
 
 
-def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    """Remove parts without an equivalent, such as hints and options; FOR XML becomes one string."""
+def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
+    """Remove parts without an equivalent in SQLite, such as hints and options; FOR XML becomes one string."""
     node.set("options", None)
     node.set("hint", None)
     if (
@@ -555,7 +560,7 @@ def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
     return written
 
 
-def _rewrite_lateral(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _rewrite_lateral(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Return the rows that reshape.py has packed, as a table that SQLite makes of them."""
     if not node.meta.get(PACKED):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY")
@@ -563,7 +568,7 @@ def _rewrite_lateral(node: exp.Expr, query: Rewritten) -> exp.Expr:
     return exp.Table(this=call, alias=node.args["alias"])
 
 
-_REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, Rewritten], exp.Expr]]] = {
+_REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, RewrittenQuery], exp.Expr]]] = {
     exp.Table: rewrite_table,
     exp.Column: rewrite_column,
     exp.Parameter: rewrite_parameter,

@@ -48,7 +48,7 @@ from engine.tsql.scalars.values import (
 
 STEPS_PER_CHECK: Final = 1_000
 CHECK_WORK: Final = 9
-"""Work (work.py) of one interval of SQLite's progress handler. Measured."""
+"""Work (work.py) per call of SQLite's progress handler. Measured."""
 
 EFFORT_MAX: Final = 8 * STATEMENT_MAX
 """Maximum work of SQLite for one statement before message 8624: an estimate (plans.py) alone refuses no query.
@@ -65,7 +65,7 @@ _WORK: Final[dict[str, Callable[..., int]]] = {
     "replace_each": lambda text=None, *pairs: total(compare_work(old, text) for old in pairs[::2]),
     "format": format_work,
 }
-"""Functions whose cost does not depend on the length of their texts."""
+"""Work of functions whose cost does not depend on text length."""
 
 HEAP_MAX_BYTES: Final = 500_000_000
 """Memory limit of all SQLite in this process, beyond which message 701 follows. It is the last resort against a
@@ -77,7 +77,7 @@ SCRATCH_WORK: Final = 60
 
 QUERY_WORK: Final = 100
 CHARACTER_WORK: Final = 4
-"""Work of any query, and of translating one character of its text. Measured."""
+"""Work of every query, and per character of its translation. Measured."""
 
 TRANSLATED_MAX: Final = 6_000
 """Maximum characters that count as translated here: longer queries were counted at compilation."""
@@ -124,19 +124,19 @@ Call = Callable[..., Scalar]
 
 
 SPARE_MAX: Final = 8
-"""Number of connections kept for the next slice: nested views need several. Assumed."""
+"""Maximum number of spare connections; nested views need several. Assumed."""
 
-_spare: Final[list[Scratch]] = []
+_spare: Final[list[ScratchDatabase]] = []
 
 
-def scratch_for(context: Context, fetch: Fetch, meter: Meter) -> Scratch:
+def scratch_for(context: Context, fetch: Fetch, meter: Meter) -> ScratchDatabase:
     """Return a connection for one slice of work: a used empty one, or a new one."""
     for place, kept in enumerate(_spare):
         if kept.version == context.version:
             del _spare[place]
             kept.begin(context, fetch, meter)
             return kept
-    return Scratch(context, fetch, meter)
+    return ScratchDatabase(context, fetch, meter)
 
 
 CALL: Final = "t_"
@@ -145,7 +145,7 @@ RECURSION: Final = f"{CALL}recursion"
 """Function called once per row of a recursive part (recursion.py)."""
 
 
-class Scratch:
+class ScratchDatabase:
     """Connection for the statements of one slice of work. Call close() at the end."""
 
     def __init__(self, context: Context, fetch: Fetch, meter: Meter) -> None:
@@ -244,7 +244,7 @@ class Scratch:
             for ref in plan.tables:
                 sources[ref.key] = self._table(ref)
                 filled.append(ref.key)
-            read = self._columns_read(plan, parameters) if _worth_a_look(sources) else {}
+            read = self._columns_read(plan, parameters) if _needs_filtering(sources) else {}
             for key, (columns, source) in sources.items():
                 self._fill(key, columns, source, read.get(key, set()), sizes)
                 each = ROW_WORK + min(len(columns), plan.cost.columns_named) // 2
@@ -435,11 +435,11 @@ FORGIVEN: Final = {8134: 3607, 8115: 3606, 220: 3606, 232: 3606}
 """Arithmetic error -> warning that replaces it. Documented [DOC: SET ARITHABORT]."""
 
 
-def _with_culture(scratch: Scratch, function: Call, *arguments: Scalar) -> Scalar:
+def _with_culture(scratch: ScratchDatabase, function: Call, *arguments: Scalar) -> Scalar:
     return function(settings_of(scratch.context.session.options).culture, *arguments)
 
 
-def _with_context(scratch: Scratch, function: Call, *arguments: Scalar) -> Scalar:
+def _with_context(scratch: ScratchDatabase, function: Call, *arguments: Scalar) -> Scalar:
     return function(scratch.context, *arguments)
 
 
@@ -466,7 +466,7 @@ def _read(cursor: sqlite3.Cursor, meter: Meter, rows: list[tuple[Scalar, ...]]) 
             raise UnsimulatedFeatureError(f"results of more than {CHARACTERS_MAX} characters")
 
 
-def _worth_a_look(sources: dict[str, tuple[Columns, Source]]) -> bool:
+def _needs_filtering(sources: dict[str, tuple[Columns, Source]]) -> bool:
     """Return whether the plan has several tables, or one that creates only the rows that are read."""
     return len(sources) > 1 or any(callable(source) for _, source in sources.values())
 

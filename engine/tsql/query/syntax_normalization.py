@@ -39,7 +39,7 @@ def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
 
 
 PLAIN: Final = "plain_"
-"""Prefix of calls that sqlglot would turn into nodes of its own."""
+"""Prefix that protects calls from becoming special nodes of sqlglot."""
 _PLAIN_CALLS: Final = frozenset(
     {
         "JSON_VALUE",
@@ -186,9 +186,7 @@ def _trim(tokens: Sequence[Token], index: int) -> dict[int, str]:
 
 
 NESTED_MIN, NESTED_AT_ONCE = 12, 45
-"""Minimum depth of nested REPLACE calls that become one call, and the maximum number in one: a call has 100
-arguments.
-"""
+"""Nested REPLACE calls from this depth become one call; maximum number per call, because a call has 100 arguments."""
 
 
 def _flatten_replace_calls(tokens: Sequence[Token], index: int) -> dict[int, str]:
@@ -304,7 +302,7 @@ _OPENED: Final = {
 
 _CLOSED: Final = {"CURDATE": ", 23)", "CURRENT_DATE": ", 23)", "MOD": ")"}
 _BETWEEN: Final = {"MOD": ") % (", "EXTRACT": ", "}
-"""T-SQL at the closing bracket of such a function, and T-SQL between its two parts."""
+"""Function -> T-SQL between its two arguments; a closing bracket follows."""
 
 
 def _escapes(tokens: Sequence[Token]) -> dict[int, str]:
@@ -533,7 +531,7 @@ NATIVE: Final = frozenset({
     "COUNT", "COUNT_BIG", "SUM", "MIN", "MAX", "COALESCE", "NULLIF", "ROW_NUMBER", "RANK", "DENSE_RANK",
     "NTILE", "LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE",
 })  # fmt: skip
-"""Functions that SQLite computes itself; every other one is ours (functions.py)."""
+"""Functions that SQLite provides; all others are ours (functions.py)."""
 
 
 class UnreadableTextError(Exception):

@@ -11,7 +11,7 @@ from sqlglot.errors import UnsupportedError
 
 from engine.generators import run_to_completion
 from engine.messages import SqlError
-from engine.tsql.batches.work import Recall, ResumableComputation, remembered
+from engine.tsql.batches.work import ResultCache, ResumableComputation, remembered
 from engine.tsql.language.lexer import SqlSyntaxError, tokens_of
 from engine.tsql.query import forms, syntax_normalization
 from engine.tsql.query.bind import refuse_order
@@ -31,7 +31,7 @@ from engine.tsql.query.plans import (
 from engine.tsql.query.reshape import ROWS_AS_SELECTS_MAX, as_selects
 from engine.tsql.query.rewrite import rewriting
 from engine.tsql.query.syntax_normalization import UnreadableTextError, name_plain_calls, read_query
-from engine.tsql.query.translation_context import Rewritten, table_ref, variable_name
+from engine.tsql.query.translation_context import RewrittenQuery, table_ref, variable_name
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
 
@@ -138,7 +138,7 @@ def planning(text: str, names: BindingContext = NO_NAMES) -> ResumableComputatio
     )
 
 
-_KNOWN: Final[Recall[ResumableComputation[QueryPlan]]] = Recall(PLANS_KEPT)
+_KNOWN: Final[ResultCache[ResumableComputation[QueryPlan]]] = ResultCache(PLANS_KEPT)
 
 
 def _planning(text: str, names: BindingContext) -> Planning:
@@ -161,7 +161,7 @@ def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan
     return _VALUES.get((kind, text, known), len(text), lambda: _translate_errors(lambda: build(text, known)))
 
 
-_VALUES: Final[Recall[QueryPlan]] = Recall(PLANS_KEPT)
+_VALUES: Final[ResultCache[QueryPlan]] = ResultCache(PLANS_KEPT)
 
 
 def _plan_expression(text: str, names: BindingContext) -> QueryPlan:
@@ -185,7 +185,7 @@ def references(kind: str, text: str) -> References:
     )
 
 
-_REFERENCES: Final[Recall[References]] = Recall(TREES_KEPT)
+_REFERENCES: Final[ResultCache[References]] = ResultCache(TREES_KEPT)
 
 
 def _references(text: str) -> References:
@@ -244,7 +244,7 @@ def _plan_select(tree: exp.Expr, names: BindingContext) -> Planning:
 def _plan(
     kind: str,
     sql: str,
-    query: Rewritten,
+    query: RewrittenQuery,
     *,
     assigns: tuple[str, ...] = (),
     target: TableRef | None = None,
@@ -410,7 +410,7 @@ def _row_number(alias: str) -> exp.Expr:
 
 def _row_numbers(
     tree: exp.Expr, values: list[exp.Expr], names: BindingContext
-) -> Generator[int, None, tuple[str, Rewritten, TableRef]]:
+) -> Generator[int, None, tuple[str, RewrittenQuery, TableRef]]:
     """SELECT rowid, *values* of the rows that an UPDATE or DELETE touches."""
     named = (tree.args.get("tables") or [None])[0] or tree.this
     source = tree.args.get("from_")
@@ -435,7 +435,7 @@ def _row_numbers(
 
 def _rows_of(
     tree: exp.Expr, table: exp.Expr, projections: list[exp.Expr], names: BindingContext, target: TableRef
-) -> Generator[int, None, tuple[str, Rewritten, TableRef]]:
+) -> Generator[int, None, tuple[str, RewrittenQuery, TableRef]]:
     """Build a SELECT of *projections* from *table* with the WHERE and WITH of an UPDATE or DELETE of *target*."""
     select = exp.Select(expressions=projections, from_=exp.From(this=table), where=tree.args.get("where"))
     if tree.args.get("with_") is not None:
@@ -612,4 +612,4 @@ _PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr, BindingContext], P
     (exp.TruncateTable, _plan_truncate),
     (exp.Query, _plan_select),
 )
-"""Planning function of each kind of statement. The last one takes every query."""
+"""Planning function of each kind of statement; the last one handles queries."""

@@ -18,7 +18,7 @@ from engine.tsql.scalars.types import SqlType
 
 
 @dataclass(slots=True)
-class Rewritten:
+class RewrittenQuery:
     """Tables, columns and variables found in a query during rewriting."""
 
     tables: dict[str, TableRef] = field(default_factory=dict)
@@ -70,7 +70,7 @@ def _hints(table: exp.Table) -> frozenset[str]:
     return frozenset(str(word.name).upper() for word in given)
 
 
-def rewrite_table(table: exp.Expr, query: Rewritten) -> exp.Expr:
+def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Replace a table by its name in SQLite."""
     assert isinstance(table, exp.Table)
     if table.args.get("pivots"):
@@ -87,7 +87,7 @@ def rewrite_table(table: exp.Expr, query: Rewritten) -> exp.Expr:
     return made
 
 
-def rewrite_column(column: exp.Expr, query: Rewritten) -> exp.Expr:
+def rewrite_column(column: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Replace a column by its name in SQLite."""
     assert isinstance(column, exp.Column)
     if is_bare_function(column):
@@ -108,7 +108,7 @@ def variable_name(parameter: exp.Parameter) -> str:
     return f"@{inner.name.lower()}"
 
 
-def rewrite_parameter(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def rewrite_parameter(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Replace a variable by a parameter of SQLite."""
     if isinstance(node.parent, exp.Parameter | exp.Table):
         return node

@@ -28,7 +28,7 @@ FIRST_DAYS: Final = {"datetime": date(1753, 1, 1).toordinal(), "smalldatetime": 
 LAST_DAYS: Final = {"smalldatetime": date(2079, 6, 6).toordinal()}
 LAST_DAY: Final = date.max.toordinal()
 CUTOFF: Final = 50
-"""First two-digit year of the last century: 00 to 49 belong to this one. Documented [DOC: two digit year cutoff]."""
+"""First two-digit year of the 20th century: 00 to 49 belong to the 21st. Documented [DOC: two digit year cutoff]."""
 
 
 @dataclass(frozen=True, slots=True)

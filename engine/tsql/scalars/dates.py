@@ -47,7 +47,7 @@ _STEP: Final = {
 }  # fmt: skip
 """Length of each part, in units of 100 ns."""
 _CLOCK: Final = frozenset({"hour", "minute", "second", "millisecond", "microsecond", "nanosecond"})
-"""Parts of a time, which a date does not have."""
+"""Parts of a time; a date does not have them."""
 
 
 def _part(name: Scalar, function: str = "datepart") -> str:
@@ -108,7 +108,7 @@ def _add_months(day: date, count: int, kind: SqlType) -> date:
 
 
 _UNTRUNCATED: Final = frozenset({"weekday", "tzoffset", "nanosecond"})
-"""Parts to which DATETRUNC does not cut. Documented [DOC: DATETRUNC]."""
+"""Parts that DATETRUNC does not support. Documented [DOC: DATETRUNC]."""
 _DIGITS: Final = {"millisecond": 3, "microsecond": 6}
 """Fraction digits that a type needs for a part. Documented [DOC: DATETRUNC]."""
 
@@ -141,7 +141,7 @@ def datetrunc(culture: Culture, name: Scalar, value: Scalar, kind: Scalar = "") 
 
 
 _BUCKETS: Final = frozenset({*_MONTHS, *_STEP} - {"microsecond"})
-"""Parts that DATE_BUCKET accepts. Documented [DOC: DATE_BUCKET]."""
+"""Parts that DATE_BUCKET supports. Documented [DOC: DATE_BUCKET]."""
 
 
 def date_bucket(

@@ -32,7 +32,7 @@ _DATE_TOKENS: Final = {
     "yyyy": "%Y", "yy": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "dddd": "%A", "ddd": "%a", "dd": "%d",
     "HH": "%H", "hh": "%I", "mm": "%M", "ss": "%S", "tt": "%p",
 }  # fmt: skip
-"""Parts of .NET date formats and their equivalents. Documented [DOC: FORMAT]."""
+""".NET date format codes and equivalents. Documented [DOC: FORMAT]."""
 
 _STANDARD_DATES: Final = {
     "d": "M/d/yyyy", "D": "dddd, MMMM d, yyyy", "g": "M/d/yyyy h:mm tt", "G": "M/d/yyyy h:mm:ss tt",

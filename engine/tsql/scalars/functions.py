@@ -490,7 +490,7 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
     "try_parse": formats.try_parse,
     "text": _text,
 }
-"""Functions whose first argument is the culture of the connection."""
+"""Functions whose first argument is the connection's culture."""
 
 
 _KNOWN: Final = """

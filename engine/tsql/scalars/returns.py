@@ -251,7 +251,7 @@ TAKES_TEXT: Final = {
 """Arguments that are converted to text by the rules of their types."""
 
 FITTED: Final = frozenset({"round", "power", "abs", "sign", "floor", "ceiling", "degrees", "radians"})
-"""Functions whose result must fit its type; otherwise message 8115 or 232."""
+"""Functions whose result must fit its type; otherwise error 8115 or 232."""
 
 UNORDERED: Final = frozenset({"xml", "text", "ntext", "image", "geography", "geometry", "hierarchyid"})
 """Types that GREATEST and LEAST refuse. Documented [DOC: GREATEST]."""

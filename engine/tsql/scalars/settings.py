@@ -63,7 +63,7 @@ def _culture(language: str, dateformat: str, datefirst: str) -> Culture:
 
 
 CONTEXT_BYTES: Final = 128
-"""Length of CONTEXT_INFO; a shorter value is padded with zeros (seen) [DOC: SET CONTEXT_INFO]."""
+"""Length of CONTEXT_INFO; shorter values are padded with zeros (seen) [DOC: SET CONTEXT_INFO]."""
 
 
 def context_info(options: Options) -> bytes | None:

@@ -43,7 +43,7 @@ __all__ = ["ANY_DIGITS", "MARK", "Scalar"]
 Scalar = int | float | str | bytes | None
 Value = TypeVar("Value", bound=Scalar)
 DIGITS_MAX: Final = 40
-"""Maximum characters of a text that is read as an integer; decimal has 38 digits, and Python itself refuses 4,301."""
+"""Maximum length of a text that is parsed as an integer; decimal has 38 digits."""
 TEXT_LIMIT: Final = 1_000_000
 """Maximum characters of one value. Assumed; varchar(max) holds 2 GB."""
 
@@ -171,7 +171,7 @@ _WHOLE: Final = re.compile(r"[-+]?\d*", re.ASCII)
 _EXACT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _FLOAT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
 _MONEY: Final = re.compile(r"[-+]?[$£€¥]?[-+]?[\d,]*(?:\.\d*)?", re.ASCII)
-"""Pattern of numbers that CAST accepts. Python itself also accepts inf, nan, 1_000 and digits of other scripts."""
+"""Pattern of numbers that CAST accepts; Python also accepts inf, nan and 1_000."""
 
 
 def _parse_integer(text: str, name: str) -> int:

@@ -1,4 +1,6 @@
-"""A drill for agents: what Gymnasium asks for, what the seat sees and no more, and games that play again."""
+"""The drill environment for agents: the Gymnasium interface, the limits of a seat's knowledge, and exact
+replays of games.
+"""
 
 from __future__ import annotations
 

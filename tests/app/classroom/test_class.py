@@ -1,4 +1,4 @@
-"""A class through its door: a real host, real seats, and strangers who say what they like."""
+"""A class over real sockets: a real host, real seats, and clients that send arbitrary messages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.hostile import class_kills
 
 SCENARIO = "planned-failover"
 ATTEMPTS = 500
-"""Wrong codes; each is a connection of its own with TLS."""
+"""Number of wrong join codes to try; each uses a new TLS connection."""
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def host(folder: Path) -> Iterator[HostProcess]:
-    """A class that several tests attack, each with seats of its own."""
+    """Yield a class host that several tests attack; each test adds its own seats."""
     with run_host(folder / "class.sqlite", SCENARIO, "--mode", "exam") as host:
         yield host
 
@@ -69,12 +69,12 @@ def steer(folder: Path, *lines: str) -> list[dict[str, Any]]:
 
 
 def answer(folder: Path, line: str) -> dict[str, Any]:
-    """Return the host's reply to *line*; the board may come before it and after it."""
+    """Return the host's reply to *line*, without the board updates before and after it."""
     return [said for said in steer(folder, line) if said["kind"] != "board"][-1]
 
 
 def board(folder: Path) -> dict[str, dict[str, Any]]:
-    """The tiles by name."""
+    """Return the tiles of the board by seat name."""
 
     async def ask() -> dict[str, Any]:
         async with console.connect_to_host(the_class(folder)) as socket:
@@ -239,7 +239,7 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
         return {"kind": "at", "tick": 0, "frozen": False, **fields}
 
     async def look(number: int, seat: Stranger) -> list[dict[str, Any]]:
-        """Return the messages that the console receives, and after its first and last message those of the seat."""
+        """Return the messages that the console receives, and the messages of the seat in between."""
         async with console.connect_to_host(the_class(folder)) as socket:
 
             async def hears(kind: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The port of a class: strangers without a code keep nobody out, and a host ends with its window."""
+"""The port of a class: clients without a join code cannot block it, and it closes with the window of its host."""
 
 from __future__ import annotations
 

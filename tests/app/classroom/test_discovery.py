@@ -1,4 +1,4 @@
-"""A class found in the network by the part of its code that is no secret."""
+"""Discovery of a class on the network by the public part of its join code."""
 
 from __future__ import annotations
 

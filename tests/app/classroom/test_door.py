@@ -1,4 +1,4 @@
-"""The join code, and how often one may try it."""
+"""The join code, and the limit on wrong attempts."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tests.shipped_scenarios import DRILLS, load_shipped_scenario
 
 
 def secrets_of(scenario: Scenario) -> list[str]:
-    """Texts that tell what is right, or what will happen and why."""
+    """Return the texts that reveal the right answers, or future events and their causes."""
     found = [scenario.facilitator or ""]
     found += [step.why for step in scenario.solution]
     found += [inquiry.why for inquiry in scenario.inquiries]

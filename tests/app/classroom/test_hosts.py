@@ -1,4 +1,4 @@
-"""A class in PostgreSQL, and with two hosts that hear one another over NATS: real servers, real hosts."""
+"""A class in PostgreSQL with two hosts that exchange messages over NATS: real servers, real host processes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def servers() -> Iterator[tuple[Postgres, Nats]]:
 
 
 class TwoHosts:
-    """One class, two processes that hold it."""
+    """One class with two host processes."""
 
     def __init__(self, url: str, nats: str, stack: ExitStack, *arguments: str) -> None:
         def host(_: int) -> HostProcess:
@@ -51,7 +51,7 @@ class TwoHosts:
         self._class = the_class
 
     async def _query_host(self, host: HostProcess, lines: Sequence[str]) -> list[dict[str, Any]]:
-        """The board, then the answers to *lines*."""
+        """Return the board, then the replies to *lines*."""
         self._class.address = f"{host.invited.host}:{host.invited.port}"
         async with console.connect_to_host(self._class) as socket:
             heard = [json.loads(await socket.recv())]
@@ -67,14 +67,14 @@ class TwoHosts:
         assert all(answer["kind"] == "done" for answer in answers), answers
 
     def board_of(self, host: HostProcess) -> dict[str, dict[str, Any]]:
-        """The tiles by name, as that host has them."""
+        """Return the tiles of a host's board by seat name."""
         (board,) = asyncio.run(self._query_host(host, ()))
         return {tile["name"]: tile for tile in board["tiles"]}
 
     def shows(
         self, host: HostProcess, name: str, is_expected: Callable[[dict[str, Any]], bool]
     ) -> dict[str, Any]:
-        """The tile of a seat at a host, as soon as it is right."""
+        """Wait until a host shows the tile of a seat in the expected state, and return the tile."""
         until = time.monotonic() + WAIT_S
         while True:
             tile = self.board_of(host).get(name)

@@ -1,4 +1,4 @@
-"""A seat's log: what goes on with it, what counts once, and what is refused."""
+"""The log of a seat: entries that continue it, duplicates that count once, and entries that are refused."""
 
 from __future__ import annotations
 

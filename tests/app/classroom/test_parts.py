@@ -1,4 +1,4 @@
-"""A class of several parts on one host: a test, a lesson, another test, with the people of the first."""
+"""A class with several parts on one host (test, lesson, second test) and the same seats in each."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_seat_keeps_its_number_and_starts_each_part_fresh(host: HostProcess, t
 
 
 def record_part(record: ClassRecord, number: int, score: bool) -> None:
-    """Everything that seat *number* does in the present part: nothing, but to its end."""
+    """Store a minimal run of seat *number* in the current part: only its end, with *score*."""
     from engine.drill.running.drill import Drill
     from engine.drill.running.solution import play_reference as solved
 

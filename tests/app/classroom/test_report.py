@@ -1,4 +1,4 @@
-"""A class looked back on: the report in one ZIP, and people erased from the record."""
+"""The report of a class as a ZIP file, and the deletion of personal data from the record."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def database(class_database: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def class_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A class of three: one has played the solution, one has forced service, one has done nothing and is not over."""
+    """Return the database of a class of three: one played the solution, one forced service, one did nothing
+    and is not finished.
+    """
     scenario = load_shipped_scenario(NAME)
     file = tmp_path_factory.mktemp("class") / "class.sqlite"
     record = ClassRecord(str(file))

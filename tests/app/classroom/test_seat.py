@@ -1,4 +1,4 @@
-"""A seat's run, without a network: what it notes, and how it obeys."""
+"""The run of a seat without a network: its log, and its response to instructions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAB = load_shipped_scenario("lab")
 
 
 class NoLink:
-    """Stands for app/classroom/link.py: a test puts into it what a host would say."""
+    """Replacement for app/classroom/link.py; the test provides the messages of the host."""
 
     def __init__(self) -> None:
         self.incoming: SimpleQueue[dict[str, Any]] = SimpleQueue()

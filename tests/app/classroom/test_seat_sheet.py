@@ -1,4 +1,4 @@
-"""One page for the seats of a class: the code, and what a participant does."""
+"""The printed sheet for participants: the join code, and instructions."""
 
 from __future__ import annotations
 

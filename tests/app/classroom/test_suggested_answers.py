@@ -1,4 +1,4 @@
-"""Answers that the station suggests for a question: what the drill's author has written about it."""
+"""Answers that the host suggests for a raised hand, taken from the texts of the drill's author."""
 
 from __future__ import annotations
 

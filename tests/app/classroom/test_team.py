@@ -1,4 +1,4 @@
-"""A team through its door: a class, the team's world as a seat of it, and members with roles, each over TLS."""
+"""A team over TLS: a class, the shared world as one seat, and members with roles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ORDER = "plug in the cable of PAY1"
 
 
 class TeamProcess:
-    """`mirrordrill class team`, started again after a kill."""
+    """`mirrordrill class team` as a process; it can be killed and restarted."""
 
     def __init__(self, *arguments: object) -> None:
         self._words = ("class", "team", *arguments, "--listen", "127.0.0.1:0")
@@ -47,7 +47,7 @@ class TeamProcess:
 
 
 class Person(TeamMember):
-    """A member who remembers what it heard."""
+    """Member of a team, with all messages received so far."""
 
     def __init__(self, invited: Invitation, name: str, role: str, instead: bool = False) -> None:
         super().__init__(invited, name, role, instead)
@@ -77,7 +77,7 @@ class Person(TeamMember):
 
 @pytest.fixture(scope="module")
 def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, TeamProcess]]:
-    """A team in a class; its world begins with its first member.
+    """Yield a folder and the team process of a class; its world starts with the first member.
 
     The shipped drill ends after twelve minutes, which are twelve seconds at this speed.
     """

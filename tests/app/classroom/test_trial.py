@@ -1,4 +1,4 @@
-"""Groups drawn by chance, and what they came to before, after and weeks later."""
+"""Random assignment of seats to groups, and the groups' results before, after and weeks after the lesson."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_difference_is_reported_with_effect_size_and_probability() -> None:
 
 
 def export_class(folder: Path, name: str, seconds: dict[str, int], group: dict[str, str]) -> Path:
-    """A class in which everybody fails over at a moment of their own, as `class export` writes it."""
+    """Write the export of a class in which every seat fails over at a different time, as `class export` does."""
     scenario = load_shipped_scenario("planned-failover")
     record = ClassRecord(str(folder / f"{name}.sqlite"))
     record.begin(new_class(scenario, LessonPlan(scenario=scenario.name, mode="practice"), ""))

@@ -48,7 +48,7 @@ def scenario() -> Scenario:
 
 @pytest.fixture(scope="module")
 def log(scenario: Scenario) -> list[LogEntry]:
-    """The reference solution as a seat's log."""
+    """Return the reference solution as the log of a seat."""
     drill = play_reference(scenario)
     again = Drill(scenario, drill.seed, drill.mode)
     acts: list[LogEntry] = []
@@ -62,7 +62,7 @@ def log(scenario: Scenario) -> list[LogEntry]:
 
 @pytest.fixture
 def record(tmp_path: Path, scenario: Scenario, log: list[LogEntry]) -> ClassRecord:
-    """A class of two: one has played the solution, the other nothing."""
+    """Return the record of a class of two: one played the solution, the other did nothing."""
     kept = ClassRecord(str(tmp_path / "class.sqlite"))
     kept.begin(new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""))
     ann, bob = Seat(name="Ann", token_hash="a"), Seat(name="Bob", token_hash="b")
@@ -74,7 +74,7 @@ def record(tmp_path: Path, scenario: Scenario, log: list[LogEntry]) -> ClassReco
 def archive_of(
     record: ClassRecord, tmp_path: Path, change: Callable[[dict[str, str]], None] | None = None
 ) -> Path:
-    """The exported class, its members changed."""
+    """Export the class with changed archive members, and return the path."""
     raw = class_files.archive(record)
     record.close()
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:

@@ -21,7 +21,7 @@ from tests.class_process import HostProcess, Stranger, join, run_host
 from tests.forked import run
 
 SLOW_S = 5.0
-"""Wall time in which a good seat is answered, on a loaded machine."""
+"""Longest wall time in which the host answers an honest seat on a loaded machine."""
 ANN, EVE = "a" * 32, "e" * 32
 
 

@@ -1,4 +1,4 @@
-"""Seats that have no network: they begin with a file, and their logs come by file."""
+"""Seats without a network: they start from a file, and the instructor imports their logs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def host(folder: Path) -> Iterator[HostProcess]:
 
 @pytest.fixture(scope="module")
 def seat_file(host: HostProcess, folder: Path) -> Path:
-    """The file that the instructor has handed out."""
+    """Return the file that the instructor gives to seats without a network."""
     file = folder / "class.seat"
     assert (
         cli.main(["class", "hand-out", "--out", str(file), "--database", str(host.database)], lambda _: 0)
@@ -74,7 +74,7 @@ def order_replies(replies: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def verdicts(folder: Path, tmp_path: Path) -> dict[str, Any]:
-    """The exported board, by name."""
+    """Return the exported board by seat name."""
     found = tmp_path / "board.json"
     database = ["--database", str(folder / "class.sqlite")]
     assert cli.main(["class", "export", "--out", str(tmp_path / "class.zip"), *database], lambda _: 0) == 0

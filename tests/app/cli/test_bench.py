@@ -1,4 +1,4 @@
-"""The speed figures are there, each against something named; not how high they are."""
+"""Benchmark figures are complete and each names its comparison; their values are not tested."""
 
 from __future__ import annotations
 

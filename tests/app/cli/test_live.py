@@ -1,4 +1,4 @@
-"""`run --speed`: a drill against the clock, asked over standard input, without a window."""
+"""`run --speed`: a drill in real time without a window, controlled over standard input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mirrordrill par` over processes: what one process finds."""
+"""`mirrordrill par` with several processes finds the same as one process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mirrordrill sweep`: which runs, in which order, and the same ones whoever does them."""
+"""`mirrordrill sweep`: its runs and their order, independent of the number of processes."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_unusable_arguments_are_reported(
 
 
 class Cluster:
-    """A Dask cluster as its client sees it: so many workers, and what they run is answered with an error."""
+    """Stub of a Dask client: it reports a number of workers, and every job fails."""
 
     def __init__(self, workers: int, error: Exception | None = None) -> None:
         self.workers, self.error = workers, error

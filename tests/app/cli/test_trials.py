@@ -1,4 +1,4 @@
-"""A crew of processes finds what one process finds, whoever does which part and whenever it is done."""
+"""Several search processes find what one process finds, in any distribution and order of jobs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.trials import Crew, Helper
+from app.cli.trials import HelperProcess, SearchProcesses
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.search import ParSearch
 from engine.drill.par.trials import WHOLE, Decision, Rules, Trials, trials_at
@@ -19,7 +19,7 @@ RULES: dict[str, Any] = {"deeds_max": 2, "points_max": 3}
 
 
 class DelayedFuture(Future[Any]):
-    """Done in this process once it has been asked for so often."""
+    """Future that is done after a given number of checks; its job runs in this process."""
 
     def __init__(self, delay: int, work: Callable[[], object]) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class DelayedFuture(Future[Any]):
 
 
 class LateExecutor:
-    """Each job is done later than the one before, and now and then at once."""
+    """Executor that finishes most jobs later than the job before, and some at once."""
 
     def __init__(self) -> None:
         self.news: list[int] = []
@@ -69,7 +69,9 @@ def test_results_do_not_depend_on_the_distribution_of_work(
     monkeypatch.setattr("app.cli.trials.TRIAL_S", 0.1)
     monkeypatch.setattr("app.cli.trials.LOOK_S", 0.0)
     executors = [LateExecutor() for _ in range(helpers)]
-    crew = Crew(small, small.seed, [Helper(executor, cluster=cluster) for executor in executors])
+    crew = SearchProcesses(
+        small, small.seed, [HelperProcess(executor, cluster=cluster) for executor in executors]
+    )
     found = complete_search(ParSearch(small, small.seed, spread=crew.spread, **RULES))
     assert found.plans == local_search.plans
     assert (found.best, found.nodes) == (local_search.best, local_search.nodes)
@@ -89,7 +91,7 @@ def test_ctrl_c_reaches_only_the_searching_process(small: Scenario) -> None:
             return Future()
 
     before = signal.getsignal(signal.SIGINT)
-    Crew(small, small.seed, [Helper(Executor())])
+    SearchProcesses(small, small.seed, [HelperProcess(Executor())])
     assert handlers == [signal.SIG_IGN]
     assert signal.getsignal(signal.SIGINT) is before
 

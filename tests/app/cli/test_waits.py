@@ -41,7 +41,7 @@ def test_progress_names_the_total(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     progress = TerminalProgress()
     clock[0] += 7.0
-    progress.tell("3 nodes", " of 60 s")
+    progress.report("3 nodes", " of 60 s")
     assert capsys.readouterr().err == "7 s of 60 s: 3 nodes\n"
 
 
@@ -62,7 +62,7 @@ def test_remaining_time_is_estimated_from_finished_jobs(
 
 @pytest.fixture
 def keyboard_interrupts() -> Iterator[None]:
-    """Ctrl-C is heard, although tests that run in the background of a shell begin deaf to it."""
+    """Deliver SIGINT to this process. Tests in a background job of a shell start with SIGINT ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -1,4 +1,4 @@
-"""Debriefs as files: whole, self-contained, escaped, and with everything that the review found."""
+"""Exported debriefs: complete, self-contained, escaped, with all findings of the review."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EVIL = '</code><script>alert("x")</script> & */ GO\n    -- =1+1'
 
 @pytest.fixture(scope="module")
 def source() -> ExportSource:
-    """A drill with a refused command, a hint, a strange remark and a late repair."""
+    """Return a drill with a refused command, a hint, a note with special characters, and a late repair."""
     taken = Drill(load_shipped_scenario("automatic-failover"))
     for at_s, line in (
         (30, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"),
@@ -52,7 +52,7 @@ def source() -> ExportSource:
 
 
 class Checker(HTMLParser):
-    """Notes tags that are left open or closed wrongly, and every reference to something outside."""
+    """Parser that collects unbalanced tags and references to external resources."""
 
     VOID = ("meta", "br", "path", "rect", "circle")
 

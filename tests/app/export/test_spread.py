@@ -1,4 +1,4 @@
-"""Pictures of sweeps."""
+"""Charts of sweep results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Certificates of the shipped drills: of just this text, and what they have against a drill."""
+"""Certificates of the shipped drills: each belongs to the current text of its drill, and its findings are
+acceptable.
+"""
 
 from __future__ import annotations
 

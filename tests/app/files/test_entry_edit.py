@@ -1,4 +1,4 @@
-"""Entries are moved, copied and taken away with their own comments; every other line stays as it was."""
+"""Entries of a scenario's text move, duplicate and disappear with their comments; other lines stay unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New drills: made by a seed, kept only when they are proved."""
+"""Generated drills: each results from its seed, and is kept only if its search proves it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run written down as it goes: what is left when its program is killed plays to the same states."""
+"""The journal file of a run: the part written before a kill replays to the same states."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOGIN = '{"login": "sa", "password": "right", "database": "Sales"}'
 
 @pytest.fixture
 def truncated_file(tmp_path: Path) -> Path:
-    """The file of a run of three seconds whose program was killed while it wrote."""
+    """Return the file of a run of three seconds, truncated by a kill during a write."""
     file = tmp_path / "run.json"
     drill = Drill(load_scenario(scenario_files.find("lab").text, "lab.toml"), None)
     host = Host()

@@ -1,4 +1,4 @@
-"""Plans of the certificates: played again they come to what was certified, and a fair one acts on what was seen."""
+"""Plans of certificates replay to their certified totals, and fair plans use only visible information."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ WINDOWS = (
     "errorlog", "detected", "failover", "state", "role", "witness", "trace", "client", "alert", "question", "cluster",
     "powershell",
 )  # fmt: skip
-"""Kinds of events that the DBA's own windows show: the log, the Database Mirroring Monitor, Object Explorer, Profiler,
-alerts, the clients, Failover Cluster Manager and the prompt."""
+"""Kinds of events that a DBA's tools show: error log, monitor, Object Explorer, Profiler, alerts, clients,
+Failover Cluster Manager, prompt.
+"""
 
 SAID = ("load", "chore", "repair")
-"""Groups of acts that are announced where they come at a fixed time."""
+"""Groups of actions whose times are announced when they are fixed."""
 
 
 def every_drill() -> list[object]:
@@ -72,7 +73,7 @@ def test_plans_play_to_their_hashes(name: str) -> None:
 
 
 class Story(SearchDrill):
-    """A run that notes when each part of its timeline comes, and in which some of them do not."""
+    """Run that records the ticks of its timeline entries, and can omit some entries."""
 
     def __init__(self, scenario: Scenario, seed: int, omitted_numbers: frozenset[int] = frozenset()) -> None:
         self.came: dict[int, Tick] = {}
@@ -101,12 +102,9 @@ def test_no_action_of_a_fair_plan_precedes_its_symptom(name: str) -> None:
 
 
 def follows_a_symptom(run: Story, plan: list[Input], act: Input, past_events: dict[int, Tick]) -> bool:
-    """Return whether the seat saw something before *act* that depends on the last hidden event of *past_events*.
-
-    Those are number in the timeline -> tick. An *act* that is possible without that event must follow an earlier
-    hidden one.
-
-    What no event tells can be read in the Database Mirroring Monitor after MONITOR_S.
+    """Return whether the seat saw an effect of the last hidden event of *past_events* (timeline number to
+    tick) before *act*. If the act is possible without that event, it must follow an earlier hidden event. The
+    Database Mirroring Monitor shows changes without events after MONITOR_S.
     """
     without: frozenset[int] = frozenset()
     while left := {number: tick for number, tick in past_events.items() if number not in without}:
@@ -133,7 +131,7 @@ def is_hidden(inject: Inject) -> bool:
 def play_plan(
     scenario: Scenario, seed: int, plan: list[Input], omitted_numbers: frozenset[int] = frozenset()
 ) -> Story:
-    """The *plan* up to the first act that cannot be done."""
+    """Play *plan* up to its first impossible action, without the timeline entries in *omitted_numbers*."""
     run = Story(scenario, seed, omitted_numbers)
     with suppress(InputError):
         for item in plan:

@@ -1,4 +1,4 @@
-"""A change in a scenario's text touches the lines that it is about and nothing else."""
+"""An edit of a scenario's text changes only the lines of the edited value."""
 
 from __future__ import annotations
 

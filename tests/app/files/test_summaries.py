@@ -1,4 +1,4 @@
-"""The list of scenarios is the same whether it is read from them or from what was kept, and whatever was kept."""
+"""The list of scenarios is equal with and without its cache, even if the cache is damaged."""
 
 from __future__ import annotations
 

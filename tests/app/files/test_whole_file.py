@@ -1,4 +1,4 @@
-"""A file is written wholly or not at all."""
+"""File writes are atomic: the complete new content, or the old content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The session: wall time into ticks within a budget, lines recorded before they are shown, searches and replays."""
+"""The host of a run: wall time becomes ticks within a budget, inputs are recorded before their effects show,
+searches and replays.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ def lab() -> Scenario:
 
 
 class Record:
-    """A recorder that keeps everything in lists, and fails when it is told to."""
+    """Recorder that stores everything in lists and fails on request."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -59,7 +61,7 @@ class Record:
 
 
 class Desk:
-    """A session on the lab with its record, and all that it has said."""
+    """A host with the lab and a recorder, and all signals emitted so far."""
 
     def __init__(
         self, lab: Scenario, clock: Callable[[], float] = lambda: 0.0, mode: DrillMode = DrillMode.LAB
@@ -86,7 +88,7 @@ class Desk:
             self.session.on_frame(elapsed_ms)
 
     def search(self) -> None:
-        """Frames until a search or a replay is over."""
+        """Run frames until the search or replay is over."""
         for _ in range(10_000):
             if not self.session.busy:
                 return
@@ -102,7 +104,7 @@ def desk(lab: Scenario) -> Iterator[Desk]:
 
 
 def ticking(step_s: float) -> Callable[[], float]:
-    """A clock that is *step_s* later each time somebody looks."""
+    """Return a clock that advances *step_s* at each reading."""
     now = [0.0]
 
     def clock() -> float:
@@ -336,7 +338,7 @@ def test_a_deviating_state_is_refused(desk: Desk, lab: Scenario) -> None:
 
 
 def with_a_past(desk: Desk) -> str:
-    """A run of 20 s with a cable cut at 5 s; the hash of its end."""
+    """Play 20 s with a cable unplugged at 5 s; return the state hash at the end."""
     session = desk.session
     session.run_to(500)
     desk.search()
@@ -354,36 +356,36 @@ def test_a_distant_moment_is_restored_over_several_frames_and_can_be_canceled(
     history.advance_to(100_000)
     desk = Desk(lab, clock=ticking(0.04))  # every slice takes so long
     desk.session.open(history, NoRecorder())
-    assert desk.session.look(60_000)
+    assert desk.session.show_moment(60_000)
     assert desk.session.loading
     assert not desk.session.looking_back
     before = desk.list_values("progress")[-1]
     desk.session.on_frame(16.0)
-    assert desk.session.look(60_000), "asked for once more it goes on"
+    assert desk.session.show_moment(60_000), "asked for once more it goes on"
     assert desk.list_values("progress")[-1] > before
-    assert desk.session.look(30_000)
+    assert desk.session.show_moment(30_000)
     desk.search()
     assert (desk.session.looking_back, desk.drill.tick) == (True, 30_000)
     assert desk.list_values("progress")[-1] < 0.0
-    assert desk.session.look(90_000)
+    assert desk.session.show_moment(90_000)
     desk.session.cancel()
     assert desk.drill.tick == 30_000, "what was on screen stays"
     desk.session.load(lab, lab.seed, DrillMode.LAB, [], 50_000)
-    assert not desk.session.look(10_000), "a run that is loaded does not give way"
+    assert not desk.session.show_moment(10_000), "a run that is loaded does not give way"
     desk.session.close()
 
 
 def test_a_past_moment_is_read_only(desk: Desk, lab: Scenario) -> None:
     end = with_a_past(desk)
     lines = list(desk.record.lines)
-    assert desk.session.look(300)
+    assert desk.session.show_moment(300)
     assert desk.session.looking_back
     assert desk.list_values("looking") == [True]
     assert desk.drill.tick == 300
     assert desk.drill.state_hash() == replay(lab, lab.seed, DrillMode.LAB, [], 300).state_hash()
     assert not desk.session.do("power-off SERVER_A")
     assert "0:03" in desk.list_values("refused")[-1]
-    desk.session.look_at_now()
+    desk.session.show_latest()
     assert not desk.session.looking_back
     assert desk.list_values("looking") == [True, False]
     assert desk.drill.state_hash() == end
@@ -393,7 +395,7 @@ def test_a_past_moment_is_read_only(desk: Desk, lab: Scenario) -> None:
 def test_the_past_can_be_replayed_to_the_present(desk: Desk) -> None:
     end = with_a_past(desk)
     known = len(desk.list_values("happened"))
-    desk.session.look(300)
+    desk.session.show_moment(300)
     desk.session.set_speed(10.0)
     desk.session.play()
     desk.frames(1, 100.0)
@@ -410,9 +412,9 @@ def test_the_past_can_be_replayed_to_the_present(desk: Desk) -> None:
 
 def test_before_and_after_an_input_are_two_moments(desk: Desk) -> None:
     with_a_past(desk)
-    desk.session.look(500, before_inputs=True)
+    desk.session.show_moment(500, before_inputs=True)
     assert len(desk.drill.journal) == 0
-    desk.session.look(500)
+    desk.session.show_moment(500)
     assert len(desk.drill.journal) == 1
 
 
@@ -420,7 +422,7 @@ def test_an_exam_has_no_past(lab: Scenario) -> None:
     made = Desk(lab, mode=DrillMode.EXAM)
     made.session.run_to(500)
     made.search()
-    assert not made.session.look(300)
+    assert not made.session.show_moment(300)
     assert made.list_values("refused") == ["An exam cannot be rewound."]
     assert made.drill.tick == 500
     made.session.close()

@@ -1,4 +1,4 @@
-"""Requests of other threads: done at the next frame, each answered once, T-SQL with its results."""
+"""Requests from other threads: processed in the next frame, answered once, with the results of T-SQL."""
 
 from __future__ import annotations
 
@@ -169,10 +169,10 @@ def test_work_beyond_a_frame_wakes_the_host_again(lab: Scenario) -> None:
     host.open(Drill(lab), NoRecorder())
     requests = [host.inbox.post("sql SERVER_A SELECT 1") for _ in range(8)]
     host.inbox.wake = lambda: woken.append(True)
-    host.take_in()
+    host.process_inbox()
     assert [request.answer.done() for request in requests] == [True] * 3 + [False] * 5
     assert woken == [True]
-    host.take_in()
-    host.take_in()
+    host.process_inbox()
+    host.process_inbox()
     assert requests[-1].answer.done()
     assert len(woken) == 2

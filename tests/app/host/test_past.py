@@ -1,4 +1,4 @@
-"""A past moment goes on as the run did."""
+"""Playback from a past moment continues exactly as the recorded run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evidence by mode and hints, fading, FSRS's intervals, and what to take next."""
+"""Learning memory: weight of evidence by mode and hints, forgetting, FSRS intervals, and the recommended skill."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.learning.memory import INTERVAL_DAYS_MAX, WEIGHTS, Practised, SkillStanding, standings
+from app.learning.memory import INTERVAL_DAYS_MAX, WEIGHTS, PracticedRun, SkillStanding, estimate_skills
 from app.learning.next_drills import DrillCandidate, recommend_drills
 from engine.drill.judging.skills import by_key, skills, title_of
 from engine.drill.running.modes import DrillMode
@@ -27,12 +27,12 @@ def ran(
     hints: int = 0,
     name: str = "one",
     played_s: float = 300.0,
-) -> Practised:
-    return Practised(name, mode, score, hints, day(at_day), played_s)
+) -> PracticedRun:
+    return PracticedRun(name, mode, score, hints, day(at_day), played_s)
 
 
-def quorum(*runs: Practised, today: float) -> SkillStanding:
-    return next(s for s in standings(runs, TRAINED, day(today)) if s.skill.key == "quorum")
+def quorum(*runs: PracticedRun, today: float) -> SkillStanding:
+    return next(s for s in estimate_skills(runs, TRAINED, day(today)) if s.skill.key == "quorum")
 
 
 def test_the_skill_list_has_dozens_of_skills_with_texts() -> None:
@@ -104,7 +104,7 @@ def test_the_first_interval_follows_fsrs(score: float, hints: int, mode: DrillMo
     assert quorum(ran(0, score, mode, hints), today=0).due == day(days)
 
 
-def intervals(*runs: Practised) -> float:
+def intervals(*runs: PracticedRun) -> float:
     found = quorum(*runs, today=(runs[-1].at - START) / timedelta(days=1))
     assert found.due is not None
     assert found.last is not None
@@ -156,21 +156,23 @@ def test_a_lapse_restarts_the_interval() -> None:
     ],
 )
 def test_a_skill_is_proved_by_two_spaced_unaided_passes_one_in_a_new_drill(
-    runs: list[Practised], proved: bool
+    runs: list[PracticedRun], proved: bool
 ) -> None:
     assert quorum(*runs, today=20).proved is proved
 
 
 def test_time_zones_do_not_matter() -> None:
-    naive = [Practised("one", DrillMode.EXAM, 90.0, 0, datetime(2026, 1, n, 12), 300.0) for n in (1, 4)]
-    (found,) = [s for s in standings(naive, TRAINED, datetime(2026, 1, 5, 12)) if s.skill.key == "quorum"]
+    naive = [PracticedRun("one", DrillMode.EXAM, 90.0, 0, datetime(2026, 1, n, 12), 300.0) for n in (1, 4)]
+    (found,) = [
+        s for s in estimate_skills(naive, TRAINED, datetime(2026, 1, 5, 12)) if s.skill.key == "quorum"
+    ]
     aware = quorum(ran(0, 90), ran(3, 90), today=4)
     assert (found.mastery, found.due) == (aware.mastery, aware.due and aware.due.replace(tzinfo=None))
 
 
 def test_row_order_and_clock_changes_do_not_matter() -> None:
     runs = [ran(0), ran(1, 40), ran(3)]
-    assert standings(runs, TRAINED, day(4)) == standings(runs[::-1], TRAINED, day(4))
+    assert estimate_skills(runs, TRAINED, day(4)) == estimate_skills(runs[::-1], TRAINED, day(4))
     ahead = quorum(ran(900), today=1)
     assert ahead.mastery == 60.0
     assert ahead.due == day(1 + 8)

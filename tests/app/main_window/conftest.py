@@ -1,4 +1,4 @@
-"""The real window on a profile of its own; time goes on only by frames that a test asks for."""
+"""Fixtures with the real window on its own profile; simulated time passes only in frames that a test requests."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from tests.assertions import require
 from tests.open_window import OpenWindow, build_window
 
 FRAME_MS = 200.0
-"""At the speed of time: shorter ones would only take longer."""
+"""Wall time of a frame. Shorter frames would only make tests slower."""
 LOOK_S = 0.001
-"""Cost of reading the session's clock: a frame does as much on a busy machine as on an idle one."""
+"""Seconds by which the host's clock advances at each reading, so that frames do equal work on any machine."""
 WAITED_FOR_S = 3600.0
-"""Time limit of a replay, which is ready when it is requested."""
+"""Time limit of a replay; the replay is ready when a test requests it."""
 
 
 class Hands:
-    """Actions of a person at the window."""
+    """Simulated user of the window."""
 
     def __init__(self, qtbot: QtBot, window: OpenWindow) -> None:
         self.qtbot = qtbot
@@ -44,7 +44,7 @@ class Hands:
         return self.window.session.drill
 
     def wait(self, seconds: float, condition: Callable[[], bool] | None = None) -> None:
-        """Let simulated time pass, frame by frame, at the speed in use; at most *seconds*."""
+        """Run frames until *condition* holds or *seconds* of simulated time have passed."""
         session = self.window.session
         end = self.drill.tick + round(seconds * 100)
         while session.drill is not None and not session.drill.finished and session.drill.tick < end:
@@ -58,7 +58,7 @@ class Hands:
         assert condition is None or condition(), "it did not come to that"
 
     def search(self) -> None:
-        """Frames until a search or a replay is over."""
+        """Run frames until the search or replay is over."""
         for _ in range(20_000):
             if not self.window.session.busy:
                 return
@@ -66,11 +66,11 @@ class Hands:
         raise AssertionError("the search does not end")
 
     def analyze(self) -> None:
-        """Let the analysis of the debrief come to its end."""
+        """Run the analysis of the debrief to its end."""
         self.qtbot.waitUntil(lambda: not self.window.debriefing.analyzing, timeout=60_000)
 
     def open_tab(self, tab: int) -> QWidget:
-        """A tab of the debrief by its number."""
+        """Return a tab of the debrief by its index."""
         tabs = self.window.debrief.findChildren(QTabWidget)[0]
         tabs.setCurrentIndex(tab)
         return require(tabs.widget(tab))
@@ -87,7 +87,7 @@ class Hands:
         self.qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
 
     def say_yes(self) -> None:
-        """To the question whether something that cannot be undone is to be done."""
+        """Confirm the question about an irrevocable action."""
         box = self.window.irrevocable.box
         assert box is not None, "nothing is asked"
         for button in box.buttons():
@@ -96,7 +96,7 @@ class Hands:
         QApplication.processEvents()
 
     def menu_of(self, target: ActionTarget) -> QMenu:
-        """The context menu of a thing in the topology."""
+        """Return the context menu of *target* in the topology."""
         topology = self.window.topology
         item = topology._scene.item_of(target)
         assert item is not None
@@ -128,8 +128,10 @@ def store(tmp_path: Path) -> WindowSettings:
 
 @pytest.fixture(scope="session")
 def earlier_profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a profile that was opened before, with what the start page keeps of the drills: to make its tables
-    and to read all drills anew took more than half of every test's time."""
+    """Return the folder of an existing profile with a filled cache of drills.
+
+    To create both took more than half of each test's time.
+    """
     folder = tmp_path_factory.mktemp("profile")
     with open_profile(folder):
         pass
@@ -147,7 +149,7 @@ def profile(profile_folder: Path, earlier_profile: Path) -> Iterator[Profile]:
 
 
 def show_window(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> OpenWindow:
-    """A window on screen that has the keyboard."""
+    """Yield a window on screen with the keyboard focus."""
     window = build_window(profile, store, use_timer=False, clock=count(step=LOOK_S).__next__)
     window.session.host.at_once_s = WAITED_FOR_S
     qtbot.addWidget(window)
@@ -160,14 +162,14 @@ def show_window(qtbot: QtBot, profile: Profile | None, store: WindowSettings) ->
 
 @pytest.fixture
 def style_sheet() -> None:
-    """For tests of how the window looks: it has its style sheet."""
+    """Apply the style sheet, for tests of the window's appearance."""
 
 
 @pytest.fixture(autouse=True)
 def _no_style_sheet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No style sheet: it takes more than half of the time in which a window is made.
+    """Omit the style sheet, which takes more than half of a window's construction time.
 
-    It also hands fonts and colors on; a test that changes text size or theme needs it.
+    Tests of text size or theme need it, because it propagates fonts and colors.
     """
     if "style_sheet" not in request.fixturenames:
         monkeypatch.setattr(theme, "style_sheet", lambda *_: "")

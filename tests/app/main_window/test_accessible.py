@@ -1,4 +1,4 @@
-"""Every control of every page and panel says what it is, and the keyboard reaches it."""
+"""Accessibility: every control on every page and panel has a name and is reachable by keyboard."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ KINDS = (
     QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QComboBox, QGraphicsView, QLineEdit,
     QPlainTextEdit, QTabBar, QTextEdit,
 )  # fmt: skip
-"""Widgets that somebody works with."""
+"""Widget classes that a user operates."""
 
 
 def panels(window: OpenWindow) -> Iterator[str]:
-    """Those that have something to show in the drill on screen."""
+    """Yield the panels with content in the current drill."""
     world = window.session.history.drill.world
     yield from (dock.name for dock in DOCKS if dock.belongs_in(world))
 
 
 def nameless(root: QWidget) -> Iterator[str]:
-    """Controls in *root* that a screen reader has no words for."""
+    """Yield the controls in *root* that have no accessible name."""
     for widget in root.findChildren(QWidget):
         if not isinstance(widget, KINDS) or isinstance(widget, QScrollBar) or not widget.isVisible():
             continue

@@ -1,4 +1,4 @@
-"""The window says what happens, whichever panel is in sight; nobody has to look."""
+"""The window announces events to screen readers, whatever panel is visible."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALT = Qt.KeyboardModifier.AltModifier
 
 @pytest.fixture(autouse=True)
 def reader() -> Iterator[None]:
-    """Somebody listens."""
+    """Activate screen reader support."""
     QAccessible.setActive(True)
     yield
     QAccessible.setActive(False)
@@ -38,7 +38,7 @@ def begin_drill(hands: Hands, drill: str, mode: str) -> None:
 
 
 def flush_announcements(window: OpenWindow, announcements: list[str]) -> str:
-    """All that was said, with what waits for its turn."""
+    """Return all announcements, including the queued ones."""
     window.teller._announce_pending()
     return " ".join(announcements)
 
@@ -99,7 +99,7 @@ def test_dragging_through_the_past_is_announced_once(
     window.teller._announce_pending()
     announcements.clear()
     for t_s in (8.0, 6.0, 4.0):
-        window.replay.look(t_s)
+        window.replay.show_moment(t_s)
     assert flush_announcements(window, announcements) == "Looking back at 0:04.0 of 0:10.0."
 
 

@@ -1,4 +1,4 @@
-"""A bundle in the window: held, chosen from, taken in, listed with its origin, removed; and own drills handed on."""
+"""Bundles in the window: quarantine, selection, import, origin in the list, removal; and export of own drills."""
 
 from __future__ import annotations
 

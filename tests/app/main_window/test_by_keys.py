@@ -1,4 +1,4 @@
-"""Views in the real window by keys alone: where the keyboard goes, and what it does there."""
+"""Views in the real window by keyboard alone: the focus order, and the effect of keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A seat in the window: its run is in the class's record, and obeys the instructor."""
+"""A seat in the window: the class records its run, and it follows instructions."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
 
 @pytest.fixture
 def fresh_host(tmp_path: Path) -> Iterator[HostProcess]:
-    """A class in which no other test has done anything."""
+    """Yield the host of a class that no other test uses."""
     with run_host(tmp_path / "class.sqlite", "planned-failover", "--mode", "exam") as host:
         yield host
 
 
 def classes_of(window: OpenWindow) -> Classes:
-    """As the menu finds them."""
+    """Return the class controller of the window."""
     assembly = window.findChild(Assembly)
     assert assembly is not None
     for action in window.menus["&Class"].actions():
@@ -206,9 +206,9 @@ def test_a_killed_seat_that_rejoins_is_recorded(
         assert seat is not None
         qtbot.waitUntil(lambda: window.session.loading or window.session.live is not None, timeout=WAIT_MS)
         for _ in range(3):
-            seat._look()  # as the timer does it
+            seat._process_messages()  # as the timer does it
         hands.search()
-        seat._look()
+        seat._process_messages()
         assert seat._timer.isActive()
         assert "in the class" in window.run_facts.text()
         before = len(seat._attendance._seat_log.acts)
@@ -250,7 +250,7 @@ def test_a_seat_never_plays_unrecorded(hands: Hands, qtbot: QtBot, host: HostPro
     assert hands.drill.tick < tick + 3000
     window.navigation.show_home()
     window.session.close()
-    seat._look()
+    seat._process_messages()
     assert "You are no longer in the class" in window.notice.text
     classes.stop()
 
@@ -322,7 +322,7 @@ def test_the_window_continues_with_the_next_part(hands: Hands, qtbot: QtBot, tmp
 def finished_in_a_class_that_asks(
     hands: Hands, qtbot: QtBot, folder: Path, mode: str
 ) -> Iterator[tuple[WindowSeat, ClassRecord]]:
-    """The seat of a run that is over, and the record, of a class that wants to know what people think of their run."""
+    """Yield the seat of a finished run and the record of a class that asks for reflections."""
     (folder / "plan.toml").write_text(f'scenario = "planned-failover"\nmode = "{mode}"\nreflect = true\n')
     classes = classes_of(hands.window)
     with run_host(folder / "class.sqlite", "--plan", folder / "plan.toml") as host:
@@ -667,7 +667,7 @@ def test_hand_is_still_raised_after_a_rejoin_and_f1_opens_the_help(
         seat = classes.seat
         assert seat is not None
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
-        seat._look()
+        seat._process_messages()
         assert seat.hand == hand
         if hand is None:
             seat.raise_hand("Which server?")
@@ -686,7 +686,7 @@ def test_hand_is_still_raised_after_a_rejoin_and_f1_opens_the_help(
 
 
 def _is_raised(host: HostProcess, name: str) -> bool:
-    """Return whether the host has the hand of a seat, which its welcome tells."""
+    """Return whether the host's welcome says that the hand of the seat is raised."""
     record = record_of(host)
     the_class = record.the_class()
     record.close()

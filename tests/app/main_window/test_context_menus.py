@@ -1,4 +1,4 @@
-"""Every item of every context menu in all labs, and the windows that appear meanwhile."""
+"""Every item of every context menu in all labs opens only menus and dialogs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 
 class StrayWindows(QObject):
-    """Collects top-level windows that are neither menus nor dialogs."""
+    """Collector of top-level windows that are neither menus nor dialogs."""
 
     def __init__(self, main_window: QWidget) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ def play(hands: Hands, name: str) -> World:
 
 
 def targets_of(world: World) -> list[ActionTarget]:
-    """All servers, applications and databases; of links, which are many, the first of each sort of ends."""
+    """Return all servers, applications and databases, and one link for each pair of kinds."""
     found: dict[object, ActionTarget] = {}
     for _, targets in list_targets(world):
         for target in targets:

@@ -1,4 +1,4 @@
-"""The Help menu checks the installation in a process of its own and saves a bundle that names nobody."""
+"""The installation check in the Help menu runs in a separate process, and its support bundle is anonymous."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of docks: each row is a view that can be made, is in the menus, and has its keys and a help page."""
+"""The table of docks: each row creates a view, is in the menus, and has a shortcut and a help page."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_each_view_is_in_the_menus_and_the_key_table(window: OpenWindow) -> None
 
 
 class Label(QLabel):
-    """The least that a desk takes in."""
+    """Minimal view that a desk accepts."""
 
     requested = Signal(str)
 
@@ -69,7 +69,7 @@ class Terms:
 
 @dataclass
 class Run:
-    """As much of a run as decides which panels it has."""
+    """Run with only the fields that decide which panels are available."""
 
     world: SimpleNamespace
     terms: Terms
@@ -116,7 +116,7 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
 
 
 class RecordingLabel(Label):
-    """Counts what it is told to show; a view of three parts if it is asked for parts."""
+    """View that counts its updates. It has three parts if a test asks for parts."""
 
     def __init__(self, title: str) -> None:
         super().__init__(title)

@@ -1,4 +1,4 @@
-"""An author's way by keyboard alone, from the start page to a drill that is written, tried, saved and played."""
+"""The workflow of an author by keyboard alone: write, test, save and play a drill from the start page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Key = Qt.Key
 
 
 class Keyboard:
-    """Keys go to whatever has the keyboard, as they do for a person."""
+    """Keyboard that sends keys to the widget with the focus."""
 
     def __init__(self, hands: Hands) -> None:
         self.hands = hands

@@ -1,7 +1,7 @@
-"""Every door of the window in an exam: two runs that differ only in what no server was asked for show the same.
+"""Exam mode shows no hidden facts: two runs that differ only in facts that no server was asked about look the same.
 
-Nothing is listed here that looks at the truth: all panels, menus, the palette, what is copied, saved or searched for
-and what is told aloud are read whole, so that a door which is added later is read, too.
+The test reads all panels, menus, palette results, copied and saved texts, and announcements. It lists none of
+them by name, so it also covers new ones.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ HIDDEN = (
     "hang SERVER_W",
     "black-hole SERVER_B SERVER_W",
 )
-"""Faults that no server has met yet: connections live on, and what is silent is not missed for ten seconds."""
+"""Faults that no server has detected yet: connections stay open, and silence is noticed only after ten seconds."""
 
 Taken = Callable[[str, tuple[str, ...]], set[str]]
 
 SEARCHED = ("agent", "firewall", "SERVER_W")
-"""Queries for every field that filters or finds."""
+"""Queries for all filter and search fields."""
 
 SECONDS = 4.0
 AT_S = 2
@@ -58,7 +58,7 @@ def course(acts: tuple[str, ...]) -> str:
 
 
 def rows(model: QAbstractItemModel, parent: QModelIndex | None = None) -> Iterator[str]:
-    """Every cell of a table or tree, with its hint and what is said of it."""
+    """Yield every cell of a table or tree, with its tooltip and accessible text."""
     above = parent or QModelIndex()
     for row in range(model.rowCount(above)):
         for column in range(1 if isinstance(model, QAbstractListModel) else model.columnCount(above)):
@@ -98,7 +98,7 @@ def entries(actions: list[QAction]) -> Iterator[str]:
 
 
 def collect_window_texts(hands: Hands) -> Iterator[str]:
-    """Everything: of the window with each panel in front, of its menus, of what it copies and tells."""
+    """Yield all texts of the window with each panel in front, its menus, copied texts and announcements."""
     window = hands.window
     window.session.pause()
     for place in DOCKS:
@@ -129,7 +129,7 @@ def collect_window_texts(hands: Hands) -> Iterator[str]:
 
 
 def stops(hands: Hands) -> Iterator[str]:
-    """Yield the texts about letting time pass, and about the reasons to stop."""
+    """Yield the texts for running until a time or condition, and the reasons to stop."""
     window = hands.window
     for name in ("time.next_event", "time.next_state", "time.next_alarm", "time.until"):
         window.notice.clear()

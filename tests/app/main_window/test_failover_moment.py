@@ -1,4 +1,4 @@
-"""The staged failover: it comes by itself, slows the clock, is stepped and replayed by keys, and leaves no trace."""
+"""The failover stage: it appears automatically, slows the clock, responds to keys, and does not change the run."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def locale(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 class StageWidget(QWidget):
-    """One state of the stage, drawn as text without the cached picture."""
+    """Widget that draws one state of the stage directly, without the cached picture."""
 
     def __init__(self, size: QSize, large_text: bool) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The first run: five captions with the figures of the run, then the user's turn, all by keyboard; never in the way."""
+"""The introduction: five captions with figures from the run, then the user's turn, by keyboard alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Irrevocable actions ask first, and no dialog that appears is answered by accident."""
+"""Irrevocable actions need a confirmation, and no dialog can be confirmed by an accidental key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sheet of keys tells the truth: what stands on it works where it says, and what works stands on it."""
+"""The shortcut sheet is correct: each listed key works in its context, and each working key is listed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.open_window import OpenWindow
 
 
 class Watch(QObject):
-    """Takes note of the shortcuts that arrive, and keeps them from doing anything."""
+    """Event filter that records shortcuts and blocks them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ def test_every_working_key_is_on_the_sheet(lab: OpenWindow) -> None:
 
 
 FOR_CLOSING = {"Esc"}
-"""Leaves whatever has opened."""
+"""Keys that close the current dialog or panel."""
 
 
 def _text(key: QKeySequence) -> str:

@@ -1,4 +1,4 @@
-"""Learn from your mistakes: the position on the desk, the player's answer, the better continuation; by keyboard."""
+""" "Learn from your mistakes" by keyboard: the position on the desk, the player's answer, the better continuation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BETTER = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA
 
 
 def played_badly(hands: Hands) -> None:
-    """The session is removed as soon as the principal is lost."""
+    """Play a run in which the session is removed right after the principal fails."""
     window = hands.window
     scenario = load_shipped_scenario("forced-service")
     window.play.begin(scenario, "practice", scenario.seed)

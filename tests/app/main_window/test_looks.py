@@ -1,4 +1,4 @@
-"""Themes, presenting, layouts and recent files, in the window."""
+"""Themes, presenter mode, layouts and recent files in the window."""
 
 from __future__ import annotations
 
@@ -502,7 +502,7 @@ def test_full_screen_and_back_keeps_the_layout(qapp: QApplication, lab: OpenWind
     assert places() == before
     toggle()
     qapp.processEvents()
-    lab.full_screen.look()
+    lab.full_screen.store_sizes()
     lab.desk.resizeDocks([lab.desk.docks["charts"]], [250], Qt.Orientation.Horizontal)
     qapp.processEvents()
     toggle()
@@ -511,7 +511,7 @@ def test_full_screen_and_back_keeps_the_layout(qapp: QApplication, lab: OpenWind
 
 
 def _lightness(button: QAbstractButton) -> list[int]:
-    """Of each opaque pixel of what is on the button."""
+    """Return the lightness of each opaque pixel of the button's icon."""
     image = button.icon().pixmap(32, 32).toImage()
     pixels = (image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height()))
     return [color.lightness() for color in pixels if color.alpha() > 200]
@@ -537,7 +537,7 @@ def test_every_icon_stays_visible_after_a_theme_change(
 
 
 CONSOLE_PX: Final = 222
-"""Height left for the SQL windows on a screen of 768 lines with a title bar, as seen."""
+"""Measured height of the SQL windows on a screen of 768 lines with a title bar."""
 
 
 @pytest.mark.usefixtures("style_sheet")

@@ -1,4 +1,4 @@
-"""One moment and one span for the whole desk, chosen with mouse and keys."""
+"""Selection of a moment or span for all panels of the desk, by mouse and keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.open_window import OpenWindow
 
 @pytest.fixture
 def desk(hands: Hands, window: OpenWindow) -> Hands:
-    """Two minutes of the lab, with a failover in them."""
+    """Play two minutes of the lab with a failover."""
     window.choose("lab")
     window.brief.started.emit("lab")
     window.session.set_speed(20.0)
@@ -34,7 +34,7 @@ def times(window: OpenWindow, name: str) -> list[float]:
 
 
 def drag(qtbot: Any, window: OpenWindow, from_s: float, to_s: float) -> None:
-    """Press, move and release over the charts."""
+    """Drag over the charts from *from_s* to *to_s*."""
     charts = window.charts
     box = charts.panels[0].plot.vb.sceneBoundingRect()
     low, high = charts.panels[0].plot.vb.viewRange()[0]
@@ -107,7 +107,7 @@ def test_a_range_can_be_selected_by_keyboard(qtbot: Any, window: OpenWindow, des
 
 
 def test_another_drill_starts_without_a_selection(window: OpenWindow, desk: Hands) -> None:
-    window.moments.look_at(12.0)
+    window.moments.point_at(12.0)
     window.moments.choose_span((1.0, 5.0))
     window.actions_by_name["drill.restart"].trigger()
     desk.say_yes()

@@ -1,4 +1,4 @@
-"""Painted text on the desk and the start page is legible: 4.5:1 in each theme, and nothing is cut off."""
+"""Painted text on the desk and the start page has a contrast of at least 4.5:1 in each theme, and is not clipped."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_viewing_the_past_takes_only_its_strip_from_the_desk(stage: OpenWindow) 
     stage.appearance.set_font_scale(1.5)
     settle()
     before = stage.desk.height()
-    stage.replay.look(24.0)
+    stage.replay.show_moment(24.0)
     settle()
     assert stage.desk_page.height() <= stage.height()
     assert 0.5 * before < stage.desk.height() < before

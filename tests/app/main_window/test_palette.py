@@ -28,7 +28,7 @@ def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSett
 
 
 def search_palette(hands: Hands, query: str) -> list[str]:
-    """Types into the palette; what it lists first."""
+    """Type *query* into the palette, and return its results in order."""
     hands.press(Qt.Key.Key_P, *CTRL_SHIFT)
     hands.window.palette_of_commands.field.clear()
     hands.qtbot.keyClicks(QApplication.focusWidget(), query)
@@ -46,7 +46,7 @@ FIRST = (
     ("dark", "Design: Dunkel"),
     ("principal loses its net", "Übung öffnen: Principal loses its network"),
 )
-"""Query, and the first result."""
+"""Query, and the expected first result."""
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Modules that load next to the idle window are present, and loading ends with the window."""
+"""Modules that load in the background are loaded completely, and loading stops when the window closes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole window in the pseudo-locale: what is not accented was never marked, and what is cut off has no room."""
+"""The window in the pseudo-locale: text without accents is not translatable, and clipped text lacks space."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ DATA = re.compile(
     r"|Fig|Table \d|Tables|\w+\\\w+|[\w]*_[\w]*|master|svg|\*|png|csv|toml|json|html"
 )
 OF_QT = ("qt_", "ScrollLeft", "ScrollRight")
-"""Names of the widgets that Qt makes itself, with its own words."""
+"""Prefixes of names of widgets that Qt creates itself, with Qt's own texts."""
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSett
 
 
 SAYING = ("Events", "Fault ledger", "Topology")
-"""Tables whose cells are ours; those of other tables are SQL Server's, or figures."""
+"""Tables with texts of the program; cells of other tables hold figures or texts of SQL Server."""
 
 UNFINISHED = """
 title = "Half"
@@ -89,11 +89,11 @@ do = "powr-off SERVER_A"
 
 
 TYPED = {"minuts", "nobody", "new-scenario", "database[0]", "timeline[0]"}
-"""Of it."""
+"""Texts typed by this test."""
 
 
 def pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
-    """Goes through the window; the page that is on screen comes out at each stop."""
+    """Open each page of the window, and yield its name and widget."""
     window = hands.window
     yield "start", window
     window.choose("automatic-failover")
@@ -127,7 +127,7 @@ def pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
 
 
 def list_texts(window: QWidget) -> Iterator[tuple[str, str]]:
-    """(where, text) of everything that somebody reads or hears, apart from cells and documents."""
+    """Yield (place, text) for every readable or spoken text, except table cells and documents."""
     for widget in [window, *window.findChildren(QWidget)]:
         if not widget.isVisible() or widget.objectName().startswith(OF_QT):
             continue
@@ -179,7 +179,7 @@ def phrases(text: str) -> Iterable[str]:
 
 @pytest.fixture(scope="module")
 def data() -> set[str]:
-    """Everything that authors have written, in the pieces in which it is compared, and names of the product."""
+    """Return the texts of authors, split as they are compared, and product names."""
     texts = [text for file in scenario_files.all_files()[0] for text in strings(file.load().model_dump())]
     texts += [field.key for section in sections() for model in section.models for field in fields(model)]
     texts += [*VERBS, *SECTIONS, *(f"{perf.group}:{perf.name}" for perf in PERFS)]
@@ -187,7 +187,7 @@ def data() -> set[str]:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every text in plain data."""
+    """Yield every string in nested plain data."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
@@ -198,7 +198,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def unsaid(text: str) -> Iterator[str]:
-    """Yield the parts that are equal in every language: the text itself, or a quotation in a sentence."""
+    """Yield the parts that are not translated: the text itself, or a quotation in a sentence."""
     if not isinstance(text, LocalizableMessage):
         yield text
         return

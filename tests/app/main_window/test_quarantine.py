@@ -1,4 +1,4 @@
-"""A file from somebody else is shown before anything of it runs, and once accepted opens without a question."""
+"""A file from another person is shown before its contents run; after acceptance it opens without a question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text of the topology in pixels, in the canvas that the desk gives it."""
+"""Text size of the topology, in pixels, on the canvas of the desk."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
 
 
 def least_px(canvas: Topology, name: str) -> float:
-    """Height of the smallest text of a scenario; of labs that which is really painted."""
+    """Return the height of the smallest text of a scenario; for labs, of the text really painted."""
     drill = Drill(load_shipped_scenario(name), seed=1)
     drill.advance_to(round(100 * PLAYED_S))
     canvas.show_drill(drill)

@@ -1,4 +1,4 @@
-"""Looking back in the window: time line, bar, branches kept in the profile, the debrief's buttons, runs as files."""
+"""Looking back in the window: time line, playback bar, stored branches, debrief buttons, and run files."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def begin(hands: Hands, name: str = "automatic-failover", mode: str = "practice"
 
 
 def with_a_failover(hands: Hands, mode: str = "practice") -> Drill:
-    """A run of 80 s: SERVER_A loses its power at about 59 s."""
+    """Play 80 s; SERVER_A loses power at about 59 s."""
     begin(hands, mode=mode)
     hands.wait(80.0)
     hands.window.session.pause()
@@ -138,7 +138,7 @@ def test_a_held_key_does_not_outrun_the_window(hands: Hands, monkeypatch: pytest
     hands.press(Key.Key_End, Mod.AltModifier, target=window.topology)
     QApplication.processEvents()
     shown: list[int] = []
-    look = window.session.look
+    look = window.session.show_moment
 
     def showing(tick: int) -> bool:
         shown.append(tick)
@@ -177,7 +177,7 @@ def test_the_timeline_marks_detections_and_transitions(hands: Hands) -> None:
 
 
 def branch_without_witness(hands: Hands) -> Drill:
-    """A branch that leaves the run at 30 s, in which the witness is removed."""
+    """Create a branch at 30 s in which the witness is removed."""
     with_a_failover(hands)
     click_at(hands, 30.0)
     hands.click(hands.window.replay.bar.go_on)
@@ -610,7 +610,7 @@ def test_canceling_the_reference_keeps_the_run(hands: Hands) -> None:
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == 0
     assert session.history is not None
-    assert session.look(session.history.drill.tick // 2)
+    assert session.show_moment(session.history.drill.tick // 2)
 
 
 @pytest.mark.slow

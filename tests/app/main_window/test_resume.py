@@ -1,4 +1,4 @@
-"""A killed program: what was acknowledged is not lost, and the next start goes on at its tick with the same hash."""
+"""After a kill of the program no acknowledged input is lost; the next start continues at the same tick and hash."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def pick(box: QComboBox, text: str) -> None:
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, role: QMessageBox.ButtonRole) -> list[str]:
-    """The questions that are asked from now on, each answered with its button of that role."""
+    """Answer all following questions with the button of *role*, and return the list of questions."""
     asked: list[str] = []
 
     def answer(box: QMessageBox) -> int:

@@ -1,4 +1,4 @@
-"""The scenario editor in the window: typing, form, files, drafts, running and playing what is written."""
+"""The scenario editor in the window: typing, form, files, drafts, trial runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.open_window import OpenWindow
 
 @pytest.fixture
 def page(hands: Hands) -> ScenarioEditor:
-    """The editor on screen with the text of a new scenario, read."""
+    """Open the editor with a new scenario, and return it after parsing."""
     hands.window.actions_by_name["drill.editor"].trigger()
     page = hands.window.editing.page
     page.settle()

@@ -1,4 +1,4 @@
-"""Scripts and results of the SQL windows, from and into files."""
+"""Saving and loading scripts and results of the SQL windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language of the window: chosen in the View menu for the next start, Qt's own dialogs with it."""
+"""The interface language: selected in the View menu, used after a restart, also for dialogs of Qt."""
 
 from __future__ import annotations
 

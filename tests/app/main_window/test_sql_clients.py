@@ -1,4 +1,4 @@
-"""SQL clients at the run of a window: without a window, in the same thread."""
+"""SQL clients connected to the run of a window, without a window, in one thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 
 class Desk:
-    """The parts of a desk that a window has."""
+    """Stub of a desk with the parts that a window uses."""
 
     def __init__(self, owner: QWidget) -> None:
         self.session = HostSession(owner, clock=lambda: 0.0, use_timer=False)
@@ -28,7 +28,7 @@ class Desk:
         self.ports = ClientPorts(self.session, self.notice, owner)
 
     def run_until_done(self, coroutine: Coroutine[Any, Any, Any], turns: int = 50) -> Any:
-        """Return the result of a client, with the ports in the same loop."""
+        """Run the event loop with the ports until *coroutine* is done; return its result."""
         task = self.ports._loop.create_task(coroutine)
         for _ in range(turns):
             if task.done():

@@ -1,4 +1,4 @@
-"""The start of the window and its two bad ends: a profile that cannot be opened, and a fault of ours."""
+"""The start of the window and its two failures: a profile that cannot be opened, and a defect of the program."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from tests.open_window import OpenWindow, build_window
 from tests.shipped_scenarios import load_shipped_scenario
 
 READY_MS = 60_000
-"""Everything is there by then, however busy the machine is."""
+"""Time limit for the complete start on a busy machine."""
 
 
 @pytest.fixture
 def bare_window(
     qtbot: QtBot, qapp: QApplication, profile: Profile, profile_folder: Path, store: WindowSettings
 ) -> OpenWindow:
-    """The start page as it is when nothing else is there yet; two drills are known from last time."""
+    """Yield the window when only the start page exists; two drills are cached from an earlier start."""
     files = [scenario_files.find(name) for name in ("lab", "automatic-failover")]
     profile_folder.mkdir(exist_ok=True)
     summaries.read(files, profile_folder)
@@ -42,7 +42,7 @@ def bare_window(
 
 @pytest.fixture
 def startup(bare_window: OpenWindow, profile: Profile) -> Iterator[Start]:
-    """The steps that complete the window."""
+    """Yield the steps that complete the window."""
     start = Start(bare_window, lambda: profile)
     yield start
     start.end()

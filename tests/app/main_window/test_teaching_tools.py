@@ -1,4 +1,4 @@
-"""Notes, spotlight, find, preview and drill-down on the topology, with real clicks and keys."""
+"""Teaching tools on the topology: notes, spotlight, find, preview and drill-down, with real clicks and keys."""
 
 from __future__ import annotations
 

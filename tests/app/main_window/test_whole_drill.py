@@ -1,4 +1,4 @@
-"""Whole drills in the real window: by mouse, by keyboard, by text, from the start page to the debrief."""
+"""Complete drills in the real window by mouse, by keyboard and by text, from the start page to the debrief."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def button(page: QWidget, text: str) -> QPushButton:
 
 
 def begin(hands: Hands, name: str) -> None:
-    """From the start page to the desk."""
+    """Start a drill from the start page."""
     window = hands.window
     window.picker.choose_card(name)
     window.picker.grid.setFocus()

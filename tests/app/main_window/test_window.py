@@ -1,4 +1,4 @@
-"""The window around the drills: pages, menus, keys, themes, layouts, what is kept for the next start."""
+"""The window around the drills: pages, menus, keys, themes, layouts, and stored settings."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ CLUSTERED: Final = {"dashboard", "cluster"}
 
 
 def open_docks(window: OpenWindow) -> set[str]:
-    """But those of clusters, which the lab closes."""
+    """Return the open docks, without those for clusters, which the lab hides."""
     return {name for name, dock in window.desk.docks.items() if not dock.isHidden()} - CLUSTERED
 
 

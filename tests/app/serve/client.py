@@ -1,4 +1,4 @@
-"""The least that a client of TDS 7.4 says, in bytes: for tests that need no driver."""
+"""Minimal client of TDS 7.4, for tests that need no driver."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from app.serve.login import END, HEADER, PacketKind, packet
 
 TRANSACTION_HEADER = struct.pack("<IIHQI", 22, 18, 2, 0, 1)
 READ_ONLY = 0x20
-"""fReadOnlyIntent among the type flags of a login."""
+"""Flag fReadOnlyIntent in the type flags of LOGIN7."""
 
 
 def login(user: str, password: str, database: str = "", read_only: bool = False) -> bytes:
-    """The body of a LOGIN7."""
+    """Return the body of a LOGIN7 message."""
     hidden = bytes(((byte << 4 | byte >> 4) & 0xFF) ^ 0xA5 for byte in password.encode("utf-16-le"))
     texts = [one.encode("utf-16-le") for one in ("host", user, "", "test", "", "", "raw", "", database)]
     texts[2] = hidden
@@ -29,14 +29,14 @@ def login(user: str, password: str, database: str = "", read_only: bool = False)
 
 
 class Client:
-    """A connection that is logged in, or not: `welcome` is what the server has said to the login."""
+    """Connection to the server. `welcome` is the response to the login, also if the login fails."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
         self.welcome = b""
 
     async def ask(self, text: str) -> bytes:
-        """The tokens of the answer to a batch. Raises ConnectionError."""
+        """Send a batch, and return the tokens of the response. Raises ConnectionError."""
         return await self.say(packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le")))
 
     async def say(self, raw: bytes) -> bytes:

@@ -29,7 +29,7 @@ CORPUS = Path(__file__).parent / "corpus"
 FOUND = ROOT / "build" / "fuzz"
 ATHERIS = ROOT / "build" / "atheris"
 INPUT_MAX = 4_096
-"""Bytes of an input: the largest packet of a login."""
+"""Maximum size of an input in bytes: the largest login packet."""
 
 
 def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object], ...]:
@@ -48,7 +48,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
     own = tls("127.0.0.1")
 
     def calls(data: bytes) -> None:
-        prepared = requests.Prepared()
+        prepared = requests.PreparedStatements()
         prepared.store(requests.PreparedStatement("@p int", "SELECT @p"))
         requests.read_calls(data[1:], versions[data[0] % 4] if data else versions[0], prepared)
 
@@ -61,7 +61,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
         read.literal.encode("utf-8", "surrogatepass")
 
     class Bytes(Pipe):
-        """A client that sends its bytes in pieces and then waits for nothing more."""
+        """Client that sends its bytes in pieces and then closes."""
 
         def __init__(self, data: bytes) -> None:
             super().__init__(lambda _: None)
@@ -83,7 +83,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
             pass
 
     class World:
-        """One instance; whoever connects has a session."""
+        """World with one instance that accepts every login."""
 
         class Instance:
             version = 2014
@@ -100,7 +100,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
             self.world: Any = World()
             self.tls = own
 
-        def ask(self, line: str) -> asyncio.Future[Any]:
+        def send_input(self, line: str) -> asyncio.Future[Any]:
             from app.host import RequestResult
 
             verb, window, *_ = line.split(" ")
@@ -134,13 +134,13 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
         loop.run_until_complete(TdsSession(Door(), "SERVER_A", "tds1", Bytes(data)).run())
 
     def after_login(data: bytes) -> None:
-        """Requests of a client that is in: the first byte of each piece says which, the second how long."""
+        """Send requests after a login: the first byte of each piece selects the kind, the second the length."""
 
         async def serve() -> None:
             door = Door()
             session = TdsSession(door, "SERVER_A", "tds1", Bytes(b""))
             session.server = "SERVER_A"
-            await door.ask("connect SERVER_A#tds1 {}")
+            await door.send_input("connect SERVER_A#tds1 {}")
             kinds = (
                 PacketKind.BATCH,
                 PacketKind.RPC,
@@ -177,7 +177,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
 
 
 def play(data: bytes, all_targets: tuple[Callable[[bytes], object], ...]) -> None:
-    """Give one input to the target that it names. Raises what nobody expects."""
+    """Give one input to the target that its first byte selects. Raises unexpected exceptions."""
     if data:
         all_targets[data[0] % len(all_targets)](data[1:])
 
@@ -203,7 +203,7 @@ def main() -> int:
 
 
 def _keep() -> int:
-    """The shortest inputs come first, so that they stand for the longer ones that pass the same ways."""
+    """Copy inputs with new coverage into the corpus, shortest first; return their number."""
     with asyncio.Runner() as runner:
         every = targets(runner.get_loop())
         gone: set[tuple[object, int, int]] = set()
@@ -220,7 +220,7 @@ def _keep() -> int:
 
 
 def _trace_lines(work: Callable[[], object]) -> set[tuple[object, int, int]]:
-    """From which line of app.serve to which *work* goes."""
+    """Return the line transitions in app.serve during *work*."""
     found: set[tuple[object, int, int]] = set()
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
@@ -245,7 +245,7 @@ def _trace_lines(work: Callable[[], object]) -> set[tuple[object, int, int]]:
 
 
 def _child(*arguments: str) -> int:
-    """libFuzzer ends its process."""
+    """Run libFuzzer in a child process, because it ends its process."""
     command = [sys.executable, "-m", "tests.app.serve.fuzz", "--child", *(f"={one}" for one in arguments)]
     return subprocess.run(command, cwd=ROOT).returncode
 

@@ -1,4 +1,4 @@
-"""SQL Server Browser: which port an instance has."""
+"""SQL Server Browser: the port of an instance."""
 
 from __future__ import annotations
 

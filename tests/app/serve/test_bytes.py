@@ -1,4 +1,4 @@
-"""Bytes of the wire protocol, without a wire."""
+"""Encoding and decoding of the wire protocol, without sockets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.serve.login import (
     packets,
     read_prelogin,
 )
-from app.serve.requests import Prepared, SqlRequest, read_batch, read_calls
+from app.serve.requests import PreparedStatements, SqlRequest, read_batch, read_calls
 from app.serve.session import encode_answer
 from app.serve.types import column, read_typed
 from engine.tsql.scalars.values import Scalar
@@ -129,7 +129,8 @@ def test_a_call_is_shown_as_in_a_trace() -> None:
     body = b"\x04\0\0\0\xff\xff\x0a\0\0\0" + text("SELECT @p") + text("@p int")
     body += b"\x02" + "@p".encode("utf-16-le") + b"\0\x26\x04\x04\x07\0\0\0"
     assert (
-        read_calls(body, TDS_7_4, Prepared())[0].text == "EXEC sp_executesql N'SELECT @p', N'@p int', @p = 7"
+        read_calls(body, TDS_7_4, PreparedStatements())[0].text
+        == "EXEC sp_executesql N'SELECT @p', N'@p int', @p = 7"
     )
 
 
@@ -154,7 +155,7 @@ def test_an_output_value_is_at_the_position_of_its_parameter(
         + b"".join(map(parameter, leading_parameters))
     )
     body += b"\x02" + "@p".encode("utf-16-le") + b"\1\x26\x04\x04\x07\0\0\0"
-    (asked,) = read_calls(body, TDS_7_4, Prepared())
+    (asked,) = read_calls(body, TDS_7_4, PreparedStatements())
     assert asked.outputs == ((len(leading_parameters), "@p", "int"),)
 
 

@@ -1,4 +1,4 @@
-"""Real drivers against `mirrordrill serve`, in a process of its own."""
+"""Real drivers against `mirrordrill serve` in a separate process."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ from tests.drivers.relay import Relay
 from tests.forked import Program, run
 
 PROFILES = {"pyodbc": "odbc-18", "mssql-python": "mssql-python", "pymssql": "freetds"}
-"""Of each driver its profile, which a client of the lab has; no connection string names a partner. python-tds, which
-leaves a socket behind at each login that fails, is played by `make drivers`."""
+"""Profile of each driver, which a client of the lab uses; connection strings name no partner. python-tds is
+tested by `make drivers`, because it leaks a socket at each failed login.
+"""
 
 
 @dataclass
@@ -43,7 +44,7 @@ class Served:
     lines: IO[str]
     """Stream for input lines."""
     heard: list[str] = field(default_factory=list)
-    """Events, as lines of JSON."""
+    """Events received so far, as lines of JSON."""
 
     @property
     def principal(self) -> dict[str, Any]:
@@ -56,7 +57,7 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The lab with servers of 2014; at the end it is killed, and what stands in its record is replayed."""
+    """Yield the lab with servers of version 2014; at the end kill it, and replay its record."""
     folder = tmp_path_factory.mktemp("served")
     record, certificate, lab = folder / "run.json", folder / "run.pem", folder / "lab.toml"
     lab.write_text(with_profiles({(profile, "told") for profile in PROFILES.values()}, 0), encoding="utf-8")
@@ -118,7 +119,7 @@ DRIVERS: dict[str, tuple[Callable[..., Any], str]] = {
     "pyodbc": (connect_pyodbc, "?"),
     "mssql-python": (connect_mssql_python, "?"),
 }
-"""Connect functions by driver, and the mark of a parameter."""
+"""Connect function of each driver, and its parameter marker."""
 EACH = pytest.mark.parametrize("driver", DRIVERS)
 
 
@@ -211,11 +212,11 @@ VALUES: dict[str, tuple[str, object]] = {
     ),
     "xml": ("'<a>x</a>'", "<a>x</a>"),
 }
-"""Of each type a value as T-SQL writes it and as Python has it."""
+"""Value of each type in T-SQL notation, and as a Python object."""
 
 
 def plainly(value: object) -> object:
-    """Ways of drivers: a GUID as text, a float where the type has 4 bytes."""
+    """Convert driver-specific values: GUIDs to text, 4-byte floats to rounded floats."""
     if isinstance(value, str) and len(value) == 36 and value.count("-") == 4:
         return UUID(value)
     return bytes(value) if isinstance(value, bytearray) else value
@@ -465,7 +466,7 @@ DIALECTS = {"mssql+pymssql": connect_pymssql, "mssql+pyodbc": connect_pyodbc}
 
 
 def sqlalchemy_engine(dialect: str, *servers: dict[str, Any]) -> sqlalchemy.Engine:
-    """A pool of connections to the first of *servers* that lets it in."""
+    """Return a connection pool to the first of *servers* that accepts logins."""
 
     def creator() -> Any:
         for server in servers[:-1]:

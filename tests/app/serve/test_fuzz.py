@@ -1,4 +1,4 @@
-"""Inputs that fuzzing has found (fuzz.py): each is read or refused, none is a defect."""
+"""Inputs found by fuzzing (fuzz.py): each is parsed or refused, without unexpected exceptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layer below and around TDS: packets that vanish, and limits that answer as a server does."""
+"""Transport problems and limits: lost packets, and limits answered as SQL Server does."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux filters p
 
 
 def can_filter_packets() -> bool:
-    """Return whether this user may attach a filter to a socket; a hardened kernel keeps that for root."""
+    """Return whether this user may attach a filter to a socket; hardened kernels reserve this for root."""
     if sys.platform != "linux":
         return False
     program = ctypes.create_string_buffer(PASS_NOTHING)
@@ -57,7 +57,7 @@ def error(number: int) -> bytes:
 
 
 def big(size: int) -> bytes:
-    """A batch of about *size* bytes, in packets."""
+    """Return a batch of about *size* bytes, as packets."""
     body = TRANSACTION_HEADER + "SELECT 1 --".encode("utf-16-le") + b"x\0" * (size // 2)
     step = SIZE_MAX - HEADER.size
     out = bytearray()
@@ -71,7 +71,7 @@ def big(size: int) -> bytes:
 
 
 async def raw(site: Site, name: str) -> socket.socket:
-    """A connection that is logged in, and as the system sees it."""
+    """Return the socket of a connection after its login."""
     loop = asyncio.get_running_loop()
     made = socket.socket()
     made.setblocking(False)

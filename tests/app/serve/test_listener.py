@@ -1,4 +1,4 @@
-"""Ports that do as the instances and listeners behind them, with a run in the same loop."""
+"""Ports that behave as their instances and listeners, with a run in the same loop."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.events import read_field
 
 
 class Site:
-    """A run, its ports, and who is connected there."""
+    """A run with its ports and connected clients."""
 
     def __init__(self, name: str) -> None:
         self.host = Host(clock=lambda: 0.0)
         self.host.open(Drill(scenario_files.find(name).load(), 1), NoRecorder())
-        self.host.inbox.wake = self.host.take_in
+        self.host.inbox.wake = self.host.process_inbox
         self.host.play()
         self.listener = Listener(self.host)
         self._clients: list[Client] = []
@@ -37,7 +37,7 @@ class Site:
         return self._clients[-1]
 
     async def run_on(self, seconds: float) -> None:
-        """Let simulated time pass, and the ports follow it."""
+        """Advance simulated time, and update the ports."""
         assert self.host.live is not None
         until = self.host.live.world.t_s + seconds
         while self.host.live.world.t_s < until:

@@ -1,4 +1,4 @@
-"""Packets that no client sends, over a real socket: each is refused, and others go on undisturbed."""
+"""Malformed packets over a real socket: each is refused, and other connections are not affected."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def messages(password: str) -> list[tuple[int, bytes]]:
 
 
 def malform(chance: random.Random, kind: int, body: bytes) -> bytes:
-    """Change bytes, cut, lengthen, retype a message, or lie about its length."""
+    """Return a damaged message: changed, cut or extended bytes, another type, or a wrong length."""
     data, length, status = bytearray(body), None, 1
     match chance.randrange(6):
         case 0:

@@ -1,4 +1,4 @@
-"""The order desk, a program of its own, against its drill under `mirrordrill serve`: what it suffers is what counts."""
+"""The order desk as a separate program against its drill under `mirrordrill serve`: its own failures are scored."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ LATER = {
     'within = "140s"': 'within = "30min"',
     'within = "4min"': 'within = "30min"',
 }
-"""The same drill without its clock: the failures come when the program is so far, on however busy a machine."""
+"""Replacements that remove fixed times from the drill: failures come when the program is ready for them."""
 
 
 class Play:
-    """The drill under way, as its lines tell of it."""
+    """The drill in progress, known from its output lines."""
 
     def __init__(self, running: Program) -> None:
         self._in, self._out = running.stdin, running.stdout
@@ -41,7 +41,7 @@ class Play:
         self._in.flush()
 
     def wait(self, wanted: Callable[[Any], bool], times: int = 1) -> None:
-        """Until so many of the events that are *wanted* have come."""
+        """Wait until *times* of the *wanted* events have occurred."""
         while times:
             line = self._out.readline()
             assert line, "the run is over"
@@ -67,7 +67,7 @@ def is_synchronized(event: Any) -> bool:
 
 
 def play_order_drill(folder: Path, switches: Sequence[str], story: Callable[[Play], None]) -> Any:
-    """The report of the drill with the order desk in it; replayed, it is the same run."""
+    """Play the drill with the order desk, verify its replay, and return the report."""
     drill, record = folder / "app-real-program.toml", folder / "run.json"
     text = (ROOT / "scenarios/app-real-program.toml").read_text(encoding="utf-8")
     for soon, late in LATER.items():

@@ -1,4 +1,4 @@
-"""Runs that share a past, in the profile: names, parents, journals, and which of them is to be continued."""
+"""Branches in the profile: names, parents, journals, and the branch to continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening the file: locked, checked, migrated, backed up; every refusal is one sentence."""
+"""Opening a database file: locking, checks, migration, backup; each refusal is one sentence."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ NEWEST = database.revision_of(max(database.MIGRATIONS.glob("*.sql")))
 
 
 def with_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
-    """Pretend that the program knows one more version."""
+    """Add a migration to the program, as a newer version would."""
     migrations = tmp_path / "migrations"
     shutil.copytree(database.MIGRATIONS, migrations)
     (migrations / "9998_next.sql").write_text(f"CREATE TABLE seat (id INTEGER);\n{statement};\n")

@@ -1,4 +1,4 @@
-"""Deleting finished runs: nothing of them stays, and nothing else is harmed or missed."""
+"""Deletion of finished runs: all their data disappears, and all other data stays."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_an_unfinished_run_and_its_tree_are_not_deleted(profile: Profile) -> Non
 
 
 def tree(profile: Profile) -> list[RunId]:
-    """main, two that left it, and one that left the first of them."""
+    """Store the branch main, two branches of it, and a branch of the first of these."""
     main = play_run(profile, "0 a", "0.01 b", "0.02 c")
     one = play_run(profile, "0 a", "0.01 b", "0.02 d", "0.03 e")
     two = play_run(profile, "0 a", "0.02 f")

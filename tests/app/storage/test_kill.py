@@ -1,4 +1,4 @@
-"""A process killed in mid-drill loses no act that it was told is stored."""
+"""A process killed during a drill loses no input that was acknowledged as stored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ for number in count(len(run.lines) + 1):
 
 
 def play_and_kill(folder: Path, acts: int) -> int:
-    """Go on with the run in a process and kill it in the middle; the last act it was told is stored."""
+    """Continue the run in a process and kill it; return the number of the last acknowledged input."""
     command = [sys.executable, "-c", PLAY_FOR_EVER, str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

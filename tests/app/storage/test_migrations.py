@@ -1,4 +1,4 @@
-"""A profile of every released version opens with what it knew, and leaves a backup of before."""
+"""A profile of every released version opens with its data, and a backup of it is kept."""
 
 from __future__ import annotations
 
@@ -26,11 +26,14 @@ REPORTS = {
     3: {"availability": TOTALS},
     4: {"availability": TOTALS},
 }
-"""Run -> its report; the second went back, the third is damaged, the fourth is a branch where there are branches."""
+"""Reports by run.
+
+The second run has a rewind, the third is damaged, the fourth is a branch if the version has branches.
+"""
 
 
 def of_version(folder: Path, revision: str) -> None:
-    """A profile as the program of that time wrote it, with four finished runs."""
+    """Create a profile as *revision* wrote it, with four finished runs."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / database.FILE_NAME
     with closing(sqlite3.connect(file)) as writer:

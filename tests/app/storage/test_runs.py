@@ -1,4 +1,4 @@
-"""The journal: what was acknowledged is there again, or a sentence says why not."""
+"""The journal: acknowledged inputs are read back, or a sentence gives the reason."""
 
 from __future__ import annotations
 

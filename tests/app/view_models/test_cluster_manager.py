@@ -1,4 +1,4 @@
-"""Failover Cluster Manager shows what its node knows; each of its actions is an input line that is understood."""
+"""Failover Cluster Manager shows the knowledge of its node; each of its actions is a valid input line."""
 
 from __future__ import annotations
 

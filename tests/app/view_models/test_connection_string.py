@@ -1,4 +1,4 @@
-"""The connection string of an application, and the one input that makes it another."""
+"""The connection string of an application, and the input that changes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The course that is read from events adds up to the engine's own account of each database."""
+"""Downtime derived from events equals the engine's own account of each database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""At safety OFF a database is not protected, however its state reads."""
+"""A database with safety OFF is not protected, even if its state is SYNCHRONIZED."""
 
 from __future__ import annotations
 

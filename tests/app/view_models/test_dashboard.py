@@ -1,4 +1,4 @@
-"""The dashboard shows what the chosen server knows, with the policies' words."""
+"""The dashboard shows the knowledge of the chosen server, with the names of its policies."""
 
 from __future__ import annotations
 

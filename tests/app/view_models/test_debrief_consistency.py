@@ -53,7 +53,7 @@ def play(name: str, player: str) -> Drill:
 
 
 def moments_of(drill: Drill) -> Iterator[tuple[int, World, int]]:
-    """Play *drill* again; yield the start of each stretch in which nothing happens, its world, and its end."""
+    """Replay *drill*; yield start, world and end of each interval without events."""
     again = Drill(drill.scenario, drill.seed, drill.mode)
     inputs = list(drill.journal)
     grid = range(0, drill.tick, TICKS_PER_S)
@@ -68,7 +68,7 @@ def moments_of(drill: Drill) -> Iterator[tuple[int, World, int]]:
 
 
 def seconds_of(drill: Drill) -> dict[str, float]:
-    """Downtime, client downtime and exposure, summed over databases from the states of the world."""
+    """Return downtime, client downtime and exposure in seconds, summed over databases from the states of the world."""
     writers = {
         name: [one.name for one in drill.scenario.clients if name in one.databases and not one.read_only]
         for database in drill.scenario.databases
@@ -170,7 +170,7 @@ def analyze(drill: Drill) -> tuple[Review, Account, tuple[RunSegment, ...]]:
 
 
 def replay(drill: Drill, lesson: RunSegment) -> Drill:
-    """The run up to the mistake, then the better continuation."""
+    """Replay the run up to the mistake, then apply the better continuation."""
     run = Drill(drill.scenario, drill.seed)
     run_to_completion(playing(run, lesson.plan, default_end(run, max(item.tick for item in lesson.plan))))
     return run
@@ -233,7 +233,7 @@ def check_lesson(drill: Drill, verdict: Verdict, account: Account) -> None:
 
 
 def check_outages(drill: Drill, review: Review) -> None:
-    """A sentence about a failover fits a failover of the world, and the other way round."""
+    """Assert that sentences about failovers match the failovers of the world one to one."""
     for outage in review.outages:
         done = [
             one

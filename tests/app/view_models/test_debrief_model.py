@@ -1,4 +1,4 @@
-"""The debrief as data: lanes of each technology, grades, and sentences about actions."""
+"""The data of the debrief: lanes of each technology, grades, and sentences about actions."""
 
 from __future__ import annotations
 

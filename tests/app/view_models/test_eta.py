@@ -1,4 +1,4 @@
-"""Estimates from the pace of the last samples."""
+"""Estimated completion times from the rate of the last samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phases of a failover: their ticks, figures and words, from the events of real runs; no widget is needed."""
+"""Phases of a failover from the events of real runs: ticks, figures and labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Offers: only what makes sense, and whatever is offered really does something."""
+"""Offered actions: each is sensible and has an effect."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SITUATIONS: dict[str, tuple[str, ...]] = {
 
 
 NEEDS_A_CERTIFICATE = {"expire-certificate", "renew-certificate"}
-"""The lab's endpoints use Windows accounts."""
+"""Verbs that need an endpoint with certificates; the endpoints of the lab use Windows accounts."""
 
 
 def world_in(situation: str) -> World:

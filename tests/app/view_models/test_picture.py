@@ -194,7 +194,7 @@ def test_no_card_overlaps_another(partners: int, witnesses: int, clients: int) -
 
 
 def passes_behind(start: Place, end: Place, center: Place, size: Size) -> bool:
-    """The line from *start* to *end* passes behind a card, and not only behind its corner."""
+    """Return whether the line from *start* to *end* passes behind a card, not only its corner."""
     shares = [n / 200 for n in range(201)]
     points = [(start[0] + n * (end[0] - start[0]), start[1] + n * (end[1] - start[1])) for n in shares]
     return any(

@@ -1,4 +1,4 @@
-"""From stored results to skills, what is due, and the command that tells it."""
+"""Skill estimates from stored results, due skills, and the command that lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two reports side by side, as rows."""
+"""Comparison of two reports as rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.drill.judging.shapes import Report
 
 
 def report(**changes: Any) -> Report:
-    """Return the fields of a report that the comparison reads; the rest is for others."""
+    """Return a report with the fields that the comparison reads, and *changes*."""
     usual: dict[str, Any] = {
         "scenario": "lights-out",
         "title": "Lights out",

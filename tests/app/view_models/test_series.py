@@ -1,4 +1,4 @@
-"""Histories of counters: the right row, no lost spike, bins that do not move."""
+"""Histories of counters: correct values, no lost peaks, stable bins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CARRIED: list[dict[str, Place | None]] = [{"Sales": (0, 0)}] * 200
 
 
 def fill(samples: Samples, first_tick: int, queue: list[list[float]]) -> None:
-    """Entries of every row: its send queue over time."""
+    """Append samples in which *queue* gives the send queue of every row."""
     entries = len(queue[0])
     sources, streams = samples.reserve(entries, len(queue), len(queue))
     sources[:entries] = 0.0

@@ -1,4 +1,4 @@
-"""The start page as plain data: search, filters, paths and the recommended drill with its reason."""
+"""The start page as plain data: search, filters, learning paths, and the recommended drill with its reason."""
 
 from __future__ import annotations
 

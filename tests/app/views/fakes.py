@@ -1,4 +1,4 @@
-"""Fake drills for views: plain data, nothing simulated."""
+"""Fake drills for tests of views: plain data without a simulation."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Run:
 def mirrored_copy(
     server: str, partner: str, role: Role, database: str = "Sales", **changes: Any
 ) -> DatabaseCopy:
-    """*changes* of the copy or of what it knows of its session."""
+    """Return a mirrored copy; *changes* apply to the copy or to its knowledge of the session."""
     session = Membership(
         guid=1,
         role=role,

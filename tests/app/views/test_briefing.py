@@ -40,7 +40,7 @@ why = "Nothing has happened."
 
 @pytest.fixture(scope="module")
 def asking() -> Scenario:
-    """The lab, which asks a question at 5 s."""
+    """Return the lab with a question at 5 s."""
     return load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
 
 
@@ -66,7 +66,7 @@ def read_labels(view: Briefing) -> str:
 
 
 def hint_buttons(view: Briefing) -> list[QPushButton]:
-    """Those that can be asked for."""
+    """Return the buttons of the available hints."""
     return [button for button in view.findChildren(QPushButton) if button.isVisible() and button.isEnabled()]
 
 
@@ -152,7 +152,7 @@ def test_free_play_has_no_modes(qtbot: QtBot) -> None:
 
 
 def ask_question(view: Briefing, drill: Drill) -> QuestionCard:
-    """The card of the question that is asked at 5 s."""
+    """Ask the question of the scenario, and return its card."""
     known = len(drill.events)
     drill.advance_to(600)
     view.add_events(drill.events[known:])

@@ -1,4 +1,4 @@
-"""Charts: the right counter at the right time, still axes, marks, and a cursor that reads."""
+"""Charts: correct counters and times, stable axes, marks, and the cursor."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.events import build_event
 
 
 def sample(run: Any, seconds: int, log: int = 0, **values: Any) -> None:
-    """*seconds* more entries, one each second; *values* by counter, numbers or arrays."""
+    """Append *seconds* samples, one per second; *values* maps counters to numbers or arrays."""
     rooms = run.samples.reserve(seconds, log + 1, log + 1)
     for room, names in zip(rooms, (SOURCE_COUNTERS, STREAM_COUNTERS), strict=True):
         room[:seconds] = 0.0

@@ -1,4 +1,4 @@
-"""The instructor's board: what it shows of a seat, and what it says to the host."""
+"""The class dashboard: the display of a seat, and the messages to the host."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: Cla
     shown = painted.picture(board.tiles.viewport())
 
     def ends(row: int) -> tuple[int, int] | None:
-        """Heights of the curve at its left and right end, from the top of its cell."""
+        """Return the heights of the curve at the left and right end of its cell."""
         box = board.tiles.visualRect(board.tiles.table.index(row, 7))
         drawn = [
             (x, y)
@@ -381,7 +381,7 @@ def test_picture_of_a_seat_is_interactive_only_under_control(board: ClassBoard) 
 
 
 class StubPicture(QWidget):
-    """Picture that notes which times it was asked for."""
+    """Picture that records the requested times."""
 
     def __init__(self) -> None:
         super().__init__()

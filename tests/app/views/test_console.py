@@ -1,4 +1,4 @@
-"""The SQL windows with real keys: what goes out as an input line, what comes back from events."""
+"""The SQL windows with real keys: the input lines that they send, and the results that they show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtGui import QTextCursor
 
 from app.views.console import Console
 from app.views.console.outcome import BatchOutcome, as_text, from_event, summarize_outcome
-from app.views.console.tabs import Closed
+from app.views.console.tabs import ClosedWindow
 from app.widgets import theme
 from engine.events import Event, SqlDoneData
 from engine.inputs import Input
@@ -75,7 +75,7 @@ def console(qtbot: Any, run: Any) -> Console:
 
 
 def parse_last_line(console: Any) -> tuple[str, str]:
-    """(window, batch) of the last line that went out, as the engine reads it."""
+    """Return window and batch of the last line sent, as the engine parses them."""
     window, batch = parse_line(console.lines[-1]).args
     return window, batch
 
@@ -444,7 +444,7 @@ def test_the_status_line_shows_the_connection(console: Any, run: Any, world: Any
 
 def test_a_new_run_has_its_own_windows_and_offers_the_last_texts(qtbot: Any, console: Any, run: Any) -> None:
     console.current.editor.setPlainText("DROP DATABASE Sales")
-    left = [Closed("SERVER_A", "DROP DATABASE Sales", "The last drill")]
+    left = [ClosedWindow("SERVER_A", "DROP DATABASE Sales", "The last drill")]
     console.begin_run(run.world, {"SERVER_B": "SELECT 2", "SERVER_C": "SELECT 3"}, left)
     console.show_drill(run)
     assert console.drafts() == {"SERVER_B": "SELECT 2"}, "F5 executes nothing of another run"

@@ -1,4 +1,4 @@
-"""From the key to the engine and back: the SQL windows on a real simulated server."""
+"""The SQL windows connected to a real simulated server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.engine.worlds import lab
 
 @pytest.fixture
 def console(qtbot: Any) -> Console:
-    """On the lab; lines are done at once, as the session does them."""
+    """Return a console on the lab that applies lines at once."""
     world = lab()
     made = Console()
     qtbot.addWidget(made)

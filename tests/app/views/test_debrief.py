@@ -1,4 +1,4 @@
-"""The debrief, drawn from a report alone."""
+"""The debrief, created from a report alone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    """As it comes out of the profile: through JSON."""
+    """Return a report after a round trip through JSON, as the profile stores it."""
     drill = Drill(load_shipped_scenario("forced-service"))
     play_solution(drill)
     found: Report = json.loads(json.dumps(drill.report()))
@@ -220,7 +220,7 @@ LATE = Input(5000, "power-on", ("SERVER_A",))
 CHANCE = LastChance(
     1000, (LATE,), 0, ACT.line_without_time, (("SERVER_B serves", 6000), ("All is well", None))
 )
-"""Taken by ACT."""
+"""Last chance that ends with ACT."""
 
 
 def read_labels(parts: Sequence[QWidget]) -> str:

@@ -1,4 +1,4 @@
-"""The form of the scenario editor: one change by the user is one change of the text, the rest stays."""
+"""The form of the scenario editor: one edit changes one place of the text."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ better = "Reach it."
 
 
 class RecordingForm(Form):
-    """Keeps the texts that it tells of."""
+    """Form that records the texts it emits."""
 
     def __init__(self) -> None:
         super().__init__()

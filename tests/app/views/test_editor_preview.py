@@ -1,4 +1,4 @@
-"""The preview of a brief: texts of an author are shown as they are written."""
+"""The preview of a brief shows the texts of an author as written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The timeline of the scenario editor: reading, geometry, and changes by mouse and keys."""
+"""The timeline of the scenario editor: parsing, geometry, and edits by mouse and keys."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ SHIPPED = sorted(entry.name for entry in files("scenarios").iterdir() if entry.n
 
 
 def changed_lines(old_text: str, new_text: str) -> list[tuple[str, str]]:
-    """Lines that differ, of two texts of equally many lines."""
+    """Return the differing lines of two texts with equal numbers of lines."""
     return [
         (old, new)
         for old, new in zip(old_text.splitlines(), new_text.splitlines(), strict=True)
@@ -315,7 +315,7 @@ def test_keys_move_without_snapping() -> None:
 
 
 class ViewListener:
-    """Signals of a view."""
+    """Recorder of the signals of a view."""
 
     def __init__(self, view: TimelineView) -> None:
         self.texts: list[str] = []

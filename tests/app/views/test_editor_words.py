@@ -1,4 +1,4 @@
-"""Words that the editor offers for acts and conditions: in form and text the same, and none that is wrong."""
+"""Completions of actions and conditions: equal in form and text, and all valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ERRORLOG, trace and event list: which rows an event becomes, and how they are found."""
+"""Error log, trace and event list: the rows of each event, and searching."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fault ledger against the engine's own ledger, with real keys and clicks."""
+"""The fault ledger view shows the engine's ledger; real keys and clicks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Drill:
 
 
 class Ledger(FaultLedger):
-    """Keeps what it asks for."""
+    """Ledger view that records its requests."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The fidelity page: rows as they are worked out beside the window, filters, counts, figures; nothing left running."""
+"""The fidelity page: background computation of rows, filters, counts, charts, and a clean end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Help pages: there is one for each panel, in German too, and it calls things as the window does."""
+"""Help pages: one for each panel, also in German, with the terms of the window."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def german() -> Iterator[None]:
 
 
 def _shape(text: str) -> list[str]:
-    """Headings, entries and links, which a translation has as well."""
+    """Return headings, list items and links, which a translation must keep."""
     return re.findall(r"^(#+|- |\d\.)", text, re.MULTILINE) + re.findall(r"\(\w+\.md\)", text)
 
 

@@ -1,4 +1,4 @@
-"""The page of finished runs by itself: its columns at any width."""
+"""The page of finished runs alone: its columns at any width."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing keys with real keys and clicks."""
+"""The dialog for shortcuts, with real keys and clicks."""
 
 from __future__ import annotations
 

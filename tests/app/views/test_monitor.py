@@ -1,4 +1,4 @@
-"""The monitor: it shows what was recorded, and says how old that is."""
+"""Database Mirroring Monitor: it shows recorded rows and their age."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.engine.worlds import lab, play
 
 @pytest.fixture
 def monitor(qtbot: Any) -> Monitor:
-    """On the lab; lines are done at once, as the session does them."""
+    """Return a monitor on the lab that applies lines at once."""
     world = lab()
     made = Monitor()
     qtbot.addWidget(made)

@@ -1,4 +1,4 @@
-"""Object Explorer on a simulated lab: what it shows, when it asks, what it sends."""
+"""Object Explorer on a simulated lab: its contents, its queries, its requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Drill:
 
 
 class Explorer(ObjectExplorer):
-    """Keeps what it asks for."""
+    """Object Explorer that records its requests."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -15,7 +15,7 @@ Key = Qt.Key
 
 
 class Desk(QWidget):
-    """A window with a text field and some actions that write down that they were done."""
+    """Window with a text field and some actions that record their use."""
 
     def __init__(self) -> None:
         super().__init__()

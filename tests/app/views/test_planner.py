@@ -1,4 +1,4 @@
-"""The link planner: its fields make a plan, its curves are that plan's sweeps, its sentences that plan's findings."""
+"""The link planner: fields form a plan, curves are sweeps of this plan, sentences are its findings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def planner(qtbot: Any) -> Planner:
 
 
 def settle(planner: Planner) -> None:
-    """Run the timers' work for the time when nothing moves any more."""
+    """Run the timers that wait for the user to pause."""
     planner.redraw()
     planner.rewrite()
 

@@ -1,4 +1,4 @@
-"""The progress page, scores over time in the history."""
+"""The progress page, and scores over time in the history."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app.learning.memory import Practised, standings
+from app.learning.memory import PracticedRun, estimate_skills
 from app.learning.next_drills import DrillCandidate, recommend_drills
 from app.views.history import FinishedRun, RunHistoryPage
 from app.views.progress import BAR_COLUMN, CalibrationCurve, ProgressPage, format_due, format_elapsed
@@ -26,10 +26,10 @@ def days(count: float) -> timedelta:
 
 
 def test_skills_have_bars_and_recommended_drills(qtbot: QtBot) -> None:
-    runs = [Practised("one", DrillMode.EXAM, 100.0, 0, NOW - days(10), 300.0)]
+    runs = [PracticedRun("one", DrillMode.EXAM, 100.0, 0, NOW - days(10), 300.0)]
     page = ProgressPage()
     qtbot.addWidget(page)
-    found = standings(runs, {"one": ("quorum",), "two": ("resume",)}, NOW)
+    found = estimate_skills(runs, {"one": ("quorum",), "two": ("resume",)}, NOW)
     page.show_progress(found, recommend_drills(runs, COURSES, NOW), {"one": "First", "two": "Second"}, NOW)
     page.resize(1000, 700)
     page.show()
@@ -67,12 +67,14 @@ def test_confidence_in_all_answers_is_drawn_and_described(qtbot: QtBot) -> None:
 
 def test_a_proved_skill_has_a_tick(qtbot: QtBot) -> None:
     runs = [
-        Practised(name, DrillMode.PRACTICE, 90.0, 0, NOW - days(ago), 300.0)
+        PracticedRun(name, DrillMode.PRACTICE, 90.0, 0, NOW - days(ago), 300.0)
         for name, ago in (("one", 9), ("two", 2))
     ]
     page = ProgressPage()
     qtbot.addWidget(page)
-    page.show_progress(standings(runs, {"one": ("quorum",), "two": ("quorum", "resume")}, NOW), [], {}, NOW)
+    page.show_progress(
+        estimate_skills(runs, {"one": ("quorum",), "two": ("quorum", "resume")}, NOW), [], {}, NOW
+    )
     told = {row.standing.skill.key: place for place, row in enumerate(page._table.table.rows)}
     cells = {key: page._table.table.index(told[key], 2) for key in ("quorum", "resume")}
     assert [cells[key].data() for key in ("quorum", "resume")] == ["2 runs ✓", "1 run"]

@@ -1,4 +1,4 @@
-"""The start page: cards in any width, filters, Continue and Recommended, and everything by keyboard."""
+"""The start page: cards at any width, filters, Continue and Recommended, all by keyboard."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.files import scenario_files, summaries
 from app.files.summary import ScenarioSummary
 from app.view_models.drill_cards import Card
-from app.view_models.start_page import Filters, Interrupted, NextDrill
+from app.view_models.start_page import Filters, InterruptedRun, NextDrill
 from app.views.scenario_picker import ScenarioPicker
 from app.views.scenario_picker.text_lines import wrapped
 
@@ -40,8 +40,10 @@ def list_cards(picker: ScenarioPicker) -> list[str]:
     return [picker.grid.item(row).data(Qt.ItemDataRole.UserRole).name for row in range(picker.grid.count())]
 
 
-def build_interrupted_run(number: int, problem: str | None = None) -> Interrupted:
-    return Interrupted(number, "lab", f"Run {number}", "mirroring", "practice", 92.0, "begun today", problem)
+def build_interrupted_run(number: int, problem: str | None = None) -> InterruptedRun:
+    return InterruptedRun(
+        number, "lab", f"Run {number}", "mirroring", "practice", 92.0, "begun today", problem
+    )
 
 
 def test_text_wraps_into_fitting_lines(qapp: QApplication) -> None:

@@ -1,4 +1,4 @@
-"""The sheet of keys: what it shows, finds and prints."""
+"""The shortcut sheet: contents, search and printing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lanes of states begin with what was recorded, not with what is now."""
+"""The state lanes start with recorded states, not with the current state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""System Monitor on simulated runs: each server's own side, the same values as by T-SQL, real keys and clicks."""
+"""System Monitor on simulated runs: values of each server, equal to those of T-SQL; real keys and clicks."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def cells(monitor: SystemMonitor, column: str) -> list[str]:
 
 
 def counters_by_sql(drill: Drill, server: str, database: str) -> dict[tuple[str, str], tuple[float, int]]:
-    """(object, counter) -> value and type, as a query on the server shows them."""
+    """Return value and type of each (object, counter), as a query on the server shows them."""
     drill.do(
         f"sql {server} SELECT object_name, counter_name, cntr_value, cntr_type FROM "
         f"sys.dm_os_performance_counters WHERE instance_name = '{database}'"

@@ -1,4 +1,4 @@
-"""The timing panel: phases that add up, the right row of Table 6, and a plain word where nothing can be compared."""
+"""The timing panel: phases that add up, the matching row of Table 6, and a text if no row matches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PHASES = PHASES_OF["mirroring"][:-1]
 def failover(
     kind: str, cause: str, failed_tick: int, *ticks: int, load: bool = True, reason: str = ""
 ) -> Failover:
-    """Return a failover after a failure at *failed_tick*; each of its steps is *ticks* after the step before."""
+    """Return a failover after a failure at *failed_tick*; each step follows *ticks* after the previous step."""
     steps, tick = {}, failed_tick
     for name, took in zip(STEPS, ticks, strict=False):
         tick += took

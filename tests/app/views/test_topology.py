@@ -23,7 +23,7 @@ from engine.model import World
 from tests.engine.worlds import M, P, W, do, lab
 
 NO_KEYBOARD_TO_GRAB = pytest.mark.qt_log_ignore("This plugin does not support")
-"""The offscreen plugin warns of it for every menu."""
+"""The offscreen plugin logs this warning for every menu."""
 
 
 @dataclass
@@ -54,7 +54,7 @@ def open_menus() -> list[QMenu]:
 
 
 def spot(view: Topology, target: ActionTarget) -> QPoint:
-    """The middle of *target* on screen."""
+    """Return the center of *target* on screen."""
     item = view._scene.item_of(target)
     assert item is not None
     return view.mapFromScene(item.shape().boundingRect().translated(item.pos()).center())
@@ -209,7 +209,7 @@ def test_cards_can_be_moved_by_keys(qtbot: QtBot, view: Topology) -> None:
 
 
 def moving(view: Topology) -> bool:
-    """Return whether the link of the log looks different a third of a second later, all else being equal."""
+    """Return whether the picture of the log's link changes within a third of a second while all data stay the same."""
     world = lab()
     pictures = []
     for _ in range(2):
@@ -249,7 +249,7 @@ def test_larger_text_makes_larger_cards(qapp: QApplication, view: Topology) -> N
 
 
 def measure_cards(view: Topology) -> tuple[bool, float]:
-    """Return whether cards are narrow, and the height of a line of their text on screen, in lines of ordinary text."""
+    """Return whether cards are narrow, and their line height on screen as a multiple of that of normal text."""
     return view._scene._style.narrow, view.zoom()
 
 

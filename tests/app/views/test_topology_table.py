@@ -1,4 +1,4 @@
-"""The topology table on a simulated lab: same facts, same acts, spoken."""
+"""The topology table on a simulated lab: the same facts and actions as the picture, with spoken texts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Drill:
 
 
 class Table(TopologyTable):
-    """Keeps what it asks for."""
+    """Table that records its requests."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The speed: typed with mistakes, stepped by keys, the same in field and slider."""
+"""The speed control: invalid input, steps by keys, equal values in field and slider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ends and labels of axes that are not over time."""
+"""Ranges and labels of axes that do not show time."""
 
 from __future__ import annotations
 

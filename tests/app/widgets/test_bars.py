@@ -1,4 +1,4 @@
-"""The bar on top of a panel."""
+"""The toolbar of a panel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A click is answered before its work begins."""
+"""A click shows a response before its work starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.widgets.busy_cursor import preparing
 
 
 class Paints(QObject):
-    """Texts of a button at each time at which it was painted."""
+    """Recorder of a button's text at each paint event."""
 
     def __init__(self, button: QPushButton) -> None:
         super().__init__()

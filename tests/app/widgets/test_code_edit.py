@@ -1,4 +1,4 @@
-"""A text that is changed by another hand than the writer's: only what differs, whatever its signs."""
+"""Programmatic changes of an editor's text touch only the differing part, with any characters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_replacing_a_text_is_one_undo_step(qtbot: QtBot, old_text: str, new_text
 
 
 class Counted(SqlEditor):
-    """Counts how deep its resizeEvents are in one another."""
+    """Editor that records how deeply its resize events nest."""
 
     nested = 0
     deepest = 0

@@ -1,4 +1,4 @@
-"""Rows of events: made when they are looked at, kept from moment to moment of a run, filtered in slices."""
+"""Rows of events: created on demand, kept between moments of a run, filtered in slices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.widgets.event_table import SLICE, EventRows, Wanted
+from app.widgets.event_table import SLICE, EventFilter, EventRows
 from engine.drill.time.event_log import EventLog
 from engine.events import Event
 from engine.model import World
@@ -21,7 +21,7 @@ class Row:
 
 
 class RowCounter:
-    """Counts the rows that are made."""
+    """Source of rows that counts the created ones."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -33,7 +33,7 @@ class RowCounter:
 
 
 def log_of(count: int) -> EventLog:
-    """Every tenth event has two rows, every hundredth is on SERVER_B."""
+    """Return a log in which every tenth event has two rows and every hundredth is on SERVER_B."""
     return EventLog(
         build_event(
             tick,
@@ -83,7 +83,7 @@ def test_another_moment_keeps_shared_rows(
 ) -> None:
     run = log_of(20_000)
     rows = EventRows(row_counter, kinds=("errorlog",))
-    rows.want(Wanted(words=search_terms))
+    rows.want(EventFilter(words=search_terms))
     rows.start(run, world)
     assert rows.scan(always)
     whole, count = len(rows), row_counter.count
@@ -91,7 +91,7 @@ def test_another_moment_keeps_shared_rows(
     assert rows.scan(always)
     assert row_counter.count == count, "the past is cut, nothing is looked at again"
     past = EventRows(RowCounter(), kinds=("errorlog",))
-    past.want(Wanted(words=search_terms))
+    past.want(EventFilter(words=search_terms))
     past.start(log_of(5_000), world)
     past.scan(always)
     assert list_rows(rows) == list_rows(past)
@@ -117,15 +117,15 @@ def test_rows_are_filtered_by_server_kind_time_and_text(row_counter: RowCounter,
     rows = EventRows(row_counter)
     rows.start(log_of(1_000), world)
     for wanted, ticks in (
-        (Wanted(server="SERVER_B"), [0, 0, 100, 100]),
-        (Wanted(kinds=frozenset({"errorlog"})), [1, 3, 5, 7]),
-        (Wanted(span=(0.05, 0.08)), [5, 6, 7, 8]),
-        (Wanted(words=("word0", "1")), [0, 70, 140, 210]),
+        (EventFilter(server="SERVER_B"), [0, 0, 100, 100]),
+        (EventFilter(kinds=frozenset({"errorlog"})), [1, 3, 5, 7]),
+        (EventFilter(span=(0.05, 0.08)), [5, 6, 7, 8]),
+        (EventFilter(words=("word0", "1")), [0, 70, 140, 210]),
     ):
         rows.want(wanted)
         assert rows.scan(always)
         assert [tick for tick, _ in list_rows(rows[:4])] == ticks, wanted
-    rows.want(Wanted(kinds=frozenset()))
+    rows.want(EventFilter(kinds=frozenset()))
     rows.scan(always)
     assert len(rows) == 0
 
@@ -133,7 +133,7 @@ def test_rows_are_filtered_by_server_kind_time_and_text(row_counter: RowCounter,
 def test_text_is_searched_in_slices(row_counter: RowCounter, world: World) -> None:
     rows = EventRows(row_counter)
     rows.start(log_of(5 * SLICE), world)
-    rows.want(Wanted(words=("word3",)))
+    rows.want(EventFilter(words=("word3",)))
     slices = 1
     while not rows.scan(lambda: False):
         slices += 1

@@ -1,4 +1,4 @@
-"""Widgets in rows, as many in each as there is room for."""
+"""The flow layout: each row holds as many widgets as fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys and clicks on what has only just appeared, and second clicks."""
+"""Keys and clicks on controls that have just appeared, and double clicks, have no effect."""
 
 from __future__ import annotations
 

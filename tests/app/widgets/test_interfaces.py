@@ -1,4 +1,4 @@
-"""Interfaces for screen readers: what Qt has wrong, and how long ours live."""
+"""Accessible interfaces: corrections of Qt's, and the lifetime of ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of keys: what it promises, what gets in the way of what, what survives in the settings."""
+"""The table of shortcuts: guarantees, conflicts, and stored changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A notice comes and goes without a hand on the keyboard."""
+"""Notices appear and disappear without input."""
 
 from __future__ import annotations
 

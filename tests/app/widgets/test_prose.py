@@ -1,4 +1,4 @@
-"""Text of strangers on screen: it formats, fits, and reaches nothing."""
+"""Untrusted Markdown on screen: it is formatted, fits, and loads nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Actions of a screen reader: with Qt's own alone, pages and menus would not change."""
+"""Actions of a screen reader; with Qt's own actions alone, pages and menus would not react."""
 
 from __future__ import annotations
 

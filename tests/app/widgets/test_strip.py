@@ -1,4 +1,4 @@
-"""The strip: where moments lie, what colors its lanes have, what it hides."""
+"""The timeline strip: positions of moments, colors of lanes, hidden parts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def strip(qtbot: QtBot, qapp: QApplication, course: RunTimeline) -> TimeStrip:
 
 
 def has_color(strip: TimeStrip, t_s: float, lower: bool, color: Any) -> bool:
-    """The lane holds *color* at this moment (patterns leave gaps, so a few pixels are looked at)."""
+    """Return whether the lane has *color* at this time; several pixels are checked because patterns leave gaps."""
     image = strip.grab().toImage()
     lanes = strip._lanes()
     y = lanes.top() + lanes.height() * (0.75 if lower else 0.22)

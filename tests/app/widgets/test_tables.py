@@ -1,4 +1,4 @@
-"""The table that all lists share: rows that grow, filters, copying with real keys."""
+"""The common table view: appended rows, filters, copying with real keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Theme: contrast of every token on the grounds it is meant for, and that widgets really take it on."""
+"""Themes: contrast of every token on its backgrounds, and real application to widgets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completions of a typed action."""
+"""Completions of a typed input line."""
 
 from __future__ import annotations
 

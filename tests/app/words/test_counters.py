@@ -1,4 +1,4 @@
-"""Every counter of the engine has its words, and they read well."""
+"""Every counter of the engine has a readable title and description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words for numbers: rounding at the edges, nothing for nothing."""
+"""Formatting of numbers: rounding at limits, empty text for missing values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of the interface: marked where they stand, all of them translated, and shown as the pseudo-locale has them."""
+"""Interface texts: all are marked and translated, and the pseudo-locale shows them."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_every_text_of_a_verb_is_marked(in_the_code: set[Text]) -> None:
 
 
 def calls(name: str) -> Iterator[tuple[Path, ast.Call, bool]]:
-    """Every call of *name*, and whether it runs while its module is imported."""
+    """Yield every call of *name*, and whether it runs during the import of its module."""
     for path in sorted([*APP.rglob("*.py"), *ENGINE.rglob("*.py")]):
         source = path.read_text("utf-8")
         if re.search(rf"\b{name}\(", source):  # most modules need no parsing

@@ -1,4 +1,4 @@
-"""Sentences of the engine in another language: none is left out, and nothing of the servers' or authors' is touched."""
+"""Translation of engine messages: complete, and texts of servers and authors stay unchanged."""
 
 from __future__ import annotations
 
@@ -162,12 +162,12 @@ SAYING = frozenset(
      "Loss", "RuleResult", "RubricItem", "Item", "PaperStatement", "Statement", "cancel", "cancel_at", "_give_up",
      "reject_server_if", "reject_computer_if", "Marker"}
 )  # fmt: skip
-"""Functions whose texts somebody reads."""
+"""Functions whose text arguments are shown to a user."""
 
 QUOTED = frozenset(
     {"trace", "errorlog", "clusterlog", "powershell", "sql", "sql_done", "alert", "hint", "question"}
 )
-"""Kinds of events whose texts are those of SQL Server, Windows, the trainee or the author."""
+"""Kinds of events with texts of SQL Server, Windows, the trainee or the author."""
 
 OF_OTHERS = re.compile(
     r"[^ ]*|7, 7|\[\[\w+\]\] .*|\w+ = .*|> 7|Figure \d+|Table \d+"  # names, states, keys, choices, papers
@@ -178,7 +178,7 @@ KINDS_OF_CLASSES = {data.__name__: kind for kind, data in DATA.items()}
 
 
 def _in_code(path: Path) -> Iterator[tuple[int, str]]:
-    """Every text in a call of SAYING that is put together there or stands there, with 7 for what is put in."""
+    """Yield every text composed or written in a call of SAYING; 7 replaces inserted values."""
     saying = {"emit"} if "tsql" in path.parts else SAYING  # what SQL Server says there is quoted
     for call in ast.walk(ast.parse(path.read_text("utf-8"))):
         if not isinstance(call, ast.Call) or _name(call.func) not in saying:
@@ -229,7 +229,7 @@ LINE = re.compile(rf"({'|'.join(VERBS)})( .*)?", re.DOTALL)
 
 
 def _spoken(drill: Drill) -> Iterator[tuple[str, str]]:
-    """(what it is, text) of all that a run and its debrief say."""
+    """Yield (origin, text) of all texts of a run and its debrief."""
     yield from ((event.kind, event.text) for event in drill.events if event.kind not in QUOTED)
     yield from (("effect", fault.effect) for fault in drill.world.faults)
     for item in drill.score().items if drill.scenario.scored else ():
@@ -287,9 +287,9 @@ MESSAGE = re.compile(
     r"The operating system) .*",
     re.DOTALL,
 )
-"""Messages of a server to an application, which repeats them."""
+"""Server messages that an application repeats."""
 PRODUCT = re.compile(r"20\d\d \w+")
-"""A version and its edition."""
+"""Product version with edition."""
 
 
 @pytest.mark.parametrize(

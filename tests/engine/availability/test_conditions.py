@@ -61,7 +61,7 @@ def test_an_instance_loss_counts_as_noticed_at_its_detection(fault: str) -> None
 
 
 def _check_detection(world: World, fault: str) -> None:
-    """The precondition first holds when the cluster reports the failure, not at the fault itself."""
+    """Assert that the precondition first holds when the cluster reports the failure, not at the fault itself."""
     run_until(world, 10)
     do(world, fault)
     while True:

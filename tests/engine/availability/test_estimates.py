@@ -1,4 +1,4 @@
-"""RTO and RPO by the published formulas, beside what a run then does; preconditions of each secondary and node."""
+"""RTO and RPO by the published formulas compared with runs; preconditions of each secondary and node."""
 
 from __future__ import annotations
 

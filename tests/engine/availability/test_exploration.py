@@ -1,4 +1,4 @@
-"""Every pair of faults, near together and far apart, then all repaired: what must hold in each second."""
+"""Every pair of faults, in quick succession or far apart, then full repair: invariants in each second."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ FAULTS = (
 GAPS_S = (4, 45)
 HOLD_S = 45
 HEALTHY_AFTER_S = 240
-"""Boot, start of the services, joining, redo: a generous bound."""
+"""Time limit for recovery: boot, service start, joining and redo."""
 
 
 def _legal(world: World) -> None:
-    """Assert the rules for every second."""
+    """Assert the invariants of every second."""
     serving = primaries(world)
     assert len(serving) <= 1, f"{serving} accept commits at {world.t_s} s"
     for (server, guid), state in world.replicas.items():
@@ -41,7 +41,7 @@ def _legal(world: World) -> None:
 
 
 def _try(world: World, line: str) -> None:
-    """A person tries; what the cluster refuses stays undone."""
+    """Apply *line*; a refusal by the cluster is ignored."""
     with contextlib.suppress(InputError):
         do(world, line)
 
@@ -70,7 +70,7 @@ def _run(start: World, first_fault: str, second_fault: str, gap_s: int) -> World
 
 
 def _healthy(world: World) -> bool:
-    """The group is online, everybody follows, and the synchronous pair is in step."""
+    """Return whether the group is online, all secondaries are connected, and the synchronous pair is SYNCHRONIZED."""
     leads = primaries(world)
     roles = [role for node in world.nodes.values() for role in node.config.roles]
     if len(leads) != 1 or not all(role.state is ResourceState.ONLINE for role in roles):

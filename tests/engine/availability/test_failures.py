@@ -1,4 +1,4 @@
-"""Effects of each failure on an availability group: the reference matrix of the documentation, row by row."""
+"""Effects of each failure on an availability group: the matrix of the documentation, row by row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.events import read_field
 
 
 def online_s(world: World) -> list[float]:
-    """Failures to open databases, one for each failover."""
+    """Return the seconds from failure to open databases for each failover."""
     return [((f.online_tick or 0) - f.failed_tick) / 100 for f in world.failovers if f.online_tick]
 
 
@@ -80,7 +80,7 @@ def test_a_hung_primary_is_restarted_on_its_node_first(better_s: float, server: 
 
 
 def _fail_log_disk(world: World, database: str) -> SyncState:
-    """The log disk of a database of the primary fails; its state on NODE_2 after ten seconds."""
+    """Fail the log disk of a database of the primary; return its state on NODE_2 after ten seconds."""
     run_until(world, 30)
     do(world, f"fail-disk NODE_1 {database}")
     run_until(world, 40)
@@ -270,7 +270,7 @@ def test_commits_wait_for_the_required_number_of_synchronized_secondaries() -> N
 
 
 def _commits(world: World, seconds: float) -> float:
-    """Return the number of transactions of Sales that end on NODE_1 in the next seconds."""
+    """Return the number of transactions of Sales that commit on NODE_1 in the next *seconds*."""
     source = world.copies["NODE_1", "Sales"].source
     assert source is not None
     before = world.flow.positions(source).transactions

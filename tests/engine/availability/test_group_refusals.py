@@ -1,7 +1,7 @@
-"""Refusals of statements about groups: malformed clauses, wrong values, taken ports; nothing is half done.
+"""Refused statements about groups: malformed clauses, wrong values, used ports; none has a partial effect.
 
-[DOC: CREATE AVAILABILITY GROUP; ALTER AVAILABILITY GROUP] The grammar decides first, on every replica and without
-quorum.
+[DOC: CREATE AVAILABILITY GROUP; ALTER AVAILABILITY GROUP] The grammar decides first, on every replica and
+without quorum.
 """
 
 from __future__ import annotations

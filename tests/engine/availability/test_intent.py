@@ -1,4 +1,4 @@
-"""ApplicationIntent: who is let in where, row by row, and where a listener sends a login."""
+"""ApplicationIntent: which replica accepts which logins, and where a listener routes them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ACCESS = [
 
 
 def sql(world: model.World, window: str, text: str, within_s: float = 1.0) -> list[int]:
-    """The numbers of the errors that a batch ends with."""
+    """Return the error numbers of a batch."""
     return [
         message["number"]
         for message in run_statement(world, window, text, within_s)["messages"]

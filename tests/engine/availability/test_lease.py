@@ -1,4 +1,4 @@
-"""A frozen instance loses its lease, writes nothing, and finds out when it continues."""
+"""A frozen instance loses its lease, writes nothing, and detects the loss when it continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A listener with addresses in two subnets: what the name server has, and what logins of each kind get."""
+"""A listener with addresses in two subnets: its DNS entries, and the logins of each kind of client."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BOTH = ("10.0.1.50", "10.0.2.50")
 
 
 def two_sites(client: str = "", listener: str = "", seed: int = 1) -> model.World:
-    """The lab with NODE_1 in one subnet, NODE_2 and NODE_3 in the other; *client* is said of APP."""
+    """Return the lab with NODE_1 in one subnet, NODE_2 and NODE_3 in another; *client* holds settings of APP."""
     text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
     text = text.replace('witness = "FSW"', 'witness = "FSW"\nsubnets = ["10.0.1", "10.0.2", "10.0.2"]')
     addresses = f"listener_addresses = {list(BOTH)}\n{listener}"
@@ -35,7 +35,7 @@ def ps(world: model.World, line: str) -> str:
 
 
 def outage_s(world: model.World) -> float:
-    """From a planned failover to NODE_2 until APP works there."""
+    """Return the seconds from a planned failover to NODE_2 until APP works there."""
     run_until(world, 5)
     assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
     start = world.tick / 100

@@ -1,4 +1,4 @@
-"""Names and addresses of a listener that something else has."""
+"""Conflicts of a listener's names and addresses with other objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements and faults in any order: nothing breaks, and never do two servers accept commits under one quorum."""
+"""Statements and faults in random order: no exception, and never two servers that accept commits under one quorum."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_statements_in_any_order_are_handled(seed: int) -> None:
 
 
 def assert_one_primary(world: World, group: int) -> None:
-    """No partition of the cluster has two servers that take themselves for the primary, frozen ones left out."""
+    """Assert that no partition of the cluster has two running servers that consider themselves primary."""
     led = [
         node.partition
         for (server, guid), state in world.replicas.items()

@@ -1,4 +1,4 @@
-"""Redo of a changed table on a readable secondary waits for who reads there."""
+"""Redo of a changed table on a readable secondary waits for readers of the table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ WAITS = "SELECT session_id, blocking_session_id FROM sys.dm_exec_requests WHERE 
 
 
 def read_while_changed() -> model.World:
-    """REPORT reads on NODE_3 for half an hour; a table of Sales has been changed on NODE_1 since."""
+    """Return a world in which REPORT reads on NODE_3 for half an hour, and a table of Sales was altered on
+    NODE_1 meanwhile.
+    """
     world = ag_lab()
     run_until(world, 10)
     do(world, "long-query REPORT minutes=30", "change-schema Sales")

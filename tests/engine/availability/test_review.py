@@ -25,7 +25,7 @@ FORCE = "ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS"
 
 
 def find_routed_server(world: model.World, number: int) -> str:
-    """The server to which a login by AGL1 with read intent is sent."""
+    """Return the server to which a login through AGL1 with read intent is routed."""
     told = {"login": "sa", "password": "right", "database": "Sales", "intent": "ReadOnly", "listener": "AGL1"}
     do(world, f"connect NODE_1#tds{number} {json.dumps(told)}")
     events = [event for event in run_until(world, world.tick / 100 + 1) if event.kind == "session"]

@@ -1,4 +1,4 @@
-"""Automatic seeding and basic groups: what begins it, what stops it, where that shows."""
+"""Automatic seeding and basic groups: start, failures, and their display."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AUTOMATIC = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_2' WITH (SEEDI
 
 
 def prepare_seeding(*, granted: bool = True) -> model.World:
-    """Orders has left the group and is dropped at NODE_2, which is to be seeded."""
+    """Return a world in which Orders has left the group and is dropped on NODE_2, which is to be seeded."""
     world = ag_lab(version=2016)
     assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
     assert sql(world, "NODE_2", "DROP DATABASE Orders") == []

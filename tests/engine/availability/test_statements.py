@@ -1,4 +1,4 @@
-"""Statements about availability groups, by role and state of the replica: the server's numbers, and what they do."""
+"""Statements about availability groups by role and state of the replica: message numbers and effects."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def offline() -> World:
 
 
 def say(world: World, server: str, text: str, then_s: float = 0.1) -> list[int]:
-    """The numbers of the messages that *server* gives to a batch, in the order in which they come."""
+    """Return the message numbers of a batch on *server*, in order."""
     do(world, f"sql {server} {' '.join(text.split())}")
     (answer, *_) = [Answer(event) for event in run_on(world, then_s) if event.kind == "sql_done"]
     return answer.numbers
@@ -313,7 +313,7 @@ def test_the_log_backup_chain_spans_the_replicas() -> None:
 
 
 def numbers(world: World, server: str, first_tick: int) -> list[int]:
-    """Numbers of the lines of an ERRORLOG from a tick on, each run of one number once."""
+    """Return the numbers of error log lines since a tick; consecutive equal numbers count once."""
     found = [line[1] for line in world.errorlog[server] if line[0] >= first_tick]
     return [number for place, number in enumerate(found) if not place or found[place - 1] != number]
 

@@ -1,4 +1,4 @@
-"""Results of scripts of public sites about a group, at each replica and in each state."""
+"""Results of published scripts about a group, at each replica and in each state."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ COUNTER = """SELECT cntr_value FROM sys.dm_os_performance_counters WHERE object_
 
 
 def _grown(world: World, server: str, script: str) -> float:
-    """Return the growth of a script's only value in ten seconds."""
+    """Return the increase of a script's only value within ten seconds."""
     first = ask(world, server, script, then_s=0.1).value
     run_until(world, world.tick / 100 + 10)
     return float(ask(world, server, script, then_s=0.1).value - first) / 10.1

@@ -1,4 +1,4 @@
-"""Leave an availability group without a cluster: no quorum, or an evicted computer."""
+"""Availability groups without a cluster: no quorum, or an evicted computer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worlds with availability groups, and what tests look at in them."""
+"""Worlds with availability groups, and functions that inspect them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ SCENARIOS = Path(__file__).parents[3] / "scenarios"
 
 
 def ag_lab(seed: int = 1, version: int = 2014) -> World:
-    """The lab: NODE_1 primary, NODE_2 synchronous with automatic failover, NODE_3 asynchronous, share on FSW."""
+    """Return the lab: NODE_1 primary, NODE_2 synchronous with automatic failover, NODE_3 asynchronous, file
+    share witness on FSW.
+    """
     text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
     return build_world(load_scenario(text.replace("version = 2014", f"version = {version}"), "ag-lab"), seed)
 
 
 def build_many_groups(groups: int, databases: int) -> Scenario:
-    """The lab with so many groups of as many databases each, and no application."""
+    """Return the lab with *groups* groups of *databases* databases each, and no application."""
     text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
     head, tail = text[: text.index("[[database]]")], text[text.index("[fidelity]") :]
     lines = [head]
@@ -54,5 +56,5 @@ def run_until(world: World, t_s: float) -> list[Event]:
 
 
 def primaries(world: World) -> list[str]:
-    """Servers whose databases accept commits now."""
+    """Return the servers whose databases accept commits."""
     return sorted({key[0] for key in world.copies if serving.is_serving(world, key)})

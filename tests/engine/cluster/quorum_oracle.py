@@ -1,7 +1,7 @@
 """An oracle of cluster membership, written from the documentation of quorum and not from the engine.
 
-It is asked after each fault has settled. Where the documentation leaves a choice (which half keeps the witness, whose
-vote is taken), it accepts each choice and continues with the one that was made.
+It checks the engine after each fault has settled. Where the documentation leaves a choice (which half keeps
+the witness, whose vote is removed), it accepts each choice and continues with the chosen one.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ class Settled:
     """Physical facts after a fault has settled."""
 
     groups: list[frozenset[str]]
-    """Nodes with a running cluster service, in sets that hear one another."""
+    """Sets of connected nodes with a running cluster service."""
     witness_reached: frozenset[str] = frozenset()
-    """Nodes that reach the witness."""
+    """Nodes with a connection to the witness."""
 
 
 @dataclass
@@ -25,14 +25,14 @@ class Oracle:
     nodes: tuple[str, ...]
     windows: str
     witness: str
-    """disk, file share, cloud or none."""
+    """Kind of witness: disk, file share, cloud or none."""
     members: frozenset[str] = frozenset()
     version: dict[str, int] = field(default_factory=dict)
-    """Version of the cluster database that each node has."""
+    """Version of the cluster database on each node."""
     tag: int = 1
-    """Version at the witness."""
+    """Version stored by the witness."""
     votes: dict[int, tuple[frozenset[str], bool]] = field(default_factory=dict)
-    """Version: (nodes whose vote counts, whether the vote of the witness counts)."""
+    """Version: (nodes with a vote, whether the witness has a vote)."""
 
     def __post_init__(self) -> None:
         self.members = frozenset(self.nodes)
@@ -40,7 +40,7 @@ class Oracle:
         self.tag = 0
 
     def check(self, facts: Settled, members: Collection[str], counted: Collection[str]) -> str:
-        """Problem of *members* and *counted* as the engine has them; "" if the documentation allows them."""
+        """Return the problem of the engine's *members* and *counted* votes; "" if the documentation allows them."""
         now = frozenset(members)
         allowed = self._members(facts)
         if now not in allowed:
@@ -55,7 +55,7 @@ class Oracle:
         return ""
 
     def leave(self, name: str) -> None:
-        """A member stops in good order: with dynamic quorum its vote is handed over first."""
+        """Stop a member cleanly: with dynamic quorum its vote is removed first."""
         if name not in self.members or self._static():
             return
         left = self.members - {name}

@@ -1,7 +1,7 @@
 """Random faults on the labs and on pairs of nodes with each witness: `python -m tests.engine.cluster.random_runs N`.
 
-No split brain, no acknowledged row lost without a forced command, and every run heals. Rows are counted here, by the
-answers of the server, and not by the program's own account of losses.
+No split brain, no acknowledged row lost without a forced command, and every run heals. Rows are counted by
+the servers' answers, not by the engine's account of losses.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ GROUP_STATEMENTS = (
     "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED",
     "ALTER ENDPOINT Hadr_endpoint STATE = STARTED",
 )
-"""Statements that may be refused, or that change who may take over; none of them accepts a loss."""
+"""Statements that may be refused, or that change the failover configuration; none accepts data loss."""
 
 SESSION_STATEMENTS = (
     "ALTER DATABASE Sales SET PARTNER FAILOVER",
@@ -81,12 +81,12 @@ KINDS = {"Physical Disk": "disk", "File Share Witness": "file share", "Cloud Wit
 
 @dataclass
 class Run:
-    """One random run, with what its servers have acknowledged."""
+    """One random run, with the rows that its servers acknowledged."""
 
     lab: str
     seed: int
     settled: bool
-    """Each fault settles before the next; the oracle is asked then."""
+    """True if each fault settles before the next one, and the oracle checks each state."""
     world: World = field(init=False)
     chance: random.Random = field(init=False)
     oracle: Oracle | None = None
@@ -112,7 +112,7 @@ class Run:
         return list(self.world.nodes) or list(self.world.computers)
 
     def faults(self) -> list[str]:
-        """Every fault and repair; many are refused at the moment, which is part of the test."""
+        """Return every fault and repair; the world may refuse them."""
         chance = self.chance
         node, other = chance.sample(self.nodes, 2) if len(self.nodes) > 1 else (self.nodes[0], "")
         server = chance.choice(list(self.world.instances))
@@ -149,7 +149,7 @@ class Run:
             self.lines.append(f"{self.world.t_s:.2f} {line}")
 
     def force(self) -> None:
-        """Force quorum, as a person who accepts a loss does."""
+        """Force quorum, which accepts data loss."""
         self.forced = True
         for name in self.nodes:
             waiting = self.world.nodes.get(name)
@@ -166,7 +166,7 @@ class Run:
                 break
 
     def insert(self) -> None:
-        """Send a row with a number of its own to each server: secondaries and stale principals refuse it."""
+        """Insert a unique row on each server; secondaries and stale principals refuse it."""
         self.sent += 1
         for server in sorted({key[0] for key in self.world.copies if key[1] == "Sales"}):
             tsql.submit(self.world, server, f"USE Sales; INSERT marker VALUES ({self.sent})")
@@ -179,7 +179,7 @@ class Run:
         )
 
     def wait(self, seconds: float) -> None:
-        """Let time pass; note answers, and look for a split brain each two seconds."""
+        """Let time pass; collect answers, and check for a split brain every two seconds."""
         end_s = self.world.t_s + seconds
         while self.world.t_s < end_s - 1e-9:
             for event in run_until(self.world, min(end_s, self.world.t_s + 2)):
@@ -208,7 +208,7 @@ class Run:
             self.oracle = None
 
     def _groups(self, running: list[str]) -> Iterator[frozenset[str]]:
-        """Physical connectivity from the lines that were applied: cables and, in pairs, the link."""
+        """Yield the groups of physically connected nodes, derived from the applied lines about cables and links."""
         plugged = [name for name in running if self.world.computers[name].nic_up]
         cut = self._is_partitioned()
         if plugged and not (cut and len(plugged) > 1):
@@ -305,7 +305,7 @@ class Run:
 
 
 def main(runs: int, labs: list[str]) -> int:
-    """Play *runs* runs on each lab and print what went wrong."""
+    """Play *runs* runs on each lab and print the failures."""
     bad = 0
     for lab in labs:
         wrong = acknowledged = forced = 0

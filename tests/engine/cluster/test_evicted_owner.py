@@ -1,4 +1,4 @@
-"""A role whose owner is evicted: timers and moves that still name the node do no harm."""
+"""A role whose owner is evicted: pending timers and moves that name the node have no effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Failover cluster instances: restart before failover, where they may go, what a move costs, Setup on nodes."""
+"""Failover cluster instances: restart before failover, possible owners, failover times, Setup on nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements at a principal that was hung while its partner took over, before it learns so."""
+"""Statements on a principal that hung while its partner took over, before it detects this."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.events import read_field
 
 
 def _hang_principal(open_transaction: bool = False) -> World:
-    """SERVER_A answers again, still believes it is the principal, and its log has moved to SERVER_B."""
+    """Return a world in which SERVER_A responds again and still acts as principal, but SERVER_B has taken over."""
     world = mirroring_lab(383)
     run_until(world, 5)
     tsql.submit(world, "SERVER_A", "USE Sales; CREATE TABLE marker (n int)")

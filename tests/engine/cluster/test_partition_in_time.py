@@ -1,4 +1,4 @@
-"""Partition in time: a node that missed changes finds at the witness that its cluster database is old."""
+"""Partition in time: a node that missed changes learns from the witness that its cluster database is old."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VERSIONS = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
 
 
 def _newer_on_n1(witness: str, windows: str) -> World:
-    """N2 fails, N1 goes on alone, then N1 fails, too."""
+    """Return a world in which N2 failed, N1 continued alone, and then N1 failed."""
     world = pair(witness, windows)
     run_until(world, 5)
     do(world, "power-off N2")

@@ -1,4 +1,4 @@
-"""The PowerShell prompt: columns, acts, errors in PowerShell's shape, and "not simulated" by name."""
+"""The PowerShell prompt: columns, actions, errors in PowerShell's format, and "not simulated" by name."""
 
 from __future__ import annotations
 

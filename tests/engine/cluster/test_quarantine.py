@@ -21,7 +21,7 @@ def lab(windows: str = "2016") -> World:
 
 
 def leave(world: World, times: int, pause_s: float = 100) -> None:
-    """Power NODE_2 off and on *times* times."""
+    """Power NODE_2 off and on *times* times, with *pause_s* in between."""
     for _ in range(times):
         do(world, "power-off NODE_2")
         run_until(world, world.t_s + 30)

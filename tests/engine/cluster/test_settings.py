@@ -1,4 +1,4 @@
-"""Witness and thresholds of a cluster, as they are changed at the prompt."""
+"""Changes of the witness and thresholds of a cluster at the prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Votes: every order of losses of nodes and witness, against a table of its own of who may go on."""
+"""Votes: every order of node and witness losses, compared with a separate table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.model import World
 from tests.engine.availability.worlds import do, run_until
 
 SHORT_S, LONG_S = 2.0, 60.0
-"""Two losses within the first are one to the cluster; after the second the votes have been counted anew."""
+"""Two losses within SHORT_S are one event for the cluster; after LONG_S the votes are recounted."""
 
 VERSIONS = ("2008 R2", "2012", "2012 R2", "2016")
 
@@ -49,7 +49,7 @@ def cluster(nodes: int, witness: bool, windows: str) -> World:
 # --- the table ------------------------------------------------------------------------------------------------
 
 STATIC = ("2008 R2",)
-"""Every configured vote is counted for ever."""
+"""Windows versions without dynamic quorum."""
 
 COUNTED = {
     # (witness configured, witness there, nodes that are there) -> (nodes with a vote, witness's vote)
@@ -69,7 +69,7 @@ COUNTED["2016"] = COUNTED["2012 R2"]
 
 
 def oracle(nodes: int, witness: bool, windows: str, groups: list[list[str]]) -> set[str]:
-    """Nodes that are members after these losses, one group after the other; nobody if quorum was lost."""
+    """Return the member nodes after these losses, one after the other; empty if quorum is lost."""
     there = [f"N{number}" for number in range(1, nodes + 1)]
     witness_there = witness
     voters, witness_votes = nodes, int(witness)
@@ -92,7 +92,7 @@ def oracle(nodes: int, witness: bool, windows: str, groups: list[list[str]]) -> 
 
 
 def orders(nodes: int, witness: bool) -> Iterator[list[list[str]]]:
-    """Up to three losses in every order, each soon after the one before or long after it."""
+    """Yield up to three losses in every order, in quick succession or far apart."""
     names = [*(f"N{number}" for number in range(1, nodes + 1)), *(["W"] if witness else [])]
     for size in (1, 2, 3):
         for losses in permutations(names, min(size, len(names))):

@@ -1,4 +1,4 @@
-"""Worlds with failover cluster instances, and what tests look at in them."""
+"""Worlds with failover cluster instances, and functions that inspect them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["build_cluster_world", "do", "fci_lab", "role", "run_until", "serves"
 
 
 def fci_lab(seed: int = 1) -> World:
-    """The lab: SQLFCI1 on NODE_1, or else NODE_2; SQLFCI2 on NODE_3, or else NODE_4; a disk witness."""
+    """Return the lab: SQLFCI1 can run on NODE_1 and NODE_2, SQLFCI2 on NODE_3 and NODE_4; a disk witness."""
     return build_world(
         load_scenario((SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8"), "fci-lab"), seed
     )
@@ -57,14 +57,14 @@ data_source = "FCI"
 
 
 def build_cluster_world(*, instance: str = "", windows: str = "2012 R2") -> World:
-    """Instance FCI with Sales on N1, or else N2; N3 is a computer outside the cluster."""
+    """Return a world in which instance FCI with Sales can run on N1 and N2; N3 is outside the cluster."""
     servers = "\n".join(f'[[server]]\nname = "{name}"\nsql = false' for name in ("N1", "N2", "N3"))
     text = FEW.format(servers=servers, instance=instance, windows=windows)
     return build_world(load_scenario(text, "few"), 1)
 
 
 def role(world: World, name: str) -> ClusterRole:
-    """The role as the newest copy of the cluster database has it."""
+    """Return the role from the newest copy of the cluster database."""
     configs = sorted((node.config for node in world.nodes.values()), key=lambda config: config.epoch)
     found = configs[-1].role(name)
     assert found is not None
@@ -139,7 +139,9 @@ WITNESSES = {
 
 
 def pair(witness: str, windows: str = "2016", seed: int = 1) -> World:
-    """N1 primary and N2 synchronous with automatic failover; a witness of the kind, or none."""
+    """Return a world in which N1 is primary and N2 synchronous with automatic failover; *witness* is its
+    kind, or none.
+    """
     version = 2014 if windows in ("2008 R2", "2012", "2012 R2") else 2019
     text = PAIR.format(version=version, windows=windows, witness=WITNESSES[witness])
     return build_world(load_scenario(text, "pair"), seed)

@@ -1,4 +1,4 @@
-"""Broken scenario files: every problem at once, at its line and column, with what was expected, and never a crash."""
+"""Broken scenario files: all problems are reported together with line, column and expected value, without a crash."""
 
 from __future__ import annotations
 

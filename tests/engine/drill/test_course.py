@@ -1,4 +1,4 @@
-"""Questions and prices follow what happened: nothing false is asked, charged or called right."""
+"""Questions and prices depend on facts: nothing false is asked, charged or marked correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Report, review and readings survive everything that is created, restored, renamed, dropped or broken in a run."""
+"""Report, review and readings work for objects that are created, restored, renamed, dropped or broken during a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run of any length takes little room: counted in bytes of what it holds, at two moments hours apart."""
+"""Memory of runs of any length: bytes of all reachable objects, at two times hours apart."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SAMPLES = 300
 ACT_EACH_S = 40.0
 BACKUP_EACH_S = 10.0
 BYTES_OF_NEWS = 500
-"""Room for each event and file: 28 bytes for an event in columns, 1.2 KB for a file with its texts, and the like."""
+"""Allowed bytes per event and file: an event takes 28 bytes in columns, a file with texts 1.2 KB."""
 ACTS = ("stop-service SERVER_A", "start-service SERVER_A", "cut SERVER_A SERVER_B", "revert-all")
 
 
 def play_until(history: History, until_s: float) -> History:
-    """One thing or another each minute, failovers among them."""
+    """Play one action per minute, including failovers, until *until_s*."""
     for act in cycle(ACTS):
         if history.drill.world.t_s >= until_s:
             return history
@@ -35,14 +35,14 @@ def play_until(history: History, until_s: float) -> History:
 
 
 def rooms(history: History) -> tuple[int, int]:
-    """Bytes of the run as it stands, and what its kept moments take beside it."""
+    """Return the bytes of the run, and of its snapshots in addition."""
     seen: set[int] = set()
     return room([history.drill], seen), room(history._snapshots, seen)
 
 
 @pytest.fixture
 def history(monkeypatch: pytest.MonkeyPatch) -> History:
-    """A run in which the limits of a long one are soon reached, and files, lines and failovers are many."""
+    """Return a run that soon reaches the limits of a long one, with many files, lines and failovers."""
     monkeypatch.setattr(module, "KEPT_MAX", KEPT)
     monkeypatch.setattr(drill_module, "SAMPLES_MAX", SAMPLES)
     history = History(Drill(soak.scenario(1)))

@@ -1,4 +1,4 @@
-"""A long run is sampled less often as it goes on, so that its samples stay few; whoever goes back finds the same."""
+"""Sampling of long runs becomes coarser with time, so samples stay few; a rewind finds the same samples."""
 
 from __future__ import annotations
 

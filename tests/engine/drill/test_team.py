@@ -1,4 +1,4 @@
-"""Several people in one world: rights by role, what is seen, orders that are read back, facts that are so."""
+"""Several people in one world: rights by role, visibility, confirmed orders, correct facts."""
 
 from __future__ import annotations
 
@@ -209,7 +209,9 @@ def test_an_invalid_team_is_reported(old_text: str, new_text: str, message: str)
 
 
 def play_alone(name: str, roles: set[str], *lines: str, until_s: float = 0.0) -> Drill:
-    """The other *roles* are played; each of *lines* is done as soon as nothing else is due: `90 @dba …` not before."""
+    """Play a drill for several people alone: each of *lines* is applied when nothing else is due; `90 @dba …`
+    not before 90 s.
+    """
     drill = Drill(scenario_files.find(name).load())
     script = [item for line in lines for item in parse_script(line)[0]]
     while drill.tick < until_s * TICKS_PER_S and not drill.finished:

@@ -118,14 +118,14 @@ absent = "None of it."
 """
 
 SMALL = TEXTS.split("\n\n")[0] + WORLD + COURSE + "\n[fidelity]" + TEXTS.split("[fidelity]")[1]
-"""Everything that a scenario should have; `lint` finds nothing."""
+"""The small scenario. `lint` finds nothing in it."""
 
 FREE = WORLD.replace('length = "5min"\n', "")
-"""No story, no goals, no score."""
+"""A lab without timeline, goals and score."""
 
 
 def small(*changes: tuple[str, str], text: str = SMALL) -> Scenario:
-    """The small scenario with each (old, new) put in; old must be there."""
+    """Return the small scenario with each (old, new) replaced; old must exist."""
     return load_scenario(change_text(*changes, text=text), "small.toml")
 
 

@@ -1,4 +1,4 @@
-"""Experiments against SQL Server's documentation: what it says comes out, tried on a small lab.
+"""Experiments against SQL Server's documentation: each plays a documented case in a small lab and compares the result.
 
 Each file is a family. An experiment is a block of lines:
 
@@ -61,7 +61,7 @@ from tests.engine.worlds import lab, play
 from tests.events import build_event, read_field
 
 LONGEST_S: Final = 600
-"""So long an answer may take, in simulated seconds."""
+"""Longest simulated time of an answer, in seconds."""
 
 WORLDS: Final[dict[str, Callable[[str], World]]] = {
     "witness": lambda load: lab(workload=load),
@@ -75,7 +75,7 @@ WORLDS: Final[dict[str, Callable[[str], World]]] = {
 
 @dataclass(frozen=True)
 class Experiment:
-    """One block of a file: *steps* are its lines below title, page and world."""
+    """One block of a file; *steps* are the lines below title, page and world."""
 
     family: str
     title: str
@@ -115,7 +115,7 @@ def build_settled_world(description: str) -> World:
 
 
 class Trial:
-    """A world on which an experiment is played, and what has happened."""
+    """World in which an experiment runs, with the events so far."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -123,7 +123,7 @@ class Trial:
         self.window = ""
 
     def run(self, seconds: float, answer_of: str = "") -> None:
-        """Let time pass, only until window *answer_of* has answered if there is one."""
+        """Let time pass, at most until window *answer_of* has its answer."""
         end = self.world.tick + round(seconds * TICKS_PER_S)
         while True:
             new = simulator.advance(self.world, end, to_event=bool(answer_of))

@@ -1,4 +1,4 @@
-"""Pairs of servers for tests of the flow model: the 2005 whitepaper's test site, alone and at rest."""
+"""Pairs of servers for tests of the flow model: the test site of the 2005 whitepaper, without other load."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def setup(workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, **changes: Any) -> Pair:
-    """A pair whose mirror is attached unless the mode is NONE."""
+    """Return a pair; its mirror is connected unless *mode* is NONE."""
     return setup_of(workload, mode, changes.pop("site", NEC), **changes)
 
 
@@ -44,7 +44,7 @@ def build_flow(
 
 
 def change(flow: Flow, pair: Pair, source: int = 0) -> None:
-    """Other circumstances for the pair of *source*; a pair without a stream leaves the stream as it is."""
+    """Change the inputs of *source*'s pair; without a stream in *pair* the stream stays unchanged."""
     flow.update_setups(
         {source: pair.source}, {n: pair.stream for n in flow.streams_of(source) if pair.stream}
     )
@@ -55,20 +55,20 @@ def means(flow: Flow, seconds: float = 60.0, source: int = 0) -> Means:
 
 
 def positions(flow: Flow, source: int = 0) -> Any:
-    """Positions of the source and of its first stream together."""
+    """Return the positions of the source and its first stream."""
     streams = [flow.stream_positions(n)._asdict() for n in flow.streams_of(source)]
     return _merge_rows(flow.positions(source)._asdict(), streams)
 
 
 def reading(flow: Flow, source: int = 0) -> Any:
-    """Counters of the source and of its first stream together."""
+    """Return the counters of the source and its first stream."""
     return _merge_rows(
         vars(flow.reading(source)), [vars(flow.stream_reading(n)) for n in flow.streams_of(source)]
     )
 
 
 def totals(flow: Flow, source: int = 0) -> Any:
-    """Totals of the source, and of its first stream with the mirror's core time as *mirror_core_s*."""
+    """Return the totals of the source and its first stream, with the mirror's core time as *mirror_core_s*."""
     streams = [vars(flow.stream_totals(n)) for n in flow.streams_of(source)][:1]
     renamed = {"core_s": "mirror_core_s", "pages_written": "mirror_pages_written"}
     there = {renamed.get(name, name): value for stream in streams for name, value in stream.items()}
@@ -76,7 +76,7 @@ def totals(flow: Flow, source: int = 0) -> Any:
 
 
 def set_positions(flow: Flow, source: int = 0, **kb: float) -> None:
-    """Named positions of the source and of its first stream."""
+    """Set positions of the source and its first stream by name."""
     own = {name: kb.pop(name) for name in ("generated_kb", "flushed_kb", "committed_kb") if name in kb}
     flow.set_positions(source, **own)
     flow.set_stream_positions(flow.streams_of(source)[0], **kb)

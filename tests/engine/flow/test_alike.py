@@ -1,4 +1,4 @@
-"""Databases that are alike are worked out once, and come to the same to the bit as each worked out by itself."""
+"""Identical databases are computed once, with bit-identical results to separate computation."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.flow import Crossing, Flow, Pair, SafetyMode, Samples, add_pair, run
+from engine.flow import CrossingKind, Flow, Pair, SafetyMode, Samples, add_pair, run
 from engine.flow import kernel as k
 from engine.flow.advance import arrays
 from tests.engine.flow.pairs import W1, W2, setup
 from tests.engine.flow.test_invariants import setups
 
 NO_CROSSING = 16
-"""An armed crossing that is none."""
+"""Bit that arms a crossing which never occurs."""
 
 
 def build_groups(groups: list[tuple[Pair, int]]) -> Flow:
-    """So many of each, in turn, whose checkpoints were at other times and whose log files have other sizes."""
+    """Return *groups* sources of each kind in turn, with different checkpoint times and log file sizes."""
     flow = Flow.empty()
     for place in range(max(count for _, count in groups)):
         for pair, count in groups:
@@ -31,7 +31,7 @@ def build_groups(groups: list[tuple[Pair, int]]) -> Flow:
 
 
 def separate_sources(flow: Flow) -> Flow:
-    """A fork in which no source is like another."""
+    """Return a fork in which no two sources are identical."""
     fork = flow.fork()
     fork.unshare_arrays()
     fork.sources[:, k.SOURCE_ARMED] += NO_CROSSING * (1 + np.arange(len(fork.sources)))
@@ -39,7 +39,7 @@ def separate_sources(flow: Flow) -> Flow:
 
 
 def worked_out(flow: Flow) -> int:
-    """Sources that the latest run worked out."""
+    """Return the number of sources that the latest step computed."""
     source_places = arrays(flow).source_places
     return int(source_places[k.GROUPS, -1])
 
@@ -95,7 +95,7 @@ def test_jitter_separates_streams_and_an_extra_stream_separates_its_source() -> 
 def test_a_full_log_blocks_only_its_own_database(backed_up: int) -> None:
     flow = build_groups([(setup(W2, SafetyMode.FULL, log_max_kb=1e5), 3)])
     for source in range(3):
-        flow.watch(source, Crossing.LOG_FULL)
+        flow.watch(source, CrossingKind.LOG_FULL)
     run(flow, 100)
     assert worked_out(flow) == 1
     flow.set_log_reuse_kb(backed_up, flow.positions(backed_up).generated_kb)
@@ -106,7 +106,7 @@ def test_a_full_log_blocks_only_its_own_database(backed_up: int) -> None:
     assert [source for source, _ in held] == full
     for each in (flow, apart):
         for source in range(3):
-            each.watch(source, Crossing(0))
+            each.watch(source, CrossingKind(0))
     apart = separate_sources(flow)
     run(flow, 1_000)
     run(apart, 1_000)

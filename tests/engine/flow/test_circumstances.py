@@ -1,10 +1,10 @@
-"""Suspended, disconnected, stalled, full, delayed: what each does to clients and log."""
+"""Effects of suspended, disconnected, stalled, full and delayed streams on clients and log."""
 
 from __future__ import annotations
 
 import pytest
 
-from engine.flow import Crossing, SafetyMode, run
+from engine.flow import CrossingKind, SafetyMode, run
 from tests.engine.flow.pairs import (
     W1,
     W2,
@@ -63,11 +63,11 @@ def test_a_full_log_halts_the_database_until_space_is_free() -> None:
     flow = build_flow(W1, SafetyMode.NONE)
     limit = positions(flow).generated_kb + 7200.0
     change(flow, setup(W1, SafetyMode.NONE, log_size_kb=100.0, log_max_kb=limit))
-    flow.watch(0, Crossing.LOG_FULL)
+    flow.watch(0, CrossingKind.LOG_FULL)
     ran, held, _ = run(flow, 10_000)
-    assert held == [(0, Crossing.LOG_FULL)]
+    assert held == [(0, CrossingKind.LOG_FULL)]
     assert ran == pytest.approx(1000, rel=0.01), "720 KB/s fill 7,200 KB in 10 s"
-    flow.watch(0, Crossing(0))
+    flow.watch(0, CrossingKind(0))
     before = totals(flow).transactions
     run_s(flow, 10)
     assert totals(flow).transactions - before < 5
@@ -100,10 +100,10 @@ def test_a_dead_principal_stands_still_while_its_mirror_finishes_redo() -> None:
     change(flow, setup(W1, SafetyMode.FULL, alive=False, serving=False, carrying=False))
     before = positions(flow)
     assert before.hardened_kb - before.redone_kb > 10_000
-    flow.watch_stream(0, Crossing.REDO_DONE)
+    flow.watch_stream(0, CrossingKind.REDO_DONE)
     ran, _, held = run(flow, 10_000)
     after = positions(flow)
-    assert held == [(0, Crossing.REDO_DONE)]
+    assert held == [(0, CrossingKind.REDO_DONE)]
     queue = before.hardened_kb - before.redone_kb
     assert ran / 100 == pytest.approx(queue / 9265, rel=0.02), "two threads at 9.3 MB/s"
     assert after.generated_kb == before.generated_kb

@@ -1,4 +1,4 @@
-"""The step in C: same bits as plain Python, prebuilt for every system, and plain Python where no library fits."""
+"""The C step: same bits as plain Python, prebuilt for every system, with plain Python as fallback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.flow import Crossing, Flow, SafetyMode, add_pair, compiled, kernel
+from engine.flow import CrossingKind, Flow, SafetyMode, add_pair, compiled, kernel
 from engine.flow.advance import arrays
 from engine.flow.compiled import ENTRIES, builder, loader
 from engine.flow.compiled.library import LibraryError, fingerprint, library_name
@@ -45,7 +45,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 
 def flows() -> Iterator[Flow]:
-    """Flows with everything that the step treats differently."""
+    """Yield flows that cover all special cases of the step."""
     for seed in range(4):
         chance = random.Random(seed)
         flow = Flow.empty()
@@ -58,7 +58,7 @@ def flows() -> Iterator[Flow]:
             mode = chance.choice(list(SafetyMode)) if number else SafetyMode.FULL
             add_pair(flow, setup(chance.choice((W1, W2)), mode, **link))
             if chance.random() < 0.5:
-                flow.watch(number, Crossing.LOG_FULL)
+                flow.watch(number, CrossingKind.LOG_FULL)
         yield flow
     flow = Flow.empty()
     for _ in range(3):
@@ -67,7 +67,7 @@ def flows() -> Iterator[Flow]:
 
 
 def step(functions: Functions, flow: Flow) -> list[bytes]:
-    """Run *flow* and return all that the functions have written."""
+    """Run *flow* with *functions*, and return all arrays as bytes."""
     flow.unshare_arrays()
     room = np.zeros((4, len(flow.sources), len(kernel.SOURCE_COUNTERS)))
     room_of_streams = np.zeros((4, len(flow.streams), len(kernel.STREAM_COUNTERS)))

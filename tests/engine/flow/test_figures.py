@@ -1,8 +1,8 @@
-"""Results of the flow model to the last digit, for every site, workload and circumstance.
+"""Results of the flow model to the last digit, for every site, workload and condition.
 
-The published figures have tolerances that hide small mistakes; this file has none, as the model is the same to the bit
-on every machine. After a change that is meant: `pytest --rewrite tests/engine/flow/test_figures.py`, and look over
-the diff of figures.txt.
+The published figures have tolerances that hide small mistakes. This file has none, because the model is
+bit-identical on every machine. After an intended change: `pytest --rewrite
+tests/engine/flow/test_figures.py`, and review the diff of figures.txt.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ CHANGED: Final[dict[str, dict[str, Any]]] = {
     "fewer clients": {"scale": 0.3},
     "asynchronous": {"awaited": False},
 }
-"""Changes to a pair in step: state 2 s after each, and 3 s after its reversal."""
+"""Changes to a synchronized pair: states 2 s after each change, and 3 s after its reversal."""
 
 
 def figures(flow: Flow, source: int = 0) -> Iterator[tuple[str, float]]:
@@ -110,7 +110,9 @@ def run_changed_flow(changes: dict[str, Any]) -> Flow:
 
 
 def build_shared_link_flow() -> Flow:
-    """Six databases of two servers over a narrow link, one quick, one idle, one whose log is full, one far behind."""
+    """Return six databases of two servers over a narrow link: a fast one, an idle one, one with a full log,
+    one far behind.
+    """
     flow = Flow.empty()
     for number, load in enumerate((W1, W2, sites.IDLE, W2, QUICK, W2)):
         mine = setup(
@@ -129,7 +131,7 @@ def build_shared_link_flow() -> Flow:
 
 
 def phases() -> Iterator[tuple[str, float]]:
-    """Of a failover, by cause, with and without load, in the middle of a checkpoint interval."""
+    """Yield the phases of a failover by cause, with and without load, in the middle of a checkpoint interval."""
     for name, load in (("load", W1), ("idle", sites.IDLE)):
         flow = build_flow(load, target_cpu_factor=2.0, target_data_disk_factor=2.0, operation=BULK)
         warm_start(flow, 0, 0.25)

@@ -1,4 +1,4 @@
-"""Invariants of a row: no log is lost or invented, no connection either, nothing goes backwards."""
+"""Invariants of a row: log and connections are conserved, and positions never decrease."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run stops at the whole second at which a level is passed, and at no other; nothing else is other than without."""
+"""A run stops at the whole second in which a level is crossed; watching levels changes nothing else."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.engine.flow.pairs import W1, build_flow
 SECONDS: Final = 40
 
 EARLY_TICKS: Final = 30
-"""They end at no whole second."""
+"""Number of ticks that is no whole second."""
 
 
 def run_thin_link(remembers: bool) -> Flow:
-    """The mirror's link is too thin and its log grows: the queue rises from one second to the next."""
+    """Return a flow whose mirror link is too thin, so the send queue grows each second."""
     flow = build_flow(W1, SafetyMode.OFF, bandwidth_mbps=3.0, log_max_kb=400_000.0)
     if remembers:
         flow.enable_run_cache()

@@ -1,4 +1,4 @@
-"""Compression, jitter, loss and long or thin links."""
+"""Compression, jitter, loss, and links with long delay or low bandwidth."""
 
 from __future__ import annotations
 

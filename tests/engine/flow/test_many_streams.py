@@ -1,11 +1,11 @@
-"""One source with several streams: commits wait for those that are awaited and for no other."""
+"""One source with several streams: commits wait only for awaited streams."""
 
 from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import Crossing, Flow, SafetyMode, StreamSetup, Workload, run, warm_start
+from engine.flow import CrossingKind, Flow, SafetyMode, StreamSetup, Workload, run, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
 from engine.published.measure import means, run_s
 from tests.engine.flow.pairs import build_flow, setup
@@ -17,7 +17,7 @@ FAR = StreamLink(rtt_ms=30.0, bandwidth_mbps=100.0, awaited=False)
 
 
 def source_with(links: tuple[StreamLink, ...], workload: Workload = WORKLOAD1) -> Flow:
-    """One source on instance 0 and a stream over each of *links*, each to an instance of its own."""
+    """Return a source on instance 0 with a stream over each of *links* to separate instances."""
     flow = Flow.empty()
     source = flow.add_source(setup(workload, SafetyMode.NONE).source)
     for number, link in enumerate(links):
@@ -94,9 +94,9 @@ def test_each_stream_stops_the_run_and_is_removed_independently() -> None:
     flow.update_setups(streams={2: replace(flow.stream_setup(2), sending=False)})
     run_s(flow, 20)
     flow.update_setups(streams={2: replace(flow.stream_setup(2), sending=True)})
-    flow.watch_stream(2, Crossing.SEND_DONE)
+    flow.watch_stream(2, CrossingKind.SEND_DONE)
     ran, _, held = run(flow, 10_000)
-    assert held == [(2, Crossing.SEND_DONE)]
+    assert held == [(2, CrossingKind.SEND_DONE)]
     assert ran < 10_000
     flow.remove_stream(1)
     assert flow.streams_of(0) == (0, 2)

@@ -1,10 +1,10 @@
-"""Ticks that one fork of a flow has run need not run again in others, and only the time differs."""
+"""The run cache: ticks computed by one fork are reused by others, and results stay equal."""
 
 from __future__ import annotations
 
 import pytest
 
-from engine.flow import Crossing, Flow, SafetyMode, advance
+from engine.flow import CrossingKind, Flow, SafetyMode, advance
 from tests.engine.flow.pairs import W1, build_flow, change, setup
 
 
@@ -14,7 +14,7 @@ def _flow() -> Flow:
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Ticks that the compiled step was asked for."""
+    """Return the list of tick counts requested from the compiled step."""
     asked: list[int] = []
     ran = advance._run_uncached
 
@@ -60,7 +60,7 @@ def test_a_cached_run_stops_at_the_same_tick() -> None:
     change(lean, setup(W1, SafetyMode.OFF, sending=False))
     advance.run(lean, 500)
     change(lean, setup(W1, SafetyMode.OFF))
-    lean.watch_stream(0, Crossing.SEND_DONE)
+    lean.watch_stream(0, CrossingKind.SEND_DONE)
     twin = lean.fork()
     first = advance.run(lean, 2_000)
     assert 0 < first[0] < 2_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import Crossing, Flow, Operation, SafetyMode, run
+from engine.flow import CrossingKind, Flow, Operation, SafetyMode, run
 from engine.flow.setup import bulk_load, index_build
 from tests.engine.flow.pairs import W1, build_flow, change, means, positions, reading, run_s, setup
 
@@ -13,11 +13,11 @@ QUIET = replace(W1, connections=0)
 
 
 def finish(operation: Operation, mode: SafetyMode) -> tuple[Flow, float]:
-    """The flow at the end of the operation on an otherwise idle database, and how long it took in s."""
+    """Run *operation* on an otherwise idle database; return the flow and the duration in seconds."""
     flow = build_flow(QUIET, mode, warm=False, operation=operation)
-    flow.watch(0, Crossing.OPERATION_DONE)
+    flow.watch(0, CrossingKind.OPERATION_DONE)
     ran, held, _ = run(flow, 10_000_000)
-    assert held == [(0, Crossing.OPERATION_DONE)]
+    assert held == [(0, CrossingKind.OPERATION_DONE)]
     return flow, ran / 100
 
 
@@ -27,10 +27,10 @@ def test_an_online_rebuild_fills_the_queues_and_the_send_queue_drains_in_220_s()
     queues = reading(flow)
     assert queues.send_queue_kb > 2e6
     assert queues.redo_queue_kb > 3e6
-    flow.watch(0, Crossing(0))
-    flow.watch_stream(0, Crossing.SEND_DONE)
+    flow.watch(0, CrossingKind(0))
+    flow.watch_stream(0, CrossingKind.SEND_DONE)
     assert run(flow, 100_000)[0] / 100 == pytest.approx(220, rel=0.02)
-    flow.watch_stream(0, Crossing.REDO_DONE)
+    flow.watch_stream(0, CrossingKind.REDO_DONE)
     assert run(flow, 100_000)[0] / 100 > 300, "the redo queue takes much longer"
 
 
@@ -69,9 +69,9 @@ def test_an_operation_slows_clients_and_ends() -> None:
     change(flow, setup(W1, SafetyMode.FULL, version=2014, operation=index_build(0.01)))
     busy = means(flow, 10).response_s
     assert busy > 1.5 * calm
-    flow.watch(0, Crossing.OPERATION_DONE)
-    assert run(flow, 100_000)[1] == [(0, Crossing.OPERATION_DONE)]
-    flow.watch(0, Crossing(0))
+    flow.watch(0, CrossingKind.OPERATION_DONE)
+    assert run(flow, 100_000)[1] == [(0, CrossingKind.OPERATION_DONE)]
+    flow.watch(0, CrossingKind(0))
     run_s(flow, 30)
     assert means(flow, 10).response_s == pytest.approx(calm, rel=0.01)
 
@@ -81,7 +81,7 @@ def test_other_changes_do_not_restart_an_operation() -> None:
     run_s(flow, 5)
     done = positions(flow).generated_kb
     change(flow, setup(QUIET, SafetyMode.OFF, operation=index_build(0.01), rtt_ms=1.0))
-    flow.watch(0, Crossing.OPERATION_DONE)
+    flow.watch(0, CrossingKind.OPERATION_DONE)
     run(flow, 1_000_000)
     assert done > 0
     assert positions(flow).generated_kb == pytest.approx(index_build(0.01).log_kb)

@@ -1,4 +1,4 @@
-"""Phases of a failover (table 6 of the 2005 whitepaper): idle and loaded, by cause."""
+"""Phases of a failover (Table 6 of the 2005 whitepaper): idle and loaded, by cause."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PUBLISHED = {
 
 
 NOTICED_S = {Cause.POWER_OFF: 0.85, Cause.CABLE: 0.85}
-"""A silent failure is noticed after about this time, in which the mirror goes on writing pages."""
+"""Time until a silent failure is detected; the mirror continues to write pages meanwhile."""
 
 
 def times(cause: Cause, workload: Workload, seeds: int = 200, **changes: Any) -> list[FailoverTimes]:

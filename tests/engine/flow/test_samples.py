@@ -1,4 +1,4 @@
-"""Samples come back as they were rounded, packed or not, and take little room."""
+"""Samples return rounded values, compressed or not, and take little memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTH = GROUP + 3
 
 
 def fill_samples(samples: Samples, entries: int, width: int = WIDTH, step: int = 1) -> Samples:
-    """*entries* more, *step* at a time: number of the entry, of the row and of the counter in one figure."""
+    """Append *entries* samples, *step* at a time; each value encodes entry, row and counter."""
     for _ in range(0, entries, step):
         count = samples.count
         for view in samples.reserve(step, width, width):

@@ -1,4 +1,4 @@
-"""Resources that databases of one instance share: cores, worker threads, log and data disks, the link."""
+"""Resources shared by databases of an instance: cores, worker threads, log and data disks, the link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows come and go, fork, stop at crossings and can be read."""
+"""Rows are added and removed, fork, stop at crossings, and can be read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from engine.flow import COUNTERS, Crossing, Flow, Operation, SafetyMode, Samples, add_pair, run, warm_start
+from engine.flow import (
+    COUNTERS,
+    CrossingKind,
+    Flow,
+    Operation,
+    SafetyMode,
+    Samples,
+    add_pair,
+    run,
+    warm_start,
+)
 from engine.flow import kernel as k
 from tests.engine.flow.pairs import (
     W1,
@@ -41,8 +51,8 @@ DEEDS: Final[tuple[Callable[[Flow], object], ...]] = (
     lambda flow: flow.set_log_reuse_kb(0, 1.0),
     lambda flow: flow.set_positions(0, generated_kb=1e6),
     lambda flow: flow.set_stream_positions(0, hardened_kb=1.0),
-    lambda flow: flow.watch(0, Crossing.LOG_FULL),
-    lambda flow: flow.watch_stream(0, Crossing.REDO_DONE),
+    lambda flow: flow.watch(0, CrossingKind.LOG_FULL),
+    lambda flow: flow.watch_stream(0, CrossingKind.REDO_DONE),
     lambda flow: flow.start_operation(0),
     lambda flow: change(flow, setup(bandwidth_mbps=999.0)),
     lambda flow: change(flow, setup(W1, host=2)),
@@ -51,7 +61,7 @@ DEEDS: Final[tuple[Callable[[Flow], object], ...]] = (
 
 
 def _busy() -> Flow:
-    """A long operation has run for a while."""
+    """Return a flow with a long operation in progress."""
     flow = build_flow(operation=Operation(name="bulk", log_kb=30_000.0, rate_kb_per_s=9_000.0))
     run_s(flow, 1)
     return flow
@@ -146,16 +156,16 @@ def test_run_stops_only_at_an_armed_crossing() -> None:
     change(flow, setup(W1, SafetyMode.OFF))
     assert not flow.caught_up(0)
     assert run(flow, 10) == (10, [], [])
-    flow.watch_stream(0, Crossing.SEND_DONE)
+    flow.watch_stream(0, CrossingKind.SEND_DONE)
     ran, _, held = run(flow, 100_000)
     assert ran < 1000
-    assert held == [(0, Crossing.SEND_DONE)]
+    assert held == [(0, CrossingKind.SEND_DONE)]
     assert flow.caught_up(0)
-    flow.watch_stream(0, Crossing.REDO_DONE)
+    flow.watch_stream(0, CrossingKind.REDO_DONE)
     ran, _, held = run(flow, 100_000)
-    assert held == [(0, Crossing.REDO_DONE)]
+    assert held == [(0, CrossingKind.REDO_DONE)]
     assert reading(flow).redo_queue_kb <= k.SMALL_KB
-    flow.watch_stream(0, Crossing(0))
+    flow.watch_stream(0, CrossingKind(0))
     assert run(flow, 50) == (50, [], [])
 
 

@@ -1,4 +1,4 @@
-"""The step of 10 ms is small enough: halving it changes no figure by 1 %, and the source runs as plain Python."""
+"""The step of 10 ms is small enough: halving it changes no figure by 1%; the source also runs as plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invariants of every world at any moment, after any inputs."""
+"""Invariants that hold in every world, after any inputs."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from engine.model import World
 from engine.protocol import serving
 
 ROUNDING_KB = 1e-6
-"""Sums of floating-point numbers differ by this at most."""
+"""Maximum rounding difference of floating-point sums."""
 
 
 def check(world: World, *, witness_kept: bool, nothing_risky: bool) -> int:
-    """Assert the invariants of all databases; returns how many single statements were checked.
+    """Assert the invariants of all databases; return the number of checked statements.
 
-    *witness_kept*: every session still has its witness; *nothing_risky*: nobody forced service, removed mirroring or
-    turned safety off.
+    *witness_kept*: every session still has its witness. *nothing_risky*: nobody forced service, removed
+    mirroring or turned safety off.
     """
     checked = 0
     if witness_kept and nothing_risky:
@@ -39,7 +39,9 @@ def check(world: World, *, witness_kept: bool, nothing_risky: bool) -> int:
 
 
 def _check_log(world: World, source: int) -> int:
-    """Log is conserved: what a receiver lacks is in the send queue or on its way; no queue is below 0."""
+    """Assert that log is conserved: a receiver's missing log is in the send queue or in transit, and no queue
+    is negative.
+    """
     owner, log = world.sources[source], world.flow.positions(source)
     assert log.generated_kb >= log.flushed_kb - ROUNDING_KB
     assert log.flushed_kb >= 0.0

@@ -1,4 +1,4 @@
-"""Failovers that begin and come to nothing: each ends, says why, and none completes later by itself."""
+"""Failovers that start and fail: each ends with a reason, and none completes later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PARTED = "the partners lost their connection before the roles were switched"
 
 
 def reasons(world: World) -> list[tuple[str, str]]:
-    """(kind, why) of the failovers that came to nothing, an open one with an empty reason."""
+    """Return (kind, reason) of the failed failovers; the reason of an open one is empty."""
     return [(f.kind, f.why) for f in world.failovers if f.online_tick is None]
 
 

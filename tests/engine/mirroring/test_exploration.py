@@ -1,4 +1,4 @@
-"""Every short sequence of faults, repairs and commands, then random long ones: what must always hold."""
+"""Every short sequence of faults, repairs and commands, then random long ones: invariants."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def run(actions: list[str], gap_s: float, **kind: Any) -> World:
 
 
 def assert_whole_again(world: World) -> None:
-    """After every fault is taken back the session heals by itself."""
+    """Assert that the session heals automatically after all faults are reverted."""
     do(world, "revert-all", then_s=1.0)
     do(world, "revert-all", then_s=SETTLED_S)  # a SHUTDOWN that waited on a frozen server has run by now
     if any(

@@ -1,4 +1,4 @@
-"""A scenario that violates one precondition of automatic failover is explained by exactly that one."""
+"""A scenario that violates one precondition of automatic failover reports exactly that one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.engine.worlds import DB, M, P, W, do, lab
 
 
 def missing(*lines: str, before_s: float = 20.0, **kind: Any) -> list[str]:
-    """Do *lines*, then lose the principal; the preconditions that do not hold afterwards."""
+    """Apply *lines*, then fail the principal; return the unmet preconditions."""
     world = lab(**kind)
     if lines:
         do(world, *lines, then_s=before_s)

@@ -1,7 +1,7 @@
-"""Forced service: from which states it works, what becomes of the old principal, and what RESUME throws away.
+"""Forced service: allowed states, the fate of the old principal, and the data that RESUME discards.
 
-Role Switching During a Database Mirroring Session, section "Forced Service (with Possible Data Loss)", and the last
-table of Database Mirroring Operating Modes, both in SQL Server's documentation.
+Sources: Role Switching During a Database Mirroring Session, section "Forced Service (with Possible Data
+Loss)", and the last table of Database Mirroring Operating Modes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def world_of(kind: str) -> World:
 
 
 def stands(world: World) -> list[tuple[Role | None, MirrorState | None, DbState]]:
-    """Role, mirroring state and database state of the copies on the two partners."""
+    """Return role, mirroring state and database state of the copies on the two partners."""
     return [
         (copy.mirroring.role, copy.mirroring.state, copy.db_state)
         for copy in (world.copies[PRINCIPAL], world.copies[MIRROR])
@@ -77,7 +77,9 @@ def test_the_old_principal_returns_as_a_suspended_recovering_mirror(kind: str, r
 
 
 def forced_beside_a_living_principal() -> World:
-    """Without a witness the line was cut, service forced, and both have served for a minute."""
+    """Return a world without a witness in which the link was cut, service forced, and both servers have
+    served for a minute.
+    """
     world = lab(witness=False)
     do(world, f"cut {P} {M}", then_s=15.0)
     do(world, FORCE, then_s=60.0)

@@ -1,4 +1,4 @@
-"""Commits that are gone: counted once, where the copy that alone has them is given up."""
+"""Lost commits: counted once, when the only copy with them is discarded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.events import read_field
 
 
 def split_brain() -> World:
-    """Service was forced while the old principal goes on serving for a minute."""
+    """Return a world in which service was forced while the old principal continues to serve for a minute."""
     world = lab(witness=False)
     do(world, f"cut {P} {M}", then_s=10.0)
     do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=60.0)

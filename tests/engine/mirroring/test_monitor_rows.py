@@ -1,4 +1,4 @@
-"""Rows of the monitor are kept in columns that all forks share as long as they agree."""
+"""Rows of the monitor are stored in columns that forks share while their rows are equal."""
 
 from __future__ import annotations
 

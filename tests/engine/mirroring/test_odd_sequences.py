@@ -1,6 +1,6 @@
-"""Long random mixtures of what administrators type and what happens to them: nothing crashes, what must hold holds.
+"""Long random sequences of administrator input and faults: no crash, and invariants hold.
 
-Beside this the sequences that were written by hand stand in tests/transcripts.
+Hand-written sequences are in tests/transcripts.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ GAPS_S = st.sampled_from((0.0, 0.1, 1.0, 5.0, 15.0, 60.0))
 
 
 def small_lab(witness: bool) -> World:
-    """Backups and restores of so small a database take seconds."""
+    """Return a lab with a small database, whose backups and restores take seconds."""
     world = lab(witness=witness)
     for key in world.copies:
         world.update_copy(key, size_kb=100_000.0)

@@ -1,6 +1,6 @@
-"""Servers lost and returned in every order, with service forced in between: who may serve, and how it ends.
+"""Servers lost and restored in every order, with forced service in between: the serving server, and the final state.
 
-[DOC: quorum; role switching; operating modes]. Beside this `test_quorum_patterns` has every standing pattern.
+[DOC: quorum; role switching; operating modes]. `test_quorum_patterns` tests every static pattern.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STATES: Final = ("SUSPENDED", "SYNCHRONIZING", "SYNCHRONIZED")
 
 @cache
 def ready(kind: str, state: str) -> World:
-    """A session of this *kind* in this *state*; to be forked."""
+    """Return a session of this *kind* in this *state*; to be forked."""
     safety, witness = KINDS[kind]
     world = lab(safety=safety, witness=witness)
     if state == "SUSPENDED":
@@ -41,7 +41,7 @@ def ready(kind: str, state: str) -> World:
 
 
 def orders(kind: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """(lost in this order, returned in this order): one or two of the servers of the session."""
+    """Yield (order of loss, order of return) for one or two servers of the session."""
     servers = (P, M, W) if KINDS[kind][1] else (P, M)
     for count in (1, 2):
         for lost in permutations(servers, count):
@@ -55,7 +55,7 @@ CASES: Final = [
 
 
 def follows(world: World, copy: DatabaseCopy) -> bool:
-    """Another has gone on as the principal, as a partner or the witness knows."""
+    """Return whether another server has taken over as principal, as a partner or the witness knows."""
     known = [other.mirroring.role_sequence for other in world.copies_of(DB)]
     known += [record.role_sequence for record in world.witnesses.values()]
     return max(known) > copy.mirroring.role_sequence

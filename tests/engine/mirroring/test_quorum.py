@@ -14,7 +14,7 @@ LINKS = ((P, M), (P, W), (M, W))
 
 
 def facts(world: World) -> tuple[bool, bool]:
-    """(SERVER_A serves, SERVER_B serves)."""
+    """Return (SERVER_A serves, SERVER_B serves)."""
     return serving.is_serving(world, PRINCIPAL), serving.is_serving(world, MIRROR)
 
 

@@ -1,7 +1,7 @@
-"""Facts 4.1 as a reference function, against every pattern of lost servers and links, however they are lost.
+"""Facts 4.1 as a reference function, compared with every pattern of lost servers and links.
 
-The patterns hold all rows of the tables 4.2 to 4.5: 8 of links x 8 of servers, for each kind of session and each way
-in which servers and links go.
+The patterns include all rows of tables 4.2 to 4.5: 8 link patterns times 8 server patterns, for each kind of
+session and cause of loss.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ WAYS: Final = {
 }
 READY: Final = {kind: lab(safety=safety, witness=witness) for kind, (safety, witness) in KINDS.items()}
 SETTLED_S: Final = 45.0
-"""Longer than the timeout, a failover and a reconnect together."""
+"""Longer than the sum of timeout, failover and reconnection."""
 
 REPAIRED_S: Final = 160.0
 UP_OR_DOWN: Final = list(product((True, False), repeat=3))
 
 
 class LossPattern:
-    """Facts 4.1, in their words."""
+    """Pattern of losses with the reference answers of facts 4.1."""
 
     def __init__(self, kind: str, servers_up: tuple[bool, ...], linked: tuple[bool, ...]) -> None:
         self.safety, self.witness = KINDS[kind]
@@ -82,7 +82,7 @@ def lose(kind: str, fault_kind: str, losses: LossPattern) -> World:
 
 
 def works(function: Callable[..., object], world: World, server: str) -> bool:
-    """The command is taken (tried in a fork)."""
+    """Return whether the server accepts the command, tried in a fork."""
     try:
         function(world.fork(), server, DB)
     except SqlError:

@@ -127,7 +127,9 @@ def test_a_page_that_could_not_be_repaired_while_suspended_is_repaired_at_the_ne
 
 
 def run_checkdb(world: World) -> list[int]:
-    """Numbers of what DBCC CHECKDB finds on the principal, once it has read all pages; no error of allocation."""
+    """Return the error numbers of DBCC CHECKDB on the principal after it has read all pages; it has no
+    allocation errors.
+    """
     world.update_copy(PRINCIPAL, size_kb=1024.0)
     done = [event for event in do(world, f"sql {P} DBCC CHECKDB ('{DB}')") if event.kind == "sql_done"]
     said = read_field(done[0], "messages")

@@ -1,4 +1,4 @@
-"""The old principal meets a partner that mirrors the database in a newer session."""
+"""The old principal reconnects to a partner that mirrors the database in a newer session."""
 
 from __future__ import annotations
 

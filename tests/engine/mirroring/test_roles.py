@@ -1,4 +1,4 @@
-"""State transitions come from one table: the help page is drawn from it, what is missing changes nothing."""
+"""State transitions come from one table: it generates the help page, and transitions outside it have no effect."""
 
 from __future__ import annotations
 
@@ -96,11 +96,11 @@ COURSES: dict[str, list[tuple[float, str]]] = {
         (12, SET.format(server=A, what="SAFETY FULL")),
     ],
 }  # fmt: skip
-"""Input lines with their seconds; each course goes on for a minute after the last."""
+"""Input lines with their seconds; each sequence continues for a minute after the last line."""
 
 
 class Watched(dict[tuple[MirrorState, roles.StateChangeCause], MirrorState]):
-    """The table of transitions, which knows the rows that were asked for."""
+    """Transition table that records the rows used."""
 
     def __init__(self, rows: dict[tuple[MirrorState, roles.StateChangeCause], MirrorState]) -> None:
         super().__init__(rows)

@@ -1,4 +1,4 @@
-"""Exact behavior of a mirroring session. Each line here was once changed without a test that noticed."""
+"""Exact behavior of a mirroring session, each case from a mutation that no other test detected."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_copy_that_left_its_session_keeps_no_session_data() -> None:
 
 
 def agree_on_failover() -> tuple[World, Failover]:
-    """The witness has agreed to an automatic failover, and it is not yet decided."""
+    """Return a world in which the witness has agreed to an automatic failover that is not yet decided."""
     world = lab()
     do(world, f"power-off {P}", then_s=1.0)
     while world.failovers[-1].agreed_tick is None if world.failovers else True:

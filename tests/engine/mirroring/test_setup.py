@@ -1,4 +1,4 @@
-"""A mirroring session from nothing to gone and back, and every way to get it wrong."""
+"""Life cycle of a mirroring session from setup to removal, and every possible mistake in it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_session_is_set_up_from_backup_to_witness() -> None:
 
 
 def restore_and_set_partners(world: World, *paths: str) -> int:
-    """Restore the backups in *paths* on SERVER_B and type both SET PARTNER: the number of the refusal, 0 for none."""
+    """Restore *paths* on SERVER_B and execute both SET PARTNER; return the error number, 0 for none."""
     for path in paths:
         carry(world, path)
         restore_full(world, path) if path == FULL else restore_log(world, path)
@@ -182,7 +182,7 @@ def test_a_diverged_copy_cannot_become_the_mirror() -> None:
     mirror(world)
     commands.partner_off(world, P, DB)
     finish_open = statements.restore_with_recovery(world, M, DB)
-    assert isinstance(finish_open, statements.Pending)
+    assert isinstance(finish_open, statements.PendingStatement)
     wait(world, 2.0)
     statements.COMPLETIONS[finish_open.handler](world, M, *finish_open.args)
     wait(world, 5.0)
@@ -272,7 +272,7 @@ def test_set_witness_needs_all_three_connected_and_an_endpoint() -> None:
 
 
 def with_certificates(world: World, *, grant: bool = True) -> None:
-    """Endpoints that authenticate by certificates, exchanged between all three servers."""
+    """Create endpoints with certificate authentication, exchanged between all three servers."""
     for me in (P, M, W):
         accounts.create_master_key(world, me)
         accounts.create_certificate(world, me, f"{me}_cert", subject=me)

@@ -1,10 +1,11 @@
-"""SET PARTNER and SET WITNESS by role and state, as a table: accepted, or refused with which number.
+"""SET PARTNER and SET WITNESS by role and state, as a table: accepted, or refused with a number.
 
-Where and when a statement may run: SQL Server's documentation, ALTER DATABASE … SET (Database Mirroring); for FAILOVER
-"Manually Fail Over a Database Mirroring Session", for FORCE "Force Service in a Database Mirroring Session" and "Role
-Switching", for WITNESS "Add a Database Mirroring Witness" and "Remove the Witness", for no quorum "Quorum: How a
-Witness Affects Database Availability". Each number's text names its case (sys.messages); which of two that fit comes
-first is derived. RESUME and WITNESS OFF on the mirror: the pages disagree, both are taken (`Settings`).
+Allowed states: SQL Server's documentation, ALTER DATABASE … SET (Database Mirroring). FAILOVER: "Manually
+Fail Over a Database Mirroring Session". FORCE: "Force Service in a Database Mirroring Session" and "Role
+Switching". WITNESS: "Add a Database Mirroring Witness" and "Remove the Witness". Quorum: "Quorum: How a
+Witness Affects Database Availability". The text of each number names its case (sys.messages). The precedence
+of two matching numbers is derived. RESUME and WITNESS OFF on the mirror: the pages disagree, so both variants
+are tested (`Settings`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def build_world_after(*lines: str, **kind: Any) -> World:
 
 
 def forced_and_back() -> World:
-    """Service was forced on the mirror, and the old principal is back: session suspended, roles swapped."""
+    """Return a world in which service was forced on the mirror and the old principal is back: suspended,
+    roles swapped.
+    """
     world = build_world_after(f"power-off {P}", witness=False)
     do(world, f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS")
     do(world, f"power-on {P}", then_s=100.0)
@@ -50,7 +53,7 @@ SITUATIONS: Final[dict[str, World]] = {
     "forced-back": forced_and_back(),
     "no-session": build_world_after(f"sql {P} {SET} OFF", witness=False),
 }
-"""States of the session before the statement; SERVER_A was the principal."""
+"""Sessions before the statement; SERVER_A was the principal."""
 
 TABLE: Final = """
             witness   FULL      OFF       suspended parted    parted-OFF exposed   no-quorum forced-back no-session
@@ -66,7 +69,7 @@ WITNESS     1446/1470 ok/1470   ok/1470   1426/1470 1447/1470 1447/1470  1446/14
 WITNESS_OFF ok/ok     1439/1439 1439/1439 1439/1439 1439/1439 1439/1439  ok/ok     1431/1431 1439/1439   1416/1416
 PARTNER     1405/1405 1405/1405 1405/1405 1405/1405 1405/1405 1405/1405  1405/1405 1405/1405 1405/1405   1416/ok
 """
-"""On SERVER_A / on SERVER_B. The last one: a mirror that was not told of its principal first (1416), and the mirror."""
+"""Outcome on SERVER_A / on SERVER_B. Last row: a mirror whose SET PARTNER comes after the principal's (1416)."""
 
 Statement = Callable[[World, str, str], object]
 STATEMENTS: Final[dict[str, Statement]] = {
@@ -87,7 +90,7 @@ STATEMENTS: Final[dict[str, Statement]] = {
 
 
 def rows_of(table: str) -> list[tuple[str, str, str, str]]:
-    """(statement, situation, server, outcome) of each half cell."""
+    """Return (statement, situation, server, outcome) of each half cell."""
     head, *lines = (line.split() for line in table.strip().splitlines())
     return [
         (statement, situation, server, outcome)

@@ -1,4 +1,4 @@
-"""Rolling upgrades, options of a mirrored database, owner and TRUSTWORTHY: each case names the page that says so."""
+"""Rolling upgrades, options of a mirrored database, owner and TRUSTWORTHY; each case names its page."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
-from engine.flow import Crossing, Flow, SafetyMode, add_pair, run, warm_start
+from engine.flow import CrossingKind, Flow, SafetyMode, add_pair, run, warm_start
 from engine.flow.recovery import Cause
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import (
@@ -148,7 +148,7 @@ def test_a_backlog_is_cleared_in_the_predicted_time(plan: MirroringPlan) -> None
         flushed_kb=at.flushed_kb + backlog.kb,
         committed_kb=at.committed_kb + backlog.kb,
     )
-    flow.watch_stream(0, Crossing.SEND_DONE)
+    flow.watch_stream(0, CrossingKind.SEND_DONE)
     sent, _, _ = run(flow, 3600 * TICKS_PER_S)
     assert sent / TICKS_PER_S == pytest.approx(backlog.send_s, rel=0.03)
     done = 0

@@ -1,4 +1,4 @@
-"""Our curves of the papers' figures: what the papers say of them, and the points that are known."""
+"""Our curves of the papers' figures: the statements of the papers, and known points."""
 
 from __future__ import annotations
 

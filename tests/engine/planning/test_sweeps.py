@@ -1,4 +1,4 @@
-"""Sweeps are the flow model itself, and say what the 2005 whitepaper says of its figures 8 to 15."""
+"""Sweeps equal runs of the flow model, and agree with figures 8 to 15 of the 2005 whitepaper."""
 
 from __future__ import annotations
 

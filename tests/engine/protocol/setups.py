@@ -1,4 +1,4 @@
-"""A lab whose database is not mirrored yet, and small helpers for statements that take their time."""
+"""A lab whose database is not mirrored yet, and helpers for statements that take time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def address(server: str) -> str:
 
 
 def build_unmirrored_world(workload: str = "Workload1", **changes: object) -> World:
-    """SERVER_A serves Sales by itself; SERVER_B and SERVER_W are empty."""
+    """Return a world in which SERVER_A serves Sales alone; SERVER_B and SERVER_W are empty."""
     world = lab(witness=False, workload=workload)
     commands.partner_off(world, P, DB)
     for key in [*world.contacts]:
@@ -38,13 +38,13 @@ def build_unmirrored_world(workload: str = "Workload1", **changes: object) -> Wo
 
 
 def wait(world: World, seconds: float) -> list[Event]:
-    """Let the world take note of what was done to it directly, and run."""
+    """Propagate direct changes of the world, then run."""
     return play(world, f"{world.t_s} note waiting", world.t_s + seconds)
 
 
 def finish(world: World, server: str, outcome: statements.Outcome) -> list[Message]:
-    """Wait for a statement and return what it says."""
-    while isinstance(outcome, statements.Pending):
+    """Wait for a statement and return its messages."""
+    while isinstance(outcome, statements.PendingStatement):
         wait(world, (outcome.tick - world.tick) / TICKS_PER_S)
         outcome = statements.COMPLETIONS[outcome.handler](world, server, *outcome.args)
     return outcome
@@ -59,7 +59,7 @@ def take_log_backup(world: World, server: str = P, path: str = TRN, **options: A
 
 
 def carry(world: World, path: str, a: str = P, b: str = M) -> None:
-    """`copy-file`, and wait for it."""
+    """Apply `copy-file`, and wait for its end."""
     play(world, f"{world.t_s} copy-file {a} {b} {path}", world.t_s + 15.0)
     assert (b, path) in world.files
 
@@ -87,14 +87,14 @@ def prepare_mirror(**changes: Any) -> World:
 
 
 def mirror(world: World) -> None:
-    """SET PARTNER on the mirror, then on the principal, and wait until they are in step."""
+    """Apply SET PARTNER on the mirror, then on the principal, and wait for SYNCHRONIZED."""
     commands.partner_set(world, M, DB, address(P))
     commands.partner_set(world, P, DB, address(M))
     wait(world, 20.0)
 
 
 def refusal(function: Callable[..., object], *args: object, **options: object) -> int:
-    """Number of the error that a command raises; 0 if it raises none."""
+    """Return the error number that a command raises; 0 if it raises none."""
     try:
         function(*args, **options)
     except SqlError as problem:

@@ -1,4 +1,6 @@
-"""Logins and users on two servers, the master key, certificates, and an application that finds itself locked out."""
+"""Logins and users on two servers, the master key, certificates, and an application whose login fails after a
+failover.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from tests.events import read_field
 
 
 def app_with_login(world: World) -> None:
-    """The application logs in as `app`, a SQL login of SERVER_A and a user of Sales."""
+    """Let the application log in as `app`, a SQL login of SERVER_A and user of Sales."""
     accounts.create_login(world, P, "app", password="Secret#1")
     accounts.create_user(world, P, DB, "app")
     world.clients["APP"] = replace(world.clients["APP"], login="app")

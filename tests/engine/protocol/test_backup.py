@@ -1,4 +1,4 @@
-"""Backups and the log chain: what fits on what, how long it takes, what is refused and how."""
+"""Backups and the log chain: valid sequences, durations, refusals."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def sets(world: World, path: str, server: str = P) -> tuple[backup.BackupSet, ..
 def test_a_backup_takes_time_and_reports_its_result() -> None:
     world = build_unmirrored_world()
     outcome = backup.backup_database(world, P, DB, FULL)
-    assert isinstance(outcome, statements.Pending)
+    assert isinstance(outcome, statements.PendingStatement)
     assert (outcome.tick - world.tick) / 100 == pytest.approx(10.24, abs=0.02), "1 GB at 100 MB/s"
     lines = finish(world, P, outcome)
     assert [line.number for line in lines] == [4035, 4035, 3014]
     assert lines[-1].text.startswith("BACKUP DATABASE successfully processed 13")
     do(world, f"slow-disk {P} data factor=3")
     slower = backup.backup_database(world, P, DB, FULL)
-    assert isinstance(slower, statements.Pending)
+    assert isinstance(slower, statements.PendingStatement)
     assert (slower.tick - world.tick) / 100 == pytest.approx(30.72, abs=0.02)
 
 
@@ -153,7 +153,7 @@ def test_a_tail_log_backup_closes_the_database_and_loses_nothing() -> None:
 def test_log_is_retained_during_a_full_backup_and_released_on_abort() -> None:
     world = build_unmirrored_world()
     pending = backup.backup_database(world, P, DB, FULL)
-    assert isinstance(pending, statements.Pending)
+    assert isinstance(pending, statements.PendingStatement)
     row = world.copies[PRINCIPAL].source
     assert "ACTIVE_BACKUP_OR_RESTORE" in dict(streams.log_holds(world, world.copies[PRINCIPAL], row or 0))
     assert refusal(backup.backup_database, world, P, DB, "D:\\second.bak") == 3023
@@ -297,7 +297,7 @@ def disconnect_client(world: World) -> None:
 
 @cache
 def with_backups() -> World:
-    """The lab with a full and a log backup on all servers; to be forked."""
+    """Return the lab with a full and a log backup on all servers; to be forked."""
     world = build_unmirrored_world()
     take_full_backup(world)
     take_log_backup(world)

@@ -1,4 +1,4 @@
-"""Invariants of any order of actions: the log chain has no gap, and the log never takes more room than there is."""
+"""Random orders of actions: the log chain has no gap, and the log never exceeds its disk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def server_that_serves(world: World) -> str | None:
 
 
 def act(world: World, action: str) -> None:
-    """Do it as far as the servers let it be done."""
+    """Apply the action if the servers allow it."""
     where = server_that_serves(world)
     other = M if where == P else P
     try:

@@ -1,4 +1,6 @@
-"""Chores and the faults of the surroundings: each does its work, each fault has a reverse that restores what was."""
+"""Maintenance actions and environmental faults: each has its effect, and each fault has a reverse that
+restores the state.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from tests.events import read_field
 
 
 def ask(world: World, server: str, sql: str) -> list[list[object]]:
-    """The rows of the last grid."""
+    """Return the rows of the last result set."""
     done = [event for event in do(world, f"sql {server} {sql}", then_s=0.0) if event.kind == "sql_done"]
     return read_field(done[-1], "results")[-1]["rows"]
 

@@ -1,4 +1,4 @@
-"""Connections are found by their group, and each end waits for what concerns it, whoever was looked at before."""
+"""Connections are looked up by group, and each end waits for its own event, independent of the lookup order."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ACTS = {
 
 
 def _find_expected_wait(world: World, guid: int, me: str, peer: str) -> str:
-    """Return the event that this end of a connection would wait for if it were the only one."""
+    """Return the event for which this end of a connection would wait if it were the only one."""
     between = network.NetworkPath(world, me, peer)
     if world.contacts[guid, me, peer].connected:
         heard = network.perceive_link_state(world, guid, me, peer, between)

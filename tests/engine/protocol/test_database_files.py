@@ -1,4 +1,4 @@
-"""ALTER DATABASE … MODIFY FILE: what the catalog shows at once, and what counts when the database starts.
+"""ALTER DATABASE … MODIFY FILE: immediate changes in the catalog, and effects at the next start of the database.
 
 [DOC: move user databases]
 """

@@ -1,4 +1,4 @@
-"""Databases that are created and dropped by statement, and the life in between."""
+"""Databases created and dropped by statements, and their use in between."""
 
 from __future__ import annotations
 

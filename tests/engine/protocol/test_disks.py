@@ -1,4 +1,4 @@
-"""Lost volumes: log and data differ; lines of the ERRORLOG, what sessions meet, what mirroring does."""
+"""Lost volumes: differences of log and data, error log lines, effects on connections and mirroring."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.events import read_field
 
 
 def numbers(events: list[Event], server: str) -> list[tuple[int, int]]:
-    """(number, state) of the lines of an ERRORLOG; 0 for a line without number."""
+    """Return (number, state) of the error log lines; 0 for a line without number."""
     return [
         (read_field(e, "number"), read_field(e, "state"))
         for e in events
@@ -23,7 +23,7 @@ def numbers(events: list[Event], server: str) -> list[tuple[int, int]]:
 
 
 def run_sql(world: World, server: str, sql: str, then_s: float = 1.0) -> list[int]:
-    """Numbers of the messages that a batch brings."""
+    """Return the message numbers of a batch."""
     done = [event for event in do(world, f"sql {server} {sql}", then_s=then_s) if event.kind == "sql_done"]
     return [message["number"] for message in read_field(done[-1], "messages")]
 

@@ -1,4 +1,4 @@
-"""Failovers of each driver: the measured times, and the failovers that it does not follow."""
+"""Failovers for each driver: measured times, and failovers that the driver does not follow."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def world_of(driver: str, has_partner: bool = True, command_timeout_s: float | N
 
 
 def back_s(world: World, fault: str, within_s: float = 60.0) -> float | None:
-    """Return the time during which the application had no connection to the other server after *fault*."""
+    """Return the seconds from *fault* until the application is connected to the other server; None if it is not."""
     begun = world.tick
     for event in do(world, fault, then_s=within_s):
         if event.kind == "client" and read_field(event, "what") == "connected" and event.server == M:

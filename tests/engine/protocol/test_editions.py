@@ -1,4 +1,4 @@
-"""Limits of the editions: Express and Workgroup a witness, Standard safety FULL, the rest by feature.
+"""Edition limits: witness only for Express and Workgroup, safety FULL for Standard, other features by edition.
 
 [DOC: prerequisites, restrictions; features supported by the editions]
 """

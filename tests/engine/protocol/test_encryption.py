@@ -1,4 +1,4 @@
-"""Encryption of a whole database: without its certificate no server reads a backup of it."""
+"""Transparent data encryption: a server without the certificate cannot read a backup."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FILES = "FILE = 'D:\\tde.cer' WITH PRIVATE KEY (FILE = 'D:\\tde.pvk', {} BY PASS
 
 
 def single() -> World:
-    """The lab of 2014 with its session removed."""
+    """Return the lab of 2014 with its session removed."""
     world = lab()
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
     for name, there in list(world.instances.items()):

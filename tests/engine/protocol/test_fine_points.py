@@ -1,4 +1,4 @@
-"""Exact texts of statements, accounts and lists. Each line here was once changed without a test that noticed."""
+"""Exact texts of statements, accounts and lists, each from a mutation that no other test detected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from engine.protocol import (
     volumes,
 )
 from engine.protocol.backup import BackupFile
-from engine.protocol.restore import Ending
+from engine.protocol.restore import RestoreState
 from tests.assertions import require
 from tests.engine.protocol.setups import (
     DB,
@@ -63,21 +63,21 @@ def _with_backup() -> World:
 
 
 def with_backup() -> World:
-    """Sales is served by SERVER_A; a full backup of it lies on both servers."""
+    """Return a world in which SERVER_A serves Sales, with a full backup of it on both servers."""
     return _with_backup().fork()
 
 
 def get_due_tick(outcome: statements.Outcome) -> int:
-    assert isinstance(outcome, statements.Pending)
+    assert isinstance(outcome, statements.PendingStatement)
     return outcome.tick
 
 
 def test_a_restore_with_recovery_takes_the_recovery_time() -> None:
     ends = {
         how: get_due_tick(restore.restore_database(with_backup(), M, DB, FULL, ending=how))
-        for how in (Ending(recovery=False), Ending(), Ending(recovery=False, standby=True))
+        for how in (RestoreState(recovery=False), RestoreState(), RestoreState(recovery=False, standby=True))
     }
-    shortest = ends.pop(Ending(recovery=False))
+    shortest = ends.pop(RestoreState(recovery=False))
     assert [end - shortest for end in ends.values()] == [round(RECOVER_RESTORED_S * TICKS_PER_S)] * 2
 
 
@@ -112,7 +112,7 @@ def test_the_stopat_message_precedes_the_last_line() -> None:
     for path in (FULL, TRN):
         carry(world, path)
     finish(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
-    late = Ending(stop_tick=world.tick + 100_000)
+    late = RestoreState(stop_tick=world.tick + 100_000)
     said = finish(world, M, restore.restore_log(world, M, DB, TRN, ending=late))
     assert [line.number for line in said][-2:] == [0, 3014]
     assert len(said) == len({line.text for line in said}) > 2
@@ -301,7 +301,7 @@ def test_stopat_covers_a_log_backup_from_begin_to_end() -> None:
     (taken,) = restore.list_backup_sets(world, M, TRN)
     for tick, reached in ((taken.started_tick, True), (taken.started_tick + 1, False)):
         trial = world.fork()
-        ending = Ending(stop_tick=tick)
+        ending = RestoreState(stop_tick=tick)
         said = finish(trial, M, restore.restore_log(trial, M, DB, TRN, ending=ending))
         assert (restore.NOT_REACHED not in [one.text for one in said]) is reached
     take_log_backup(world)
@@ -310,7 +310,7 @@ def test_stopat_covers_a_log_backup_from_begin_to_end() -> None:
     assert second.from_tick == first.started_tick
     restore_log(world)
     for tick, number in ((second.from_tick - 1, 4335), (second.from_tick, 0)):
-        ending = Ending(stop_tick=tick)
+        ending = RestoreState(stop_tick=tick)
         assert refusal(restore.restore_log, world, M, DB, TRN, ending=ending, file=2) == number
 
 
@@ -349,7 +349,7 @@ def test_a_log_backup_job_without_interval_or_database_does_not_repeat() -> None
 
 def test_a_database_in_standby_is_not_backed_up() -> None:
     world = with_backup()
-    finish(world, M, restore.restore_database(world, M, DB, FULL, ending=Ending(False, standby=True)))
+    finish(world, M, restore.restore_database(world, M, DB, FULL, ending=RestoreState(False, standby=True)))
     assert refusal(backup.backup_database, world, M, DB, "D:\\Backup\\New.bak") == 3036
 
 
@@ -373,7 +373,7 @@ def test_a_restore_needs_space_on_each_drive_of_its_files() -> None:
             trial = world.fork()
             volume = Volume(letter=drive, size_kb=used_kb + size_kb + spare_kb)
             trial.update_computer(world.computer_of(M).name, volumes=(volume,))
-            ending = Ending(recovery=False)
+            ending = RestoreState(recovery=False)
             assert refusal(restore.restore_database, trial, M, DB, FULL, ending=ending) == number, drive
 
 

@@ -1,4 +1,4 @@
-"""Mending a link gives it back what it was, and not more."""
+"""Repair of a link restores its configured values, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Room in the log: growth by steps, the end of the volume, 9002, and what makes room again and what does not."""
+"""Log space: growth steps, full volume, error 9002, and actions that free log or do not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GB = 1024.0 * 1024
 
 
 def small(**changes: object) -> World:
-    """The lab with a log file of 100 MB that may grow to 200 MB, and no log backup job."""
+    """Return the lab with a log file of 100 MB that can grow to 200 MB, and no log backup job."""
     world = lab(witness=False)
     sizes = {"log_size_kb": 100.0 * 1024, "log_max_kb": 200.0 * 1024, "log_backup_every_s": 0.0}
     for key in (PRINCIPAL, MIRROR):

@@ -1,4 +1,4 @@
-"""Processors that are too busy delay pings: false failovers under short timeouts and with many databases."""
+"""Overloaded processors delay pings: false failovers with short timeouts and many databases."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.events import read_field
 
 
 def leaders(factor: float, databases: int = 1, timeout_s: int = 10, witness: bool = True) -> set[str]:
-    """Servers that serve some database half a minute after the processors of the principal are overloaded."""
+    """Return the servers that serve a database half a minute after the overload of the principal."""
     world = lab(databases=databases, witness=witness, cores=8 * databases)
     for key in world.copies:
         world.update_mirroring(key, timeout_s=timeout_s)

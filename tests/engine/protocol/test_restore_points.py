@@ -1,4 +1,4 @@
-"""RESTORE to a time and WITH STANDBY, and what mirroring makes of such copies and of bulk-logged changes."""
+"""RESTORE to a point in time and WITH STANDBY, and mirroring of such copies and of bulk-logged changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine.messages import SqlError
 from engine.mirroring import commands
 from engine.model import DatabaseCopy, DbState, RecoveryModel, World
 from engine.protocol import backup, restore, statements, streams
-from engine.protocol.restore import Ending
+from engine.protocol.restore import RestoreState
 from tests.engine.protocol.setups import (
     DB,
     FULL,
@@ -34,7 +34,7 @@ LATER = "D:\\Backup\\later.trn"
 
 
 def build_restoring_world() -> World:
-    """A full backup restored on SERVER_B, and two log backups of a minute there; the clients work all the while."""
+    """Return a world with a full and two log backups restored on SERVER_B while the clients work."""
     world = build_unmirrored_world()
     take_full_backup(world)
     take_log_backup(world)
@@ -49,17 +49,17 @@ def build_restoring_world() -> World:
 READY = build_restoring_world()
 
 
-def roll(world: World, path: str, ending: Ending) -> DatabaseCopy:
+def roll(world: World, path: str, ending: RestoreState) -> DatabaseCopy:
     finish(world, M, restore.restore_log(world, M, DB, path, ending=ending))
     return world.copies[MIRROR]
 
 
 def test_stopat_within_a_log_backup_stops_there_and_opens() -> None:
     world = READY.fork()
-    before = roll(world, TRN, Ending(recovery=False)).end_of_log_kb
+    before = roll(world, TRN, RestoreState(recovery=False)).end_of_log_kb
     last = restore.list_backup_sets(world, M, LATER)[0]
     middle = (last.from_tick + last.started_tick) // 2
-    copy = roll(world, LATER, Ending(stop_tick=middle))
+    copy = roll(world, LATER, RestoreState(stop_tick=middle))
     assert copy.db_state is DbState.ONLINE
     assert before + 0.4 * (last.last_kb - before) < streams.end_of_log_kb(world, copy) - 8.0
     assert streams.end_of_log_kb(world, copy) < before + 0.6 * (last.last_kb - before)
@@ -67,7 +67,7 @@ def test_stopat_within_a_log_backup_stops_there_and_opens() -> None:
 
 def test_stopat_beyond_the_backup_leaves_it_restoring() -> None:
     world = READY.fork()
-    outcome = restore.restore_log(world, M, DB, TRN, ending=Ending(stop_tick=world.tick + 100_000))
+    outcome = restore.restore_log(world, M, DB, TRN, ending=RestoreState(stop_tick=world.tick + 100_000))
     said = finish(world, M, outcome)
     assert any("designated point in time" in message.text for message in said)
     assert world.copies[MIRROR].db_state is DbState.RESTORING
@@ -75,19 +75,19 @@ def test_stopat_beyond_the_backup_leaves_it_restoring() -> None:
 
 def test_stopat_before_the_restored_log_is_too_early() -> None:
     world = READY.fork()
-    roll(world, TRN, Ending(recovery=False))
-    assert refusal(restore.restore_log, world, M, DB, LATER, ending=Ending(stop_tick=1)) == 4335
+    roll(world, TRN, RestoreState(recovery=False))
+    assert refusal(restore.restore_log, world, M, DB, LATER, ending=RestoreState(stop_tick=1)) == 4335
 
 
 def test_a_standby_database_is_readable_and_accepts_log_but_no_partner() -> None:
     world = READY.fork()
-    copy = roll(world, TRN, Ending(recovery=False, standby=True))
+    copy = roll(world, TRN, RestoreState(recovery=False, standby=True))
     assert statements.use_database(world, M, DB) == []
     assert refusal(commands.partner_set, world, M, DB, address(P)) == 1466
     with pytest.raises(SqlError) as caught:
         backup.backup_database(world, M, DB, "D:\\x.bak")
     assert caught.value.number == 3036
-    copy = roll(world, LATER, Ending(recovery=False))
+    copy = roll(world, LATER, RestoreState(recovery=False))
     assert not copy.standby
     assert refusal(statements.use_database, world, M, DB) == 927
     assert refusal(commands.partner_set, world, M, DB, address(P)) == 0

@@ -1,4 +1,4 @@
-"""Handshakes: who is let in, who is not, and what the acceptor writes."""
+"""Handshakes: accepted and refused connections, and the acceptor's log lines."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_authentication_methods_must_match(local: str, remote: str, is_compatibl
 
 
 def exchange(world: World) -> None:
-    """Certificates of SERVER_A and SERVER_B, each known to the other, whose login may connect."""
+    """Exchange certificates between SERVER_A and SERVER_B, and let each login connect."""
     made = {
         me: Certificate(
             name=f"{me}_cert", thumbprint=number, subject=me, valid_from_tick=0, expires_tick=100_000

@@ -1,4 +1,4 @@
-"""ERRORLOGs: how they begin, in which order, by version and edition; cycling, archives, what is written into them."""
+"""Error logs: first lines and their order by version and edition; cycling, archives, content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.events import read_field
 
 
 def rows(world: World, sql: str, server: str = P) -> list[tuple[str, str]]:
-    """(source, text) of the lines that a batch reads."""
+    """Return (source, text) of the lines in the result of a batch."""
     done = [event for event in do(world, f"sql {server} {sql}", then_s=0.5) if event.kind == "sql_done"]
     return [(row[1], row[2]) for row in read_field(done[-1], "results")[-1]["rows"]]
 
@@ -83,7 +83,7 @@ def test_version_and_edition_change_the_startup_lines(
     world = lab()
     world.instances[P] = replace(world.instances[P], version=version, edition=edition)
     world.errorlog = {}
-    startup.healthy(world)
+    startup.log_clean_startups(world)
     texts = [line[4] for line in errorlog.logs(world, P)[0]]
     assert any(present_text in text for text in texts)
     assert not any(absent_text in text for text in texts)

@@ -1,4 +1,4 @@
-"""The comparison with the papers holds, row by row, and says so honestly."""
+"""The comparison with the papers succeeds row by row, and reports deviations."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from engine.published.whitepaper_failover import FAILOVER_S, SEEDS
 
 EXCEPTIONS_MAX = 8
 FEW = 40
-"""Runs of each failure in every run of the suite, SEEDS in `make test-slow`."""
+"""Runs of each failure in the normal suite; `make test-slow` plays SEEDS."""
 ERROR_MAX = {True: 15.0, False: 10.0}
-"""Percent, of few runs and of all."""
+"""Maximum error in percent, for few runs and for all."""
 
 
 @pytest.fixture(
@@ -27,7 +27,7 @@ ERROR_MAX = {True: 15.0, False: 10.0}
     params=[pytest.param(FEW, id="few runs"), pytest.param(SEEDS, id="all runs", marks=pytest.mark.slow)],
 )
 def rows(request: pytest.FixtureRequest) -> Iterator[list[FigureRow]]:
-    """All rows, those of table 6 from so many runs of each failure."""
+    """Return all rows; those of Table 6 come from this number of runs of each failure."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(whitepaper_failover, "SEEDS", request.param)
         whitepaper_failover.failovers.cache_clear()
@@ -36,7 +36,7 @@ def rows(request: pytest.FixtureRequest) -> Iterator[list[FigureRow]]:
 
 
 def list_failed_rows(rows: list[FigureRow]) -> set[str]:
-    """Rows that fail; the median of few runs may be a little further away."""
+    """Return the rows that fail; the median of few runs may deviate a little more."""
     few = whitepaper_failover.SEEDS == FEW
     near = {
         row.id for row in rows if row.id.startswith("T6.") and abs(row.error_percent or 0.0) <= ERROR_MAX[few]

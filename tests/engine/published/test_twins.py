@@ -1,4 +1,4 @@
-"""The model that the flow model is measured against does the same work."""
+"""The SimPy reference model performs the same work as the flow model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A T-SQL window for tests: send a batch, let time pass, read what it answered."""
+"""A T-SQL window for tests: send a batch, let time pass, read its answer."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Answer:
 
     @property
     def texts(self) -> list[str]:
-        """The messages as SSMS shows them."""
+        """Return the messages as SSMS shows them."""
         return [format_message(message) for message in read_field(self.event, "messages")]
 
     @property
     def numbers(self) -> list[int]:
-        """Numbers of the messages that have one."""
+        """Return the numbers of the numbered messages."""
         return [message["number"] for message in read_field(self.event, "messages") if message["number"]]
 
     @property
@@ -38,14 +38,14 @@ class Answer:
 
     @property
     def value(self) -> Any:
-        """The only value of the only grid."""
+        """Return the only value of the only result set."""
         ((row,),) = self.grids
         (value,) = row
         return value
 
 
 def format_message(message: dict[str, Any]) -> str:
-    """`Msg 1416, Level 16, State 1, Line 1: …`, or the text alone for information."""
+    """Format a message: `Msg 1416, Level 16, State 1, Line 1: …`, or the text alone for information."""
     head = "Msg {number}, Level {severity}, State {state}, Line {line}: ".format(**message)
     return (
         head if message["severity"] > 10 and not message["text"].startswith("Not simulated") else ""
@@ -57,11 +57,11 @@ def run_on(world: World, seconds: float) -> list[Event]:
 
 
 def answers(world: World, window: str, text: str, then_s: float = 0.0) -> list[Answer]:
-    """All submissions of any window that end within *then_s* of sending *text*."""
+    """Return all submissions of all windows that end within *then_s* after *text* is sent."""
     tsql.submit(world, window, text)
     return [Answer(event) for event in run_on(world, then_s) if event.kind == "sql_done"]
 
 
 def ask(world: World, window: str, text: str, then_s: float = 0.0) -> Answer:
-    """The answer to *text*, which must come within *then_s*."""
+    """Send *text* and return its answer, which must arrive within *then_s*."""
     return answers(world, window, text, then_s)[-1]

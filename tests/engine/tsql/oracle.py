@@ -1,7 +1,8 @@
-"""A second opinion on T-SQL: a small evaluator of SQL Server's documented semantics, without code of the engine.
+"""A second implementation of T-SQL expressions for comparison, without code of the engine.
 
-Values are Python's: int, Decimal, str, None for NULL; every expression has a type. Conditions are True, False or None.
-Sources: data type precedence; precision, scale, and length; CASE; ISNULL; COALESCE; LIKE; = (equals); AVG; SUM.
+Values are Python's: int, Decimal, str, None for NULL; every expression has a type. Conditions are True, False
+or None. Sources: data type precedence; precision, scale, and length; CASE; ISNULL; COALESCE; LIKE; =
+(equals); AVG; SUM.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ ANY = Context(prec=120)
 
 @dataclass(frozen=True)
 class Type:
-    """int, decimal or varchar."""
+    """Type of an expression: int, decimal or varchar."""
 
     name: str
     precision: int = 0
@@ -47,7 +48,7 @@ def varchar(length: int) -> Type:
 
 @dataclass(frozen=True)
 class Expression:
-    """Text of T-SQL, its type, and what it is worth for a row."""
+    """T-SQL text, its type, and a function that evaluates it for a row."""
 
     text: str
     type: Type
@@ -61,7 +62,7 @@ class Condition:
 
 
 class NoAnswerError(Exception):
-    """An error, or a number of more digits than are simulated: nothing to compare."""
+    """Error or unsupported precision; there is no value to compare."""
 
 
 # --- types -------------------------------------------------------------------------------------------------
@@ -72,7 +73,7 @@ def digits(kind: Type) -> tuple[int, int]:
 
 
 def common(kinds: Sequence[Type]) -> Type:
-    """The highest type, wide enough for all."""
+    """Return the highest type by precedence, wide enough for all values."""
     top = max(kinds, key=lambda kind: kind.rank)
     if top.name == "varchar":
         return varchar(max(kind.length for kind in kinds))
@@ -131,7 +132,7 @@ def column(name: str, kind: Type) -> Expression:
 
 
 def arithmetic(sign: str, a: Expression, b: Expression) -> Expression:
-    """Of numbers; whole numbers give whole ones."""
+    """Return the arithmetic expression of two numbers; integers give an integer."""
     if "decimal" not in (a.type.name, b.type.name):
         kind = INT
     else:
@@ -184,7 +185,7 @@ def case(branches: Sequence[tuple[Condition, Expression]], default: Expression) 
 
 
 def isnull(a: Expression, b: Expression) -> Expression:
-    """The type is that of the first."""
+    """Return ISNULL(a, b), which has the type of *a*."""
 
     def value(row: Row) -> Value:
         first = a.value(row)
@@ -247,7 +248,7 @@ def build_between(a: Expression, low: Expression, high: Expression) -> Condition
 
 
 def build_like(a: Expression, pattern: str) -> Condition:
-    """% any text, _ a character, [a-c] one of them, [^a] any other."""
+    """Return the condition a LIKE pattern: % any text, _ one character, [a-c] one of these, [^a] any other."""
     out, place = "", 0
     while place < len(pattern):
         sign = pattern[place]
@@ -295,7 +296,7 @@ def any_of(parts: Sequence[Condition]) -> Condition:
 
 
 def aggregate(name: str, values: Sequence[Value], kind: Type) -> Value:
-    """COUNT, SUM, AVG, MIN, MAX of the values that are not NULL; NULL for none but COUNT."""
+    """Return COUNT, SUM, AVG, MIN or MAX of the non-NULL values; NULL for none, except COUNT."""
     there = [value for value in values if value is not None]
     if name == "COUNT":
         return len(there)

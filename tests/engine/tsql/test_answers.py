@@ -1,8 +1,8 @@
-"""Answers of SQL Server, statement by statement: each line of answers/*.txt is `statement => answer`.
+"""Answers of SQL Server: each line of answers/*.txt is `statement => answer`.
 
-An answer is `a | b / c | d` (rows of all grids one after the other), `"text" "text"` (messages), or `Msg n, n`.
-A line that begins with # names the page of the documentation that says so; one that begins with ? is known not to
-be answered so yet. `@2005 statement` is put to that version, any other to 2014.
+An answer is `a | b / c | d` (rows of all result sets in order), `"text" "text"` (messages), or `Msg n, n`. A
+line with # names the page of the documentation. A line with ? is known to fail. `@2005 statement` runs in
+that version, others in 2014.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.events import read_field
 
 COUNT = re.compile(r"\(\d+ rows? affected\)")
 NOT_SHOWN = {3621, 5701, 5703}
-"""Remarks that accompany the message in question."""
+"""Accompanying messages that are not compared."""
 
 
 def cases() -> Iterator[object]:
@@ -32,7 +32,7 @@ def cases() -> Iterator[object]:
 
 
 def format_answer(answer: Answer, wanted: str) -> str:
-    """The answer in the form in which *wanted* is written."""
+    """Format the answer in the form of *wanted*."""
     if wanted.startswith("Msg"):
         told = [
             m

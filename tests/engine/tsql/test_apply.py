@@ -1,4 +1,4 @@
-"""CROSS APPLY, OUTER APPLY, PIVOT and functions that return tables: SQLite has none of them, scripts use them all."""
+"""CROSS APPLY, OUTER APPLY, PIVOT and table-valued functions, which SQLite lacks and scripts use."""
 
 from __future__ import annotations
 

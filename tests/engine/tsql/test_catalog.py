@@ -1,4 +1,4 @@
-"""Catalog views: every one of them answers on every server and version, with the columns it declares."""
+"""Catalog views: every view answers on every server and version, with its declared columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.engine.worlds import M, P, W, do, lab
 
 @pytest.fixture(scope="module")
 def busy() -> World:
-    """A world with something in every table: a lost mirror, jobs, certificates, backups, a monitor."""
+    """Return a world with rows in every table: a lost mirror, jobs, certificates, backups, a monitor."""
     world = lab()
     for server in world.instances:
         world.update_instance(server, version=VERSIONS[-1])
@@ -72,7 +72,7 @@ HIDDEN = {
     "NUMERIC_PRECISION", "NUMERIC_SCALE", "NUMERIC_PRECISION_RADIX", "DATETIME_PRECISION", "CHARACTER_SET_NAME",
     "COLLATION_NAME",
 }  # fmt: skip
-"""Fields that views built on others have beyond their own columns."""
+"""Internal fields of rows, for views that are built on other views."""
 
 
 def test_newer_columns_are_missing_in_2005() -> None:

@@ -1,4 +1,4 @@
-"""Statements that change tables: the OUTPUT clause, MERGE, ALTER TABLE, indexes; and KILL, which ends connections."""
+"""Statements that change data and tables: the OUTPUT clause, MERGE, ALTER TABLE, indexes; and KILL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constant columns: each has its reason, and two views of one fact agree however a run goes."""
+"""Constant columns: each has a reason, and two views of one fact always agree."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ EQUAL = (
     "(SELECT session_id FROM sys.dm_exec_sessions WHERE open_transaction_count > 0)",
     "SELECT COUNT(*) FROM sys.master_files f WHERE f.database_id NOT IN (SELECT database_id FROM sys.databases)",
 )
-"""Each counts contradictions between two views of one fact."""
+"""Queries that count contradictions between two views of one fact."""
 OF_GROUPS = (
     "SELECT COUNT(*) FROM sys.dm_hadr_availability_replica_states s JOIN sys.availability_replicas r "
     "ON r.replica_id = s.replica_id JOIN sys.dm_hadr_availability_group_states g ON g.group_id = s.group_id "

@@ -1,4 +1,4 @@
-"""Decimals keep their digits: in grids, in PRINT and in texts, by the product's rules of precision and scale."""
+"""Exact decimals in result sets, PRINT and texts, by SQL Server's rules of precision and scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events of AlwaysOn_health from what has happened, as scripts shred them after a failover."""
+"""Events of AlwaysOn_health as scripts extract them after a failover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening a window does not wait for the parsers: they load with the first statement."""
+"""A new window does not load the parsers; the first statement does."""
 
 from __future__ import annotations
 

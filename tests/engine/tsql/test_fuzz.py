@@ -1,4 +1,4 @@
-"""Any typed text gets a message as answer: nothing raises, hangs or changes the world unnoticed."""
+"""Random batches get a message as answer: no exception, no hang, no unnoticed change of the world."""
 
 from __future__ import annotations
 

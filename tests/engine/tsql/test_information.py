@@ -1,4 +1,4 @@
-"""Information about an instance: procedures and functions that scripts read it by, with all their columns."""
+"""Information about an instance: procedures and functions that scripts use, with all their columns."""
 
 from __future__ import annotations
 

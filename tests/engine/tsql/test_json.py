@@ -1,4 +1,4 @@
-"""JSON and other functions of 2016 and 2017: values, paths, rows, errors, and versions that do not have them."""
+"""JSON and other functions of 2016 and 2017: values, paths, rows, errors, and older versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The marker row, a DBA's first test: what a window writes is undone, lost, sent, restored as its log is."""
+"""A marker row inserted by a window: undone, lost, sent or restored together with its log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORCE = f"ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
 def build_marked_world(
     workload: str = "Workload1", witness: bool = True, safety: Safety = Safety.FULL
 ) -> World:
-    """A lab with Sales.dbo.t, which holds row 1."""
+    """Return a lab with Sales.dbo.t, which contains row 1."""
     world = lab(workload=workload, witness=witness, safety=safety)
     ask(world, P, "CREATE TABLE Sales.dbo.t (n int) INSERT Sales.dbo.t VALUES (1)", then_s=2)
     run_on(world, 1)
@@ -266,7 +266,7 @@ def step(world: World, name: str, n: int, confirmed: set[int], doubtful: set[int
 
 
 def heal_and_read_rows(world: World) -> set[int]:
-    """The rows where the database serves once all is mended and nothing is open."""
+    """Repair everything, close open transactions, and return the rows where the database serves."""
     step(world, "rollback", 0, set(), set())
     do(world, f"power-on {P}", f"power-on {M}", f"mend {P} {M}", then_s=150)
     (server,) = servers_that_serve(world)

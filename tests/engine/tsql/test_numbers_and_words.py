@@ -1,4 +1,4 @@
-"""Every number of a catalog column has the word that the documentation gives it in the column `…_desc` beside it.
+"""Every number in a catalog column matches the documented word in its column `…_desc`.
 
 The table is written from the documentation of each view, not from the code.
 """
@@ -89,7 +89,7 @@ DOCUMENTED: dict[str, str] = {
     "size_based_cleanup_mode": "0 OFF 1 AUTO",
     "wait_stats_capture_mode": "0 OFF 1 ON",
 }
-"""Number and word by the name of the column; a bar stands for a blank within a word."""
+"""Numbers and words by column name; | replaces a blank within a word."""
 
 BY_VIEW: dict[tuple[str, str], str] = {
     ("sys.databases", "state"): DOCUMENTED["database_state"],
@@ -122,7 +122,7 @@ BY_VIEW: dict[tuple[str, str], str] = {
     ("sys.dm_db_mirroring_connections", "state"): "1 NEW 2 CONNECTING 3 CONNECTED 4 LOGGED_IN 5 CLOSED",
 }
 LETTERS = frozenset({"type", "class", "state"})
-"""Columns whose letters or many classes tests of their own look at."""
+"""Columns with letters or many classes, which have their own tests."""
 
 MIRRORING_PLAYS = (
     "",
@@ -140,7 +140,7 @@ GROUP_PLAYS = (
 
 
 def pairs_of(world: World, server: str) -> set[tuple[str, str, str, str]]:
-    """View, column, number and word of every such pair that a server shows."""
+    """Return view, column, number and word of every such pair that a server shows."""
     version = world.instances[server].version
     seen = set()
     for name, view in VIEWS.items():

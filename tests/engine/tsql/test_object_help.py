@@ -1,4 +1,4 @@
-"""Queries of a driver before it runs a text: its columns without its rows."""
+"""Description of a batch's result columns before its execution, as drivers request it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalog procedures that drivers call: what ODBC Driver 18 asks for in its catalog functions."""
+"""Catalog procedures for drivers, as called by the catalog functions of ODBC Driver 18."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shapes that mirroring scripts have in common: what they ask, build and loop over."""
+"""Common patterns in mirroring scripts: queries, dynamic SQL, loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running requests and last batches in the dynamic views: derived from the work that is really under way."""
+"""Running requests and last batches in the dynamic views, derived from the actual work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REQUEST = """SELECT command, status, wait_type, percent_complete, estimated_comp
 
 
 def start_batch(text: str, then_s: float = 1.0) -> World:
-    """A world in which *text* has been running in another window for a while."""
+    """Return a world in which *text* has been running in another window for *then_s*."""
     world = lab(workload="none")
     ask(world, P, "SELECT 1")
     tsql.submit(world, OTHER, text)

@@ -1,4 +1,4 @@
-"""Views that schema tools and setup scripts read, and lines of the ERRORLOG."""
+"""Views used by schema tools and setup scripts, and lines of the error log."""
 
 from __future__ import annotations
 

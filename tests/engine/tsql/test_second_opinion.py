@@ -1,4 +1,4 @@
-"""Expressions and SELECTs as Hypothesis makes them: the product answers as the oracle does, values and digits alike."""
+"""Random expressions and SELECTs from Hypothesis: the product answers as the oracle, in value and digits."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def conditions(depth: int) -> st.SearchStrategy[o.Condition]:
 
 
 def source(values: list[dict[str, o.Value]]) -> str:
-    """The rows as a derived table."""
+    """Return the rows as a derived table."""
     cells = [", ".join(o.literal(row[name], kind).text for name, kind in COLUMNS.items()) for row in values]
     types = "CAST(i AS int) i, CAST(d AS decimal(5, 2)) d, CAST(t AS varchar(3)) t"
     return f"(SELECT {types} FROM (VALUES {', '.join(f'({row})' for row in cells)}) v (i, d, t)) s"
@@ -103,14 +103,13 @@ def format_value(value: o.Value) -> object:
 
 
 def to_grid_value(value: o.Value, kind: o.Type) -> object:
-    """The value as a grid shows it in a column of that type."""
+    """Return the value as a result set shows it in a column of that type."""
     return format_value(o.convert_value(value, kind) if kind.name == "decimal" else value)
 
 
 quick = settings(max_examples=10, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 
-"""The same few each time; thousands to look for more: max_examples=600, derandomize=False. Found nothing
-more in 600 expressions, conditions and DISTINCTs, and in 300 groups."""
+"""Settings for the normal suite: few, fixed examples. For a longer search: max_examples=600, derandomize=False."""
 
 
 @quick

@@ -1,4 +1,4 @@
-"""Connected sessions: applications, SQL Server Agent, windows; sp_who, sp_who2, KILL, logins."""
+"""Sessions of applications, SQL Server Agent and windows: sp_who, sp_who2, KILL, logins."""
 
 from __future__ import annotations
 

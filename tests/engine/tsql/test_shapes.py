@@ -1,4 +1,4 @@
-"""The shapes of system views: how many columns each documented view has in each version, and what it says of them."""
+"""Columns of system views: the documented number in each version, and their metadata."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ COUNTS = {
     "sys.server_permissions": (10, 10, 10, 10, 10, 10, 10, 10),
     "sys.dm_db_index_physical_stats()": (20, 21, 21, 21, 21, 21, 21, 21),
 }
-"""Columns of a view in each version, counted in the documentation and, since 2016, in public copies of SELECT *;
-0: the version does not have it."""
+"""Number of columns of a view by version, from the documentation and, since 2016, from public results of
+SELECT *; 0: no such view.
+"""
 
 
 @pytest.mark.parametrize("name", COUNTS)

@@ -1,4 +1,4 @@
-"""Catalog queries of tools and known scripts, shortened: none of it is refused or left out."""
+"""Catalog queries of tools and well-known scripts, shortened: none is refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 
 
 def cases(file: str) -> Iterator[object]:
-    """The T-SQL of a file by the comments that name it."""
+    """Yield the T-SQL of a file by the comments that name it."""
     for part in (HERE / file).read_text(encoding="utf-8").split("-- ")[1:]:
         name, _, text = part.partition("\n")
         yield pytest.param(text, id=name)

@@ -1,7 +1,7 @@
 """Transcripts of T-SQL windows in the lab. `pytest --rewrite` records them anew; review the diff.
 
-A block begins with `>>> WINDOW [SECONDS]`, then the batch, `----`, and what it answered until then.
-A line `Version 2005.` above says which version the servers have; 2014 else.
+A block begins with `>>> WINDOW [SECONDS]`, then the batch, `----`, and the output until then. A line `Version
+2005.` above sets the version of the servers; the default is 2014.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HEAD = re.compile(r"^>>> (\S+)(?: (\S+))?\n", re.MULTILINE)
 
 
 def record(text: str) -> str:
-    """The transcript as it comes out now."""
+    """Return the transcript of the current code."""
     world = lab(workload="none")  # no figures of the flow model in here
     for server in world.instances:
         world.update_instance(

@@ -1,4 +1,4 @@
-"""Parameters of procedures: each is read by the procedure, or listed with the values that change nothing."""
+"""Parameters of procedures: each is used by the procedure, or listed with its values without effect."""
 
 from __future__ import annotations
 

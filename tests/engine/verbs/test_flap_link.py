@@ -1,4 +1,4 @@
-"""A link that goes down and up again: the fault by which it is shown that a new verb costs one record."""
+"""A link that goes down and up repeatedly; it also shows that a new verb needs only one record."""
 
 from __future__ import annotations
 

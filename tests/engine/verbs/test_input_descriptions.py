@@ -1,4 +1,4 @@
-"""Input lines as a person says them."""
+"""Descriptions of input lines for people."""
 
 from __future__ import annotations
 

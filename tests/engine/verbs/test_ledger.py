@@ -1,4 +1,4 @@
-"""Inputs that repair a fault: on the computer that was hit, whatever runs there by then."""
+"""Inputs that repair a fault: they act on the original computer, whatever runs there by then."""
 
 from __future__ import annotations
 

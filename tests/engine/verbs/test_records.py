@@ -1,4 +1,4 @@
-"""The records of the verbs fit together."""
+"""Consistency of the records of verbs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.verbs.lines import UNDOES, parse_line
 from engine.verbs.verb import Verb
 
 OF_SQL = {"shutdown", "shutdown-nowait"}
-"""Faults that a T-SQL statement enters in the ledger."""
+"""Faults that a T-SQL statement enters in the fault ledger."""
 
 
 def test_verb_names_are_unique() -> None:
@@ -65,7 +65,7 @@ def test_only_a_slowdown_of_1_is_a_repair() -> None:
 ROOT = Path(__file__).parents[3]
 
 CAUSING = ("verbs", "published")
-"""Rooms whose business faults are: the records, and the figures that are measured by causing them."""
+"""Packages that cause faults: the verbs, and the reproductions of published measurements."""
 NAMED_ELSEWHERE = {
     "engine/availability/estimates.py": {
         "hang",
@@ -97,7 +97,7 @@ NAMED_ELSEWHERE = {
     "app/view_models/picture.py": {"cut", "degrade"},  # how a link looks
     "app/views/object_explorer/explorer.py": {"stop-agent", "stop-service"},  # entries of its menus
 }
-"""Module -> faults of which it has a text of its own, and why."""
+"""Module -> faults that it names in its own texts, with the reason."""
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ STATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("fci-lab", "failed"): ("fail-volume SQLFCI1 L", "stop-role SQLFCI1", "stop-cluster NODE_3"),
     ("fci-lab", "moved"): ("close-firewall SQLFCI1 3", "move-role SQLFCI1 NODE_2", "fail-witness CLU1"),
 }
-"""Scenario and a name of the state -> the inputs that lead to it, 20 s apart."""
+"""(scenario, state name) -> inputs that lead to the state, 20 s apart."""
 
 HOSTILE: Final = (
     "NOWHERE", "#", "#2", "=", "a=b", "0", "-1", "3", "1e308", "nan", "inf", "99999999999999999999", "É", "\u3164",
@@ -56,7 +56,7 @@ HOSTILE: Final = (
     "\ufeff", "\u0000\u0001", "-0", "+1", "1_000", "٣", "NODE_1#99999", "SERVER_A#0", "AGL1", "CLU1", "*" * 200,
     "²", "9" * 5_000, "[" * 30_000, "@dba", "--", ";", "\x00", "x" * 3_000, "2012", "true", "15",
 )  # fmt: skip
-"""Arguments that nobody types by intent."""
+"""Invalid and extreme arguments."""
 
 
 @cache
@@ -71,7 +71,7 @@ def _build_drill(scenario: str, state: str) -> Drill:
 
 
 def _build_lines(verb: Verb, drill: Drill) -> st.SearchStrategy[str]:
-    """Lines of *verb*: names of the world, names that others use, and hostile words."""
+    """Return input lines of *verb* with names of the world, other names, and hostile words."""
     world = drill.world
     everything = sorted({name for names in NAMES.values() for name in names(world)})
     anything = st.sampled_from((*everything, *HOSTILE))
@@ -95,7 +95,7 @@ def _build_lines(verb: Verb, drill: Drill) -> st.SearchStrategy[str]:
 
 
 def _list_offered_words(values: Values, world: World) -> list[str]:
-    """Words that menus offer for any server."""
+    """Return the words that menus offer for any server."""
     return sorted({value for server in world.instances for value in values(world, server, True)})
 
 

@@ -189,7 +189,7 @@ class Prediction(ScenarioTable):
 
 
 Sight = Literal["power", "databases", "errorlog", "links", "clients", "queues", "goals", "acts", "calls"]
-"""Parts of the world that a role of a team may see, in addition to its own actions, their results, and calls to it."""
+"""Parts of the world that a team role can see, in addition to its own actions, their results, and calls to it."""
 
 
 class StoryRole(ScenarioTable):
@@ -216,7 +216,7 @@ class Hint(ScenarioTable):
     goal: Slug
     """Short name of the goal."""
     look: Text
-    """Place to look at."""
+    """Place to look at, such as a view or a log."""
     means: Text
     """Meaning of the symptom."""
     type: Text
@@ -281,7 +281,7 @@ class DowntimeRule(Rule):
     target: Duration
     """Full points up to this value."""
     limit: Duration
-    """No points from this value on."""
+    """Value from which the rule gives no points."""
 
 
 class ExposedRule(Rule):
@@ -293,7 +293,7 @@ class ExposedRule(Rule):
     target: Duration
     """Full points up to this value."""
     limit: Duration
-    """No points from this value on."""
+    """Value from which the rule gives no points."""
 
 
 class LostRule(Rule):
@@ -305,7 +305,7 @@ class LostRule(Rule):
     target: int = Field(default=0, ge=0, lt=2**63)
     """Full points up to this number of lost transactions."""
     limit: int = Field(ge=1, lt=2**63)
-    """No points from this number of lost transactions on."""
+    """Number of lost transactions from which the rule gives no points."""
 
 
 class ConditionRule(Rule):

@@ -28,10 +28,10 @@ from engine.localization import say
 _DURATION: Final = re.compile(r"\s*+(\d++(?:\.\d++)?)\s*+(s|min|h)?\s*+\Z")
 _UNIT_S: Final = {None: 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}
 DURATION_MAX_S: Final = 24 * 3600.0
-"""No drill lasts longer than a day; keeps a slip of the pen from running for ever."""
+"""Maximum length of a drill: one day. Protects against typing errors."""
 
 PACE_MIN_S: Final = 10.0
-"""Shortest interval of a job: what SQL Server Agent's schedules can do. Documented (sp_add_jobschedule)."""
+"""Minimum interval of a job, as in schedules of SQL Server Agent. Documented (sp_add_jobschedule)."""
 
 
 def _seconds(value: object) -> object:
@@ -71,7 +71,7 @@ def _readable(text: str) -> str:
 
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Categories of Unicode. Two signs of Cf are let through: the joiners that Persian and Hindi are written with."""
+"""Unicode categories that are rejected, except two joiners (Cf) that Persian and Hindi need."""
 BLANK_LETTERS: Final = "\u115f\u1160\u2800\u3164\uffa0"
 """Letters and symbols to Unicode that are drawn as nothing: fillers of Hangul, the Braille pattern without a dot."""
 
@@ -132,7 +132,7 @@ Pools = Annotated[
         }
     ),
 ]
-"""[variants], checked in variants.py: pools from which the seed picks what stands for {name} in the file's texts."""
+"""[variants]: pools from which the seed picks the values of {name} in the texts. Checked in variants.py."""
 
 
 class ScenarioTable(BaseModel):
@@ -256,7 +256,7 @@ class DatabaseSpec(ScenarioTable):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The name of each of the *count* databases; a name without a number cannot be counted on."""
+        """Names of all `count` databases; a name without a number gives one database."""
         stem = self.name.rstrip("0123456789")
         digits = self.name[len(stem) :]
         if self.count == 1 or not digits:

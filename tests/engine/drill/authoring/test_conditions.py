@@ -1,4 +1,4 @@
-"""Conditions: what they mean, and where a wrong one is wrong."""
+"""Conditions: evaluation, and positions of errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages about values that do not fit, for every field and every kind of value."""
+"""Messages about invalid values, for every field and kind of value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTS = sorted(
     key=lambda part: part.__name__,
 )
 SAID_OTHERWISE = {"missing", "extra_forbidden", "union_tag_not_found"}
-"""Of keys that are not there, or should not be: the sentence names the key."""
+"""Error types of missing or unknown keys; the sentence names the key instead of an expected value."""
 VALUES: tuple[Any, ...] = (
     True, -1, 10**30, 1e300, float("inf"), "", "x", "5 parsecs", "\u202e", "a" * 9000,
     [], [1], ["a"], ["a"] * 600, [1] * 600, {}, {"a": 1}, {"kind": "x"}, [{"kind": "x"}], date(2005, 10, 22),

@@ -1,4 +1,4 @@
-"""Keys, list elements and values are found where they stand, whatever TOML form they have."""
+"""Positions of keys, list elements and values in any TOML form."""
 
 from __future__ import annotations
 

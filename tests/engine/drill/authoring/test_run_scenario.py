@@ -1,4 +1,4 @@
-"""A scenario from what was done: it loads, its solution solves it, doing nothing does not, and prompts are named."""
+"""A scenario generated from a run: it loads, its solution solves it, doing nothing does not, and gaps are listed."""
 
 from __future__ import annotations
 

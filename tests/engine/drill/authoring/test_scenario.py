@@ -1,4 +1,4 @@
-"""Reading scenarios: every mistake is told at once, with its place and what was expected."""
+"""Reading scenarios: all mistakes are reported together, with position and expected value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variants: the seed picks, linked pools go together, every text follows, and `check` knows what is wrong."""
+"""Variants: selection by seed, linked pools, substitution in all texts, and findings of `check`."""
 
 from __future__ import annotations
 

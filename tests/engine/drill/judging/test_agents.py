@@ -1,4 +1,4 @@
-"""Agents rank as they should, tricks earn nothing, and the ranking sees when they do."""
+"""Agents rank in the expected order, exploits earn nothing, and the ranking detects violations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A database that is online is not the same as clients that work."""
+"""Service to clients: an online database does not imply that clients work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 
 def recovered_without_partner() -> Drill:
-    """The session is removed and the copy recovered; the application finds no server that it may use."""
+    """Return a drill in which the session was removed and the copy recovered; the application finds no usable
+    server.
+    """
     drill = Drill(load_shipped_scenario("forced-service"), 1)
     database = drill.scenario.databases[0].name
     drill.advance_to(10_500)

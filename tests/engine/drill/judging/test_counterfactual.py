@@ -1,4 +1,4 @@
-"""Results of a run without one of its actions, and the moment for a retry."""
+"""Effects of omitting one action of a run, and the time for a retry."""
 
 from __future__ import annotations
 

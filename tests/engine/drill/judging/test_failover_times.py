@@ -1,4 +1,4 @@
-"""The planned world fails over as planned, and only where something takes over by itself."""
+"""Times of failovers: planned ones as planned, automatic ones only where a server takes over automatically."""
 
 from __future__ import annotations
 

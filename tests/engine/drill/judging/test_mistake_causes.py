@@ -1,4 +1,4 @@
-"""A cost belongs to the statement that caused it, and its advice fits what was so."""
+"""A cost is attributed to the statement that caused it, and its advice fits the facts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 
 def conduct(*lines: str) -> tuple[Drill, tuple[Mistake, ...]]:
-    """The drill `automatic-failover` with *lines* in one paused instant, long after the failure."""
+    """Play `automatic-failover` with *lines* in one paused instant, long after the failure; return the mistakes."""
     drill = Drill(load_shipped_scenario("automatic-failover"))
     drill.advance_to(10_000)
     for line in lines:

@@ -1,4 +1,4 @@
-"""The report of a run: the fixed fields, of plain types, with published times only where conditions match."""
+"""The report of a run: fixed fields, plain types, published times only where the conditions match."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STEPS = ("failed_t_s", "detected_t_s", "redo_done_t_s", "decided_t_s", "online_t
 
 
 def report(*lines: str, until_s: float = 80.0, changes: tuple[tuple[str, str], ...] = ()) -> Any:
-    """The report of a run without a story in which *lines* are done at 30 s."""
+    """Return the report of a run without a timeline in which *lines* are applied at 30 s."""
     taken = run(drill(*changes, text=FREE), 30)
     for line in lines:
         taken.do(line)
@@ -72,7 +72,7 @@ def test_each_cause_of_table_6_has_its_row(line: str, idle: float, loaded: float
 NEWER = tuple(
     (f'name = "{server}"', f'name = "{server}"\nversion = 2008') for server in ("SERVER_B", "SERVER_W")
 )
-"""Mirror and witness: with an older witness there would be no automatic failover."""
+"""Replacements that set mirror and witness to 2008; an older witness would prevent automatic failover."""
 
 
 @pytest.mark.parametrize(

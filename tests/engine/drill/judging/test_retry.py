@@ -1,4 +1,4 @@
-"""A retry begins early enough to look, think and type, and keeps what was done before where there is time."""
+"""A retry starts early enough to look, think and type, and keeps earlier actions if there is time."""
 
 from __future__ import annotations
 

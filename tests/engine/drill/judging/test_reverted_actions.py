@@ -12,7 +12,7 @@ RESUME = "sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME"
 
 
 def play_lines(*lines: tuple[float, str], changes: tuple[tuple[str, str], ...] = ()) -> Drill:
-    """Each (second, line), then the reference's own act, to the end."""
+    """Apply each (second, line), then the action of the reference, and play to the end."""
     taken = drill(*changes)
     for at_s, line in sorted([*lines, (80.0, "power-on SERVER_A")]):
         taken.advance_to(round(at_s * 100))

@@ -1,4 +1,4 @@
-"""The data of a debrief: failovers, reasons, losses, mistakes with a moment to try again, and the reference."""
+"""The data of a debrief: failovers, reasons, losses, mistakes with retry times, and the reference."""
 
 from __future__ import annotations
 

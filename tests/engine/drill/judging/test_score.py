@@ -1,4 +1,4 @@
-"""Points: graded, explained, dated; none for outcome or conduct without the finish; hints cost what they say."""
+"""Points: graded, explained, dated; none for outcome or conduct in an unfinished run; hints have their stated cost."""
 
 from __future__ import annotations
 

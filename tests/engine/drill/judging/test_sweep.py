@@ -1,4 +1,4 @@
-"""Many runs in one table: what each run came to, and what the table makes of them."""
+"""Many runs in one table: results of each run, and statistics."""
 
 from __future__ import annotations
 

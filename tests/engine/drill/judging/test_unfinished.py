@@ -1,4 +1,4 @@
-"""A run tells which batches had not ended, and a refused input leaves the world as it was."""
+"""A report lists unfinished batches, and a refused input does not change the world."""
 
 from __future__ import annotations
 

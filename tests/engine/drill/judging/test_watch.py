@@ -1,4 +1,4 @@
-"""Lanes recorded by watching a run again add up to the engine's own accounts; preconditions are dated."""
+"""Lanes derived from a replay equal the engine's accounts; preconditions have times."""
 
 from __future__ import annotations
 

@@ -1,10 +1,13 @@
-"""A question with a rubric for its answer, to be put into a small drill."""
+"""A question with a rubric for its answer, to be inserted into a small drill."""
 
 from __future__ import annotations
 
 
 def format_diagnosis(*terms: str) -> str:
-    """Asks who serves; the *terms* say when, and for how long. What comes behind it is a step of the solution."""
+    """Return a question about the serving server; *terms* are its times and conditions.
+
+    Text after it belongs to a step of the solution.
+    """
     lines = "\n".join(terms)
     return f"""
 [[question]]

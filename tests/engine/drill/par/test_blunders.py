@@ -1,4 +1,4 @@
-"""Blunders among the offered actions: those that no known continuation repairs."""
+"""Blunders among the offered actions: actions that no known continuation repairs."""
 
 from __future__ import annotations
 

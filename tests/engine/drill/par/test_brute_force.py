@@ -1,4 +1,4 @@
-"""Five drills small enough to try everything: the search finds what that finds."""
+"""Five drills small enough for brute force: the search finds the same optimum."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ DRILLS = {
         (ON, "answer who 2"),
     ),
 }  # fmt: skip
-"""Decision points of a run, changes to the small scenario, and the lines that may be done, two of them at most."""
+"""Number of decision points, changes to the small scenario, and the allowed lines, of which at most two are used."""
 
 
 FEW = ("cable", "question")
@@ -116,7 +116,7 @@ def test_trials_in_other_processes_give_the_same_search() -> None:
 def _scores(
     run: SearchDrill, moments: Sequence[Tick], lines: Sequence[str], actions_left: int
 ) -> list[float]:
-    """Return the totals of all plans of at most *actions_left* actions from here on."""
+    """Return the totals of all plans with at most *actions_left* further actions."""
     end = run.fork()
     end.advance_to(default_end(end, end.tick))
     scores = [end.score().total]

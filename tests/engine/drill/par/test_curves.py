@@ -1,4 +1,4 @@
-"""V never rises by what was known before, whoever plays: players who break things before the story does."""
+"""V(t) never rises, also for players who break things before the scenario does."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests import par_curves
 
 PER_ROUND = 9
 HARD = (13 * PER_ROUND + 2, 20 * PER_ROUND + 4)
-"""Players remove the session and recover the mirror, or pull the cables of a node that its instance then leaves."""
+"""Rounds in which players remove the session and recover the mirror, or unplug a node that its instance then leaves."""
 
 QUICK = (9 + 5,)
-"""A set-up; the other runs of four rounds take a minute."""
+"""Rounds for the normal suite: a set-up. The other runs of four rounds take a minute."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The plans of shipped certificates against what their seats could have seen, from the events of the whole drill."""
+"""Fairness of the plans of shipped certificates: they use only events that the seat could see."""
 
 from __future__ import annotations
 
@@ -32,9 +32,12 @@ SEATS_OWN = {
     "alert", "client", "cluster", "detected", "errorlog", "failover", "powershell", "question", "role", "sql_done",
     "state", "trace", "witness",
 }  # fmt: skip
-"""Event kinds that a seat sees: its windows' answers, logs, monitors, messages of clients. Listed here once more."""
+"""Event kinds that a seat sees: answers in windows, logs, monitors, client messages.
+
+Listed independently of the engine.
+"""
 MONITOR = ticks(60.0)
-"""Delay of the monitor, which shows after a minute what nothing else shows."""
+"""Delay of the monitor, which finally shows every change."""
 
 
 def shows(event: Event) -> bool:

@@ -1,4 +1,4 @@
-"""Drills in which a good plan follows from what happens: it is found; and what several acts could reach is known."""
+"""Drills with a known good plan: the search finds it, also if it needs several actions."""
 
 from __future__ import annotations
 

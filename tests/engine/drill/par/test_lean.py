@@ -1,4 +1,4 @@
-"""Looks ask again only where there may be another answer, a lean drill leaves seconds out: the run is the same."""
+"""Condition polling skips unchanged seconds, and search drills skip quiet seconds, with equal results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FEW = (
 
 
 class AlwaysPollingDrill(Drill):
-    """Every condition is asked in every second."""
+    """Drill that polls every condition in every second."""
 
     def _is_unchanged(self) -> bool:
         return False
@@ -54,7 +54,7 @@ class AlwaysPollingDrill(Drill):
 
 
 def _play_drill(kind: type[Drill], scenario: Scenario, seed: int) -> Drill:
-    """By the reference solution; from 1 on, by a player who does anything."""
+    """Play the reference solution; with *seed* from 1 on, a random player."""
     drill = kind(scenario, scenario.seed)
     if seed == 0:
         with suppress(InputError):
@@ -83,7 +83,7 @@ def _list_results(drill: Drill) -> Iterator[object]:
 
 
 def _list_recorded_data(drill: Drill) -> Iterator[object]:
-    """Yield the data that a lean drill does not keep."""
+    """Yield the data that a search drill does not keep."""
     samples = drill.samples
     yield from (drill.hashes, drill.logs, drill.standings, drill.published, drill.unlike)
     yield from (table.values.tobytes() for table in (samples.sources, samples.streams))

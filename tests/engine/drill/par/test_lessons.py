@@ -1,4 +1,4 @@
-"""Mistakes that are worth a lesson: which, with what plan, and what an answer is worth."""
+"""Selection of mistakes for lessons, their plans, and the value of answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks that go from one state to the next are those that a state gets when it is marked for the first time."""
+"""Incremental state hashes equal hashes computed from scratch."""
 
 from __future__ import annotations
 

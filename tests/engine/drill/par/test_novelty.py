@@ -1,4 +1,4 @@
-"""A search without direction from points: only the last of three actions earns anything."""
+"""A search without intermediate points: only the last of three actions earns points."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tests.engine.drill import texts
 FAULTS = ("stop-service SERVER_A", "stop-service SERVER_B", "hang SERVER_W")
 MENDED = ("start-service SERVER_A", "start-service SERVER_B", "unhang SERVER_W")
 IDLE = tuple(f"sql SERVER_W SELECT {number}" for number in range(6))
-"""They are in vain, and come before the others in the order of words."""
+"""Actions without effect, which sort before the others."""
 
 BUSY = (
     "disable-tcp SERVER_A", "disable-tcp SERVER_B", "disable-tcp SERVER_W", "hang SERVER_W", "power-off SERVER_W",
     "pull-cable SERVER_W",
 )  # fmt: skip
-"""They do as well, and each brings about something new."""
+"""Actions that do not help, but change the state."""
 
 SET = "sql SERVER_A ALTER DATABASE {} SET PARTNER {}"
 
@@ -29,7 +29,7 @@ NODES = 250
 
 
 def all_or_nothing(goal: str, *faults: str, text: str = texts.SMALL) -> Scenario:
-    """The small drill with these faults, worth 100 points if the goal is reached in the end."""
+    """Return the small drill with *faults*, worth 100 points if *goal* is reached at the end."""
     story, end = texts.COURSE.split("[[solution]]")
     goals = story[story.index("[[goal]]") :]
     solution, _, rubric = f"[[solution]]{end}".partition("[[rubric]]")
@@ -49,7 +49,7 @@ def all_or_nothing(goal: str, *faults: str, text: str = texts.SMALL) -> Scenario
 
 
 def finds_full_score(scenario: Scenario, *lines: str) -> bool:
-    """Return whether so few nodes are enough to find all points."""
+    """Return whether few search nodes are enough to find the full score."""
     search = ParSearch(scenario, scenario.seed, points_max=9, offered=lines)
     for _ in search.steps():
         if search.nodes >= NODES or (search.best is not None and search.best.score == TOTAL_MAX):

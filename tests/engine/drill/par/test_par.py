@@ -1,4 +1,4 @@
-"""Par: what the search finds, that its plans are plans of the whole drill, and that a fair one waits for a symptom."""
+"""Par: results of the search, validity of its plans in the full drill, and fair plans that wait for a symptom."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NODES = 12
 
 @pytest.fixture(autouse=True)
 def _short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Searches from late moments are short here."""
+    """Shorten the searches from late moments."""
     monkeypatch.setattr("engine.drill.par.cost_of_waiting.HARDER", 25)
 
 
@@ -236,7 +236,7 @@ def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.Mon
 def search_without_time(
     scenario: Scenario, previous: Certificate | None
 ) -> tuple[CertificateBuilder, Certificate]:
-    """Return the builder and the certificate of a search that has no time."""
+    """Return builder and certificate of a search without time."""
     work = CertificateBuilder(scenario, scenario.seed, before=previous)
     work.end_search()
     for _ in work.steps():

@@ -1,4 +1,4 @@
-"""Costs of actions and waits: nothing along the reference, much after a long wait; V never rises."""
+"""Regret of actions and waits: none along the reference, much after a long wait; V(t) never rises."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_reference_loses_nothing(small: Scenario) -> None:
     drill = play_reference(small)
     found = compute_account(drill)
     assert {move.label for move in found.moves} == {"best"}
-    assert (found.accuracy, found.no_return, found.worst) == (100.0, None, None)
+    assert (found.accuracy, found.point_of_no_return, found.worst) == (100.0, None, None)
     assert found.curve[-1][1] == drill.score().total
 
 
@@ -53,10 +53,10 @@ def test_a_run_interrupted_by_others_is_not_abandoned(small: Scenario) -> None:
     found = compute_account(drill)
     assert found.moves[-1].line == "finish"
     assert found.accuracy < 50.0
-    assert found.no_return is not None
+    assert found.point_of_no_return is not None
     still = exclude_finish(found)
     assert still.moves == found.moves[:-1]
-    assert (still.accuracy, still.no_return) == (100.0, None)
+    assert (still.accuracy, still.point_of_no_return) == (100.0, None)
 
 
 def test_doing_nothing_loses_points_by_waiting(small: Scenario) -> None:
@@ -71,19 +71,19 @@ def test_doing_nothing_loses_points_by_waiting(small: Scenario) -> None:
     assert worst is not None
     assert worst.label == "blunder"
     assert found.accuracy < 1.0, "a wait counts once, into however many it is split"
-    assert found.no_return is not None
-    assert 0 < found.no_return < drill.tick
+    assert found.point_of_no_return is not None
+    assert 0 < found.point_of_no_return < drill.tick
     late, later = (Drill(small) for _ in range(2))
     for run, wait_ticks in ((late, 0), (later, ticks(2.0))):
-        run.advance_to(found.no_return + wait_ticks)
+        run.advance_to(found.point_of_no_return + wait_ticks)
         run.do("power-on SERVER_A")
         run.advance_to(drill.tick)
     assert late.score().finished
     assert not later.score().finished
     chance = found.last_chance
     assert chance is not None
-    assert (chance.tick, chance.line, chance.done) == (found.no_return, WAITING, 0)
-    assert chance.acts[0].tick == chance.tick
+    assert (chance.tick, chance.line, chance.done) == (found.point_of_no_return, WAITING, 0)
+    assert chance.remaining_actions[0].tick == chance.tick
     again = Drill(small)
     play_inputs(again, chance.plan)
     again.advance_to(drill.tick)
@@ -100,7 +100,7 @@ def test_an_action_that_ends_the_last_chance_is_named(small: Scenario) -> None:
     chance = compute_account(drill).last_chance
     assert chance is not None
     assert (chance.tick, chance.line, chance.done) == (ticks(40.0), "finish", 1)
-    assert all(item.tick >= chance.tick for item in chance.acts)
+    assert all(item.tick >= chance.tick for item in chance.remaining_actions)
 
 
 def test_a_retry_begins_in_time_for_its_first_action(small: Scenario) -> None:
@@ -163,13 +163,13 @@ def test_giving_up_loses_the_reachable_points(small: Scenario) -> None:
     assert (last.line, last.label, last.tick) == ("finish", "blunder", drill.tick)
     assert (last.before, last.after) == (play_reference(small).score().total, drill.score().total)
     assert last.best
-    assert found.no_return == drill.tick
+    assert found.point_of_no_return == drill.tick
 
 
 def test_a_drill_without_a_solution_is_searched(small: Scenario) -> None:
     found = compute_account(play_idle(small.model_copy(update={"solution": ()})))
     assert found.curve[0][1] == play_reference(small).score().total
-    assert found.no_return is not None
+    assert found.point_of_no_return is not None
 
 
 def test_queries_leave_time_for_actions_and_all_actions_run(

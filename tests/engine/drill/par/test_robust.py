@@ -1,4 +1,4 @@
-"""Plans that luck has found are told apart from plans that are worth much with every seed."""
+"""Robustness: lucky plans are separated from plans that work with every seed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ do = "start-service SERVER_A"'''),
     ("points = 40", "points = 10"), ('name = "Downtime"\npoints = 30', 'name = "Downtime"\npoints = 60'),
     ("price = 20", "price = 30"), ('ran "SET PARTNER OFF"', 'ran "FORCE_SERVICE_ALLOW_DATA_LOSS"'),
 )  # fmt: skip
-"""The principal's service stops, and comes back sooner or later; who forces service at its mirror pays for it."""
+"""Replacements: the principal's service stops and returns after a random time; forcing service at its mirror
+costs points.
+"""
 
 
 def build_certificate(search: ParSearch, nodes: int) -> Certificate:
@@ -80,7 +82,7 @@ def test_check_reports_a_best_plan_found_by_luck() -> None:
 
 
 DRAWN = ('at = "20s"\ndo', 'between = ["20s", "60s"]\ndo')
-"""The principal's power fails sooner or later."""
+"""Replacement: the principal's power fails at a random time."""
 
 GOAL = '[[goal]]\nname = "served"'
 
@@ -115,11 +117,11 @@ better = "Yes."
 [[rubric]]
 kind = "downtime"'''),
 )  # fmt: skip
-"""Players of this example ask for the reason in the first fifty seconds only."""
+"""Additional question that is asked only in the first fifty seconds."""
 
 
 def play_as_reactions(scenario: Scenario, script: str, seed: int) -> SearchDrill:
-    """A run with another seed in which the plan of the scenario's own is played as reactions."""
+    """Play the plan of the scenario's own seed as reactions in a run with *seed*."""
     items, _ = parse_script(script)
     run = SearchDrill(scenario, seed)
     play_reactions(run, build_reactions(scenario, scenario.seed, items))
@@ -127,7 +129,7 @@ def play_as_reactions(scenario: Scenario, script: str, seed: int) -> SearchDrill
 
 
 def with_seeds(scenario: Scenario, low_s: float, high_s: float) -> Iterator[int]:
-    """Seeds with which the power fails between these times."""
+    """Yield seeds with which the power fails between these times."""
     return (
         seed
         for seed in count()

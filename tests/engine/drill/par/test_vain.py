@@ -1,4 +1,4 @@
-"""Acts in vain are not played: their plans are worth no more than without them."""
+"""No-op actions are not played, because their plans gain nothing."""
 
 from __future__ import annotations
 

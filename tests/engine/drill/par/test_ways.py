@@ -1,4 +1,4 @@
-"""Ways to go on: those that leave the same wait are played once, and none is cut that could be worth more."""
+"""Continuations: those with an equal wait are played once, and pruning never discards a better one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The start world: at rest, whole, and staying so when nobody does anything."""
+"""The initial world: stable, complete, and unchanged without actions."""
 
 from __future__ import annotations
 

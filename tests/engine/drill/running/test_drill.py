@@ -1,4 +1,4 @@
-"""A drill: the same run in any slices, again from its journal, and apart from its forks."""
+"""A drill: equal runs in any slices and from its journal, independent of its forks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CUTS = st.lists(st.integers(1, 7000), max_size=8)
 
 
 def take(deeds: list[tuple[int, str]], cuts: list[int], text: str = SMALL) -> Drill:
-    """A drill with *deeds* at their ticks, run to tick 7000 with stops at *cuts*."""
+    """Play a drill with *deeds* at their ticks to tick 7000, interrupted at *cuts*."""
     taken = drill(text=text)
     stops = sorted(
         [*((tick, line) for tick, line in deeds), *((tick, "") for tick in cuts)], key=lambda s: s[0]

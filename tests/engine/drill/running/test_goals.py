@@ -1,4 +1,4 @@
-"""Goals: reached after they have held, lost when they no longer do, missed when their time is over."""
+"""Goals: reached after their hold time, lost when they no longer hold, missed at their deadline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.drill.running.questions import GoalState, update_goal
 
 
 def course(goal: Goal, truth: str) -> list[str | None]:
-    """News of each second of *truth* (T: holds, -: does not)."""
+    """Return the events of a goal for each second of *truth* (T: holds, -: does not)."""
     state, news = GoalState(), []
     for second, sign in enumerate(truth):
         state, said = update_goal(goal, state, sign == "T", second * 100)

@@ -1,4 +1,4 @@
-"""Locks: whole lines, their first words, links from either end; and what cannot be locked."""
+"""Locks: whole lines, verbs, links from either end; and inputs that cannot be locked."""
 
 from __future__ import annotations
 

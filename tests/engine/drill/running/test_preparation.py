@@ -1,4 +1,4 @@
-"""Inputs before the start of a drill, and those of the story: visible in the world, charged to nobody."""
+"""Inputs before the start and in the timeline: visible in the world, not charged to the trainee."""
 
 from __future__ import annotations
 

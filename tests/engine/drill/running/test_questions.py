@@ -1,4 +1,4 @@
-"""Questions and predictions: asked at their moment, answered once, judged by what was, and nothing told before."""
+"""Questions and predictions: asked at their time, answered once, judged by facts, and not revealed earlier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Going back is written down, gives back nothing that was learnt, and does not exist in an exam."""
+"""Rewinds are recorded, keep what was learned, and are not available in an exam."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.engine.drill.texts import drill, run, small
 
 
 def rewind_drill(live: Drill, to_s: float) -> Drill:
-    """A drill at *to_s* that knows what *live* knows."""
+    """Return a drill at *to_s* with the knowledge of *live*."""
     early = [item.line for item in live.journal if item.tick < to_s * 100]
     back = replay(live.scenario, live.seed, live.mode, early, round(to_s * 100))
     back.do(rewind.format_rewind_line(live, back))

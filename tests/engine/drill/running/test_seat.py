@@ -1,4 +1,4 @@
-"""In an exam nothing tells of the truth: two worlds that look alike from outside give the same answers."""
+"""In an exam nothing reveals hidden facts: two worlds with the same observations give the same answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HIDDEN = (
     '[[goal]]\nname = "served"',
     '[[timeline]]\nat = "5s"\ndo = "close-firewall SERVER_W 5022"\n\n[[goal]]\nname = "served"',
 )
-"""A firewall that is closed beside connections that live: nobody sees anything of it yet."""
+"""Replacements: a firewall closed while its connections stay open, which no server has detected yet."""
 
 
 def worlds(mode: DrillMode = DrillMode.EXAM) -> tuple[Drill, Drill]:
@@ -23,7 +23,7 @@ def worlds(mode: DrillMode = DrillMode.EXAM) -> tuple[Drill, Drill]:
 
 
 def answers(drill: Drill, line: str) -> str:
-    """All that a line tells whoever types it."""
+    """Return all text that an input line shows to its author."""
     known = len(drill.events)
     try:
         done = drill.do(line).line_without_time

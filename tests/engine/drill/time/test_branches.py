@@ -1,4 +1,4 @@
-"""A tree of runs: forked, named, cut back, stored, grown again, and two of them compared."""
+"""A tree of branches: fork, name, prune, store, reload and compare."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.engine.drill.texts import drill, small
 
 
 def tree(mode: DrillMode | None = None) -> Branches:
-    """The main branch waits until 90 s; `early` mends at 30 s, `late` at 70 s."""
+    """Return a tree in which main waits until 90 s, `early` repairs at 30 s and `late` at 70 s."""
     branches = Branches(History(drill(mode=mode)))
     branches.history.advance_to(4000)
     branches.history.do("note waiting")

@@ -1,4 +1,4 @@
-"""Events in columns: what comes out is what went in, what repeats is held once, and forks share their past."""
+"""Events in columns: unchanged after a round trip, repeated values stored once, shared past of forks."""
 
 from __future__ import annotations
 

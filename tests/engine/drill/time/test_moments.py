@@ -1,4 +1,4 @@
-"""Moments that are kept without their past, and the hashes that a replay is known by."""
+"""Snapshots without history, and the hashes that identify a replay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long work in slices: the same as in one go, a little at a time, and given up without a trace."""
+"""Long work in slices: the result of one call, in bounded steps, and cancellable without effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recorded run plays again to the same states; where it does not, the first divergence has a name."""
+"""Verification: a recorded run replays to the same states, and the first divergence is named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows that meet at an application lock: waits, return codes, deadlocks, ends of connections."""
+"""Application locks between windows: waits, return codes, deadlocks, ends of connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constraints and indexes: what each statement is answered, and what is in the table after it."""
+"""Constraints and indexes: responses to statements, and resulting rows."""
 
 from __future__ import annotations
 

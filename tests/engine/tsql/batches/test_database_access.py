@@ -14,7 +14,7 @@ A, B = f"{P}#a", f"{P}#b"
 
 
 def build_used_database() -> World:
-    """A database with an open transaction of window B, and window A in master."""
+    """Return a database with an open transaction of window B; window A is in master."""
     world = lab(workload="none")
     ask(world, A, "CREATE DATABASE d", 2)
     ask(world, B, "USE d CREATE TABLE t (n int) BEGIN TRAN INSERT t VALUES (1)", 2)

@@ -1,4 +1,4 @@
-"""Windows that meet at the same rows: who waits, who reads past it, who gives way, and what the views say."""
+"""Row locks between windows: waits, NOLOCK and READPAST, deadlocks, and the dynamic views."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ A, B, C = f"{P}#a", f"{P}#b", f"{P}#c"
 
 
 def table(database: str = "Sales") -> World:
-    """Two windows in a database with t (n, k): rows 1 and 2."""
+    """Create t (n, k) with rows 1 and 2, and two windows in *database*."""
     world = lab(workload="none")
     ask(
         world,
@@ -33,7 +33,7 @@ def spid(world: World, window: str) -> int:
 
 
 def waits(world: World, window: str, text: str) -> bool:
-    """The statement does not end within a second; its window shows a running batch then."""
+    """Return whether the statement does not end within a second; its window then shows a running batch."""
     return answers(world, window, text, 1) == [] and window in world.batches
 
 

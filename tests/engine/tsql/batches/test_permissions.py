@@ -1,4 +1,4 @@
-"""EXECUTE AS, GRANT, DENY, REVOKE, roles: who may do what, and which error says no [DOC: permissions]."""
+"""EXECUTE AS, GRANT, DENY, REVOKE, roles: permissions, and the errors that deny them [DOC: permissions]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A statement that is not simulated is an error: no program takes it, or what follows it, for done."""
+"""An unsupported statement raises an error, so that neither it nor its successors seem to succeed."""
 
 from __future__ import annotations
 

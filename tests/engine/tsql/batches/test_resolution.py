@@ -1,6 +1,7 @@
-"""Checks before a batch or procedure runs, and checks when a statement does. [DOC: Batches; USE]
+"""Checks when a batch or procedure compiles, and checks when a statement runs.
 
-Documented: a compile error leaves nothing of a batch to run; deferred name resolution is for tables that are not there.
+[DOC: Batches; USE] Documented: a compile error prevents the whole batch; deferred name resolution applies to
+missing tables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""ROLLBACK takes back what a transaction wrote; XACT_ABORT and TRY … CATCH leave one that is lost."""
+"""ROLLBACK reverts a transaction's changes; XACT_ABORT and TRY … CATCH with a doomed transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""T-SQL takes its turns by counted work: the same on every machine, whatever is remembered from before."""
+"""T-SQL runs in turns of counted work: equal on every machine, independent of caches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _list_ended_batches(world: World, ticks: int = 2_000) -> list[tuple[int, str
 
 
 def _forget() -> None:
-    """As in a process that has only just begun."""
+    """Clear all caches, as in a new process."""
     for known in (lexer._KNOWN, program._KNOWN, script._KNOWN):
         known.clear()
 
@@ -114,7 +114,7 @@ def test_a_failure_is_cached_too() -> None:
 
 
 def test_the_cache_is_limited() -> None:
-    recall: work.Recall[int] = work.Recall(1_000)
+    recall: work.ResultCache[int] = work.ResultCache(1_000)
     made: list[str] = []
 
     def make(text: str) -> int:

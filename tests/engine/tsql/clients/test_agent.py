@@ -1,4 +1,4 @@
-"""SQL Server Agent: alerts on mirroring events start jobs, as the scripts that fail over all databases have it."""
+"""SQL Server Agent: alerts on mirroring events start jobs, as in scripts that fail over all databases."""
 
 from __future__ import annotations
 

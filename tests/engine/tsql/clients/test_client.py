@@ -260,7 +260,7 @@ def test_a_procedure_of_another_server_does_not_run_locally() -> None:
 
 
 def in_order(answer: Answer) -> list[object]:
-    """Texts and grids of an answer as the client gets them."""
+    """Return texts and result sets of an answer in the client's order."""
     messages, told, shown = answer.texts, 0, []
     for grid in read_field(answer.event, "results"):
         shown += [*messages[told : grid["after_messages"]], grid["rows"]]

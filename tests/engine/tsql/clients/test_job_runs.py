@@ -1,4 +1,4 @@
-"""Runs of jobs of SQL Server Agent: refusals, outcomes, texts of the history, the row of the activity."""
+"""Runs of SQL Server Agent jobs: refusals, outcomes, history texts, activity rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ USER = "CORP\\dba"
 
 
 def with_job(*commands: str, options: str = "") -> World:
-    """A world with job `J`, whose steps run *commands* one after the other."""
+    """Return a world with job `J`, whose steps run *commands* in order."""
     world = lab(workload="none")
     steps = [
         f"EXEC msdb.dbo.sp_add_jobstep @job_name = 'J', @step_name = 's{number}', @command = N'{command}', "

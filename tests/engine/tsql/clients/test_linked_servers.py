@@ -1,4 +1,4 @@
-"""Linked servers: EXEC … AT, four-part names and OPENQUERY work over there, with what that server knows."""
+"""Linked servers: EXEC … AT, four-part names and OPENQUERY run on the remote server with its knowledge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that log in over the network: what lets them in, what ends them, what they leave behind."""
+"""External programs that log in: acceptance, disconnection, remaining state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FATAL = json.dumps("RAISERROR('gone', 20, 1) WITH LOG")
 
 
 def act(world: World, line: str, then_s: float = 0.0) -> list[Event]:
-    """Do *line* now and run on. Raises InputError."""
+    """Apply *line* and run for *then_s*. Raises InputError."""
     simulator.apply_input(world, parse_line(line, world.tick))
     return simulator.advance(world, world.tick + ticks(then_s))
 

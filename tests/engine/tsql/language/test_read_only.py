@@ -1,4 +1,4 @@
-"""Batches that count as queries alone; a run keeps no snapshot and no hash for them."""
+"""Batches classified as read-only; a run stores no snapshot and no hash for them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""SQLite and SQL Server differ as engine/tsql/query/differences.tsv says, and the product answers as SQL Server does.
+"""Differences of SQLite and SQL Server as listed in engine/tsql/query/differences.tsv; the product answers as
+SQL Server.
 
-A row: a statement that both read, what SQLite says (`error` for any), what SQL Server documents (`Msg n` for an error),
-the module of engine/tsql that sees to it, and the page of the documentation.
+A row: a statement valid in both, the answer of SQLite (`error` for any), the documented answer of SQL Server
+(`Msg n` for an error), the responsible module of engine/tsql, and the page of the documentation.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ ROWS = list(csv.DictReader(TEXT.splitlines(), delimiter="\t", quoting=csv.QUOTE_
 
 
 VERSIONS_DIFFER = "-"
-"""In the place of what SQLite says: not the same in all of its versions."""
+"""Marks rows whose SQLite answer differs between SQLite versions."""
 
 
 def by_sqlite(statement: str) -> str:

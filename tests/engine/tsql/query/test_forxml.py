@@ -1,4 +1,4 @@
-"""FOR XML: how scripts join names into a list and build the table of an HTML mail."""
+"""FOR XML: scripts that concatenate names and that build tables of HTML mails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recursive query costs what its recursion does, not what it might do."""
+"""The cost of a recursive query depends on its actual recursion depth."""
 
 from __future__ import annotations
 
