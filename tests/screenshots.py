@@ -38,7 +38,7 @@ from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER
 from app.words import language
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.scenario import Scenario, load_scenario
+from engine.drill.authoring.scenario import Scenario, load_scenario, select_variant
 from engine.drill.par.regret import compute_value
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.modes import DrillMode
@@ -260,7 +260,11 @@ def _tools(window: OpenWindow) -> Iterator[str]:
 
 def _board(window: OpenWindow) -> Iterator[str]:
     board = ClassBoard()
-    board.show_class("Planned failover", "", ["power-off SERVER_A", "power-on SERVER_A"])
+    scenario = load_shipped_scenario("planned-failover")
+    board.show_class(
+        scenario.title, scenario.facilitator or "", ["power-off SERVER_A", "power-on SERVER_A"],
+        goal_texts={goal.name: goal.text for goal in select_variant(scenario, scenario.seed).goals},
+    )  # fmt: skip
     board.resize(board.size().expandedTo(window.size()).boundedTo(window.size()))
     board.show_code("ABCDE-FGHJK-MNPQR-STVWX@192.168.1.5:7443")
     board.show_board(board_of_class())

@@ -272,7 +272,7 @@ class Classes(QObject):
         board.lobby.show_late_rule(bool(part.plan) and of_text(part.plan).late == "class")
         board.show_class(
             scenario.title, scenario.facilitator or "", list(dict.fromkeys(lines)),
-            partial(suggest_answers, scenario),
+            partial(suggest_answers, scenario), {goal.name: goal.text for goal in drill.scenario.goals},
         )  # fmt: skip
 
     def _show_replay(self, seats: Sequence[int]) -> None:

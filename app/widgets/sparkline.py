@@ -1,11 +1,11 @@
-"""Small curve before the number of a cell."""
+"""Small curve above the text of a cell."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
@@ -14,11 +14,11 @@ from app.widgets.tables import TableView, read_look
 from engine.overrides import override
 
 SIDE_PX: Final = 7.0
-"""Distance between the curve and the edge of its cell."""
+"""Distance between the curve and the edges of its cell."""
 
 
 class Sparkline(QStyledItemDelegate):
-    """Curve in a cell. All rows have the same scales for comparison."""
+    """Curve above the text of a cell. All rows have the same scales for comparison."""
 
     def __init__(
         self, table: TableView, points: Callable[[Any], Sequence[tuple[float, float]]], maximum: float
@@ -26,6 +26,14 @@ class Sparkline(QStyledItemDelegate):
         """Create a line; *points* of a row: position from 0 on, and value from 0 to *maximum*."""
         super().__init__(table)
         self._table, self._points, self._maximum = table, points, maximum
+
+    @override
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().initStyleOption(option, index)
+        drawn: Any = option  # the PySide stubs lack the inherited fields
+        drawn.displayAlignment = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
 
     @override
     def paint(
@@ -38,8 +46,7 @@ class Sparkline(QStyledItemDelegate):
             return
         drawn = read_look(option)
         colors, box = theme.tokens(drawn.palette), QRectF(drawn.rect)
-        number = drawn.metrics.horizontalAdvance("100") + 2.0 * SIDE_PX
-        plot = box.adjusted(SIDE_PX, box.height() * 0.14, -number, -box.height() * 0.14)
+        plot = box.adjusted(SIDE_PX, SIDE_PX, -SIDE_PX, -drawn.metrics.height() - 4.0)
         last = max(max((at for at, _ in self._points(row)), default=0.0) for row in rows) or 1.0
         line = [
             QPointF(

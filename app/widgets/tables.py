@@ -81,6 +81,8 @@ class TableColumn:
 
     Without it the width follows the title.
     """
+    detail: Callable[[Any], str] | None = None
+    """Function that returns a second line; rows of a table with such a column are two lines high (two_lines.py)."""
     bold: Callable[[Any], bool] | None = None
     sign: Callable[[Any], str | None] | None = None
     """Function that returns the icon before the text, in the color of its tone; None for none."""
@@ -398,7 +400,9 @@ class TableView(QTableView):
         self.verticalHeader().setMinimumSectionSize(
             1
         )  # rows whose minimum was changed no longer follow the default
-        self.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
+        two_lines = any(column.detail is not None for column in self.table.columns)
+        height = metrics.height()
+        self.verticalHeader().setDefaultSectionSize(2 * height + 18 if two_lines else height + 6)
         self.verticalHeader().setMinimumSectionSize(metrics.height())
         self._fit_height()
         if any(column.sign is not None for column in self.table.columns):

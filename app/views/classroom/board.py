@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
@@ -38,6 +39,7 @@ from app.widgets.flow import FlowLayout
 from app.widgets.scroll_container import fit_on_screen, scrolling
 from app.widgets.sparkline import Sparkline
 from app.widgets.tables import TableModel, TableView
+from app.widgets.two_lines import TwoLineCells
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import describe_input
@@ -45,7 +47,6 @@ from engine.drill.judging.score import TOTAL_MAX
 
 ALL: Final = "all"
 SELECTED: Final = "selected"
-GROUP_COLUMN: Final = 2
 TITLE_POINTS: Final = 1.3
 """Size of the title, in sizes of the other text."""
 GAP_PX: Final = 6
@@ -115,6 +116,7 @@ class ClassBoard(QDialog):
         self._shown = ""
         """Line that began the shared replay."""
         self._suggest: Suggest = lambda _question, _met: []
+        self._goal_texts: Mapping[str, str] = {}
         self._begun = False
         self._board: DashboardUpdate | None = None
         self.projector: ProjectorView | None = None
@@ -159,10 +161,17 @@ class ClassBoard(QDialog):
             tr("Nobody has joined yet. On each computer of the class: Class ▸ Join a class, with the code.")
         )
         self.tiles.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
+        self.tiles.setItemDelegateForColumn(0, TwoLineCells(self.tiles, band=True))
         for place, column in enumerate(COLUMNS):
-            if column.text is roster.reachable:
+            if column.detail is not None:
+                self.tiles.setItemDelegateForColumn(place, TwoLineCells(self.tiles))
+            if column.text is roster.format_points:
                 curve = Sparkline(self.tiles, lambda tile: tile["worth"], TOTAL_MAX)
                 self.tiles.setItemDelegateForColumn(place, curve)
+        self.tiles.activated.connect(lambda _: self._send_seat_line("look"))
+        for key, act in (("M", self._write_message), ("P", self._toggle_pause)):
+            shortcut = QShortcut(QKeySequence(key), self.tiles, act)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
         self.tiles.selectionModel().currentRowChanged.connect(lambda *_: self._show_selected())
         self.order, self.nameless = QComboBox(), QCheckBox(tr("Hide na&mes"))
         for word in ORDERS:
@@ -200,6 +209,7 @@ class ClassBoard(QDialog):
             "give": _button(tr("Return &control")),
             "lower": _button(tr("Lower &hand")),
         }
+        self.of_seat["look"].setProperty("primary", "true")
         for word, button in self.of_seat.items():
             button.clicked.connect(lambda _=False, word=word: self._send_seat_line(word))
         self.open_replay = _button(tr("Re&play and show to all"))
@@ -211,6 +221,9 @@ class ClassBoard(QDialog):
         self.lobby.start_wanted.connect(lambda: self._steer("go"))
         self.watching = QLabel(tr("Select a seat, and press Watch to see it live."))
         self.watching.setWordWrap(True)
+        self.summary = QLabel()
+        self.summary.setWordWrap(True)
+        self.summary.setTextInteractionFlags(TYPED)
         self.question = QLabel()
         self.question.setWordWrap(True)
         self.question.hide()
@@ -234,7 +247,7 @@ class ClassBoard(QDialog):
             text.setAccessibleName(name)
         seat = QWidget()
         column = QVBoxLayout(seat)
-        for part in (self.watching, self.question):
+        for part in (self.watching, self.summary, self.question):
             column.addWidget(part)
         column.addWidget(self.suggested, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(view_place, 1)
@@ -250,33 +263,27 @@ class ClassBoard(QDialog):
             self.side.addTab(page, name)
 
     def _lay_out(self) -> None:
-        left = QWidget()
-        column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(_row(self.order, self.nameless, self.needy))
-        column.addWidget(self.tiles, 1)
         split = QSplitter()
-        split.addWidget(left)
+        split.addWidget(self.tiles)
         split.addWidget(self.side)
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 2)
         split.setChildrenCollapsible(False)
         split.setSizes([3_400, 1_900])
         layout = QVBoxLayout(self)
-        layout.addWidget(self.title)
-        layout.addLayout(_row(self.code, self.copy, self.sheet, self.paper, self.without))
-        layout.addWidget(self.state)
+        layout.addLayout(_line(self.title, self.code, self.copy))
+        layout.addLayout(_line(self.state, self.sheet, self.paper, self.without))
+        of_all = (self.go, self.freeze, self.next_part, self.finish)
+        layout.addLayout(_row(*of_all, right_widgets=(self.needy, self.order, self.nameless)))
         self.pages.addWidget(split)
         layout.addWidget(self.pages, 1)
-        layout.addWidget(self.answer)
         line = QHBoxLayout()
         for part in (self.what, self.who, self.text, self.send):
             line.addWidget(part, int(part is self.text))
         for part in (self.what, self.who, self.text):  # shrink before the window gets wider than the screen
             part.setMinimumWidth(self.fontMetrics().averageCharWidth() * CHOICE_LETTERS)
         layout.addLayout(line)
-        of_all = (self.go, self.freeze, self.next_part, self.finish)
-        layout.addLayout(_row(*of_all, right_widgets=(self.report, self.end)))
+        layout.addLayout(_line(self.answer, self.report, self.end))
 
     def show_code(self, code: str) -> None:
         """Show the join code."""
@@ -287,13 +294,18 @@ class ClassBoard(QDialog):
         self._enable(True)
 
     def show_class(
-        self, title: str, notes: str, events: Sequence[str], suggest: Suggest = lambda _question, _met: []
+        self,
+        title: str,
+        notes: str,
+        events: Sequence[str],
+        suggest: Suggest = lambda _question, _met: [],
+        goal_texts: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Show the drill, the notes of its author, and a button for each of *events*, which are input lines.
 
-        *suggest* returns answers to a question, given the goals that the seat has met.
+        *suggest* returns answers to a question, given the goals that the seat has met. *goal_texts*: name -> text.
         """
-        self._suggest = suggest
+        self._suggest, self._goal_texts = suggest, goal_texts
         self.title.setText(tr("Class: {title}").format(title=title))
         self.notes.setPlainText(notes or tr("No notes from the author."))
         for line in events:
@@ -342,7 +354,7 @@ class ClassBoard(QDialog):
         self._watched = seat
         tile = None if seat is None else self._tiles.get(seat)
         if tile is None:
-            self.watching.setText(tr("Select a seat, and press Watch to see it live."))
+            self._show_selected()
         elif tile["held"]:
             text = tr("You control {seat}, at {t}. Right-click a server in the picture to act.")
             self.watching.setText(text.format(seat=self._describe_seat(tile), t=formatting.run_time(at_s)))
@@ -426,7 +438,6 @@ class ClassBoard(QDialog):
         if self.nameless.isChecked():
             tiles = [{**tile, "name": self._name(tile)} for tile in tiles]
         self.tiles.table.replace(tiles)
-        self.tiles.setColumnHidden(GROUP_COLUMN, not any(tile["group"] for tile in tiles))
         if chosen is not None:
             self.tiles.selectRow(self._places.index(chosen))
 
@@ -440,6 +451,15 @@ class ClassBoard(QDialog):
             else tr("to {seat}").format(seat=self._describe_seat(tile))
         )
         self.who.setItemText(place, chosen)
+        if self._watched is None:
+            hint = tr("Select a seat, and press Watch to see it live.")
+            self.watching.setText(
+                hint
+                if tile is None
+                else tr("{seat}. Press Watch to see it live.").format(seat=self._describe_seat(tile))
+            )
+        self.summary.setText("" if tile is None else roster.describe_seat(tile, self._goal_texts))
+        self.summary.setVisible(tile is not None and self._watched in (None, tile["seat"]))
         asks = tile is not None and tile["hand"] is not None
         self.question.setVisible(asks)
         self.suggested.setVisible(asks)
@@ -506,6 +526,19 @@ class ClassBoard(QDialog):
     def show_problem(self, text: str) -> None:
         """Show the host's reply to the last request. It stays until the next one."""
         self.answer.setText(text or " ")  # keeps its line, so that nothing below moves
+
+    def _write_message(self) -> None:
+        """Begin a message to the selected seat."""
+        self.what.setCurrentIndex(0)
+        self.who.setCurrentIndex(self.who.findData(ALL if self.selected_seat is None else SELECTED))
+        self.text.setFocus()
+
+    def _toggle_pause(self) -> None:
+        """Freeze the class, or let it go on."""
+        if self.freeze.isEnabled():
+            self._steer("freeze")
+        elif self.go.isEnabled() and not self.go.isHidden():
+            self._steer("go")
 
     def _steer(self, line: str) -> None:
         """Send a line to all. The focus moves to the roster, so that Space presses no other button."""
@@ -586,6 +619,17 @@ def _mark(mark: ClassMark) -> JumpTarget:
 
 def _button(text: str) -> QPushButton:
     return QPushButton(text, autoDefault=False)
+
+
+def _line(label: QLabel, *right_widgets: QWidget) -> QHBoxLayout:
+    """Arrange a label and widgets right of it."""
+    line = QHBoxLayout()
+    line.addWidget(label, 1)
+    flow = FlowLayout(GAP_PX)
+    for widget in right_widgets:
+        flow.addWidget(widget)
+    line.addLayout(flow)
+    return line
 
 
 def _row(*parts: QWidget, right_widgets: Sequence[QWidget] = ()) -> QHBoxLayout:

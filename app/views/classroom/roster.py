@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Final
 
 from app.classroom.plan import KINDS
@@ -13,9 +15,16 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import describe_input
 from engine.drill.judging.report import program_version
+from engine.drill.judging.shapes import BLUNDER
 
 TOLD_LINES: Final = 12
 """Of a curve in a tip, the last ones."""
+
+
+MISTAKE_SHOWN_S: Final = 180.0
+"""Seconds of the run during which a mistake counts as a reason to help. Ours: long enough to walk to the seat."""
+NEEDS_HELP: Final = ("info", "bad", "warn")
+"""Tones of seats that need help, in the order of the roster."""
 
 
 def has_started(tile: Tile) -> bool:
@@ -36,41 +45,64 @@ def is_ready(tile: Tile) -> bool:
     return tile["connected"] and tile.get("recording", True) and not describe_version(tile)
 
 
-def describe_state(tile: Tile) -> str:
-    """Describe the state of the seat in a few words."""
+@dataclass(frozen=True, slots=True)
+class SeatStatus:
+    """State of a seat as the roster shows it."""
+
+    text: str
+    detail: str = ""
+    tone: str | None = None
+    """bad, warn, info, ok or None."""
+    sign: str | None = None
+    """Name of the icon."""
+
+
+def find_status(tile: Tile) -> SeatStatus:
+    """Return the state of the seat: its most urgent reason for help, or that it works."""
     found = tile["verdict"]
     if found is not None and found["parted_t_s"] is not None:
-        return tr("✗ diverges at {t}").format(t=formatting.run_time(found["parted_t_s"]))
+        at = formatting.run_time(found["parted_t_s"])
+        return SeatStatus(tr("Diverges at {t}").format(t=at), found["parted"], "bad", "close")
     if tile["over"] or (found is not None and found["ended_by"] is not None):
-        return tr("finished")
+        return SeatStatus(tr("Finished"), sign="finish")
     if not tile["connected"]:
-        return tr("not connected")
+        at = formatting.run_time(tile["at_s"])
+        return SeatStatus(tr("Not connected"), tr("recorded up to {t}").format(t=at), "warn", "cut")
     if tile["hand"] is not None:
-        return tr("{n}. asks: {question}").format(n=tile["hand_place"], question=tile["hand"])
+        asks = tr("{n}. “{question}”").format(n=tile["hand_place"], question=tile["hand"])
+        return SeatStatus(tr("Raised hand"), asks, "info", "user")
     if tile["held"]:
-        return tr("taken over")
+        return SeatStatus(tr("Controlled by you"), tone="accent", sign="user")
     if tile["frozen"] and not has_started(tile):
-        return tr("ready") if is_ready(tile) else describe_version(tile) or tr("not recording yet")
+        if is_ready(tile):
+            return SeatStatus(tr("Ready"), tone="ok", sign="check")
+        return SeatStatus(describe_version(tile) or tr("Not recording yet"), tone="warn", sign="warning")
     if tile["frozen"]:
-        return tr("frozen")
-    since = found["stuck_since_s"] if found is not None else None
-    return tr("idle since {t}").format(t=formatting.run_time(since)) if since is not None else tr("✓ active")
+        return SeatStatus(tr("Frozen"), sign="pause")
+    mistake = find_mistake(tile)
+    if mistake is not None and tile["at_s"] - mistake[0] <= MISTAKE_SHOWN_S:
+        at_s, lost = mistake
+        text = tr("Lost {n} points at {t}").format(n=f"{lost:.0f}", t=formatting.run_time(at_s))
+        return SeatStatus(text, _last_input(tile), "bad", "close")
+    if found is not None and found["stuck_since_s"] is not None:
+        since = formatting.run_time(found["stuck_since_s"])
+        return SeatStatus(tr("Idle since {t}").format(t=since), tone="warn", sign="warning")
+    return SeatStatus(tr("Active"), tone="ok", sign="check")
 
 
-def find_tone(tile: Tile) -> str | None:
-    """Return the tone of the state: "bad", "warn" or None."""
-    found = tile["verdict"]
-    if found is not None and found["parted_t_s"] is not None:
-        return "bad"
-    if tile["over"]:
-        return None
-    stuck = found is not None and found["stuck_since_s"] is not None
-    return "warn" if stuck or tile["hand"] is not None or not tile["connected"] else None
+def find_mistake(tile: Tile) -> tuple[float, float] | None:
+    """Return time in seconds and lost points of the last loss that is a blunder; None without one."""
+    losses = [
+        (after[0], before[1] - after[1])
+        for before, after in pairwise(tile["worth"])
+        if before[1] - after[1] >= BLUNDER
+    ]
+    return losses[-1] if losses else None
 
 
 def needs_help(tile: Tile) -> bool:
     """Return True for a seat that the instructor should look at."""
-    return tile["hand"] is not None or find_tone(tile) is not None
+    return find_status(tile).tone in NEEDS_HELP
 
 
 def _goals(tile: Tile) -> str:
@@ -89,9 +121,12 @@ def score(tile: Tile) -> str:
     return "" if points is None else f"{points:.0f}"
 
 
-def reachable(tile: Tile) -> str:
-    """Format the points that are still possible; empty if unknown."""
-    return "" if tile["reachable"] is None else f"{tile['reachable']:.0f}"
+def format_points(tile: Tile) -> str:
+    """Format the points so far, and the points that are still possible; empty if nothing is scored."""
+    now, possible = score(tile), tile["reachable"]
+    if possible is None:
+        return now
+    return tr("{n} of {all} possible").format(n=now or "0", all=f"{possible:.0f}")
 
 
 def _format_reachable(tile: Tile) -> str:
@@ -100,17 +135,38 @@ def _format_reachable(tile: Tile) -> str:
     return "\n".join([said, *course[-TOLD_LINES:]])
 
 
-def _last_act(tile: Tile) -> str:
-    """Return the time of the last input, and its description."""
+def _last_input(tile: Tile) -> str:
+    found = tile["verdict"]
+    return describe_input(found["last_act"], {}) if found is not None and found["last_act"] else ""
+
+
+def _last_input_time(tile: Tile) -> str:
     found = tile["verdict"]
     if found is None or found["last_act_t_s"] is None:
         return ""
-    return f"{formatting.run_time(found['last_act_t_s'])}  {describe_input(found['last_act'], {})}"
+    return tr("at {t}").format(t=formatting.run_time(found["last_act_t_s"]))
 
 
-def _format_deviation(tile: Tile) -> str:
-    """Return the difference of the seat from its log, or its whole question."""
-    return (tile["verdict"]["parted"] if tile["verdict"] is not None else "") or tile["hand"] or ""
+def _place(tile: Tile) -> str:
+    """Return group and time of the seat."""
+    return " · ".join(filter(None, (tile["group"], formatting.run_time(tile["at_s"]))))
+
+
+def describe_seat(tile: Tile, goal_texts: Mapping[str, str]) -> str:
+    """Describe state, goals, score and last command of a seat in lines."""
+    status, found = find_status(tile), tile["verdict"]
+    lines = [": ".join(filter(None, (status.text, status.detail)))]
+    for name, met_s in (found["goals"] if found is not None else {}).items():
+        goal = goal_texts.get(name, name)
+        lines.append(f"○ {goal}" if met_s is None else f"✓ {formatting.run_time(met_s)}  {goal}")
+    if found is not None and found["score"] is not None:
+        lines.append(tr("Score: {points}").format(points=format_points(tile)))
+        lines.append(tr("Downtime: {t}").format(t=formatting.run_time(found["downtime_s"])))
+    if _last_input(tile):
+        lines.append(
+            tr("Last command {at}: {line}").format(at=_last_input_time(tile), line=_last_input(tile))
+        )
+    return "\n".join(lines)
 
 
 def describe_class(board: DashboardUpdate, tiles: Sequence[Tile], nameless: bool) -> str:
@@ -147,40 +203,38 @@ def describe_class(board: DashboardUpdate, tiles: Sequence[Tile], nameless: bool
 
 
 COLUMNS: Final = (
-    TableColumn(title=mark("Seat"), text=lambda tile: str(tile["seat"]), right=True),
+    TableColumn(
+        title=mark("Seat"),
+        text=lambda tile: str(tile["seat"]),
+        tone=lambda tile: tone if (tone := find_status(tile).tone) in NEEDS_HELP else None,
+        right=True,
+    ),
     TableColumn(
         title=mark("Name"),
         text=lambda tile: str(tile["name"]),
+        detail=_place,
         tip=lambda tile: str(tile["name"]),
-        sample="Annemarie Example",
+        sample="Annemarie Example-Name",
     ),
-    TableColumn(title=mark("Group"), text=lambda tile: str(tile["group"]), sample="Blue"),
     TableColumn(
         title=mark("State"),
-        text=describe_state,
-        tone=find_tone,
-        sample="✗ diverges at 0:00:00",
-        tip=_format_deviation,
+        text=lambda tile: find_status(tile).text,
+        detail=lambda tile: find_status(tile).detail,
+        tone=lambda tile: find_status(tile).tone,
+        sign=lambda tile: find_status(tile).sign,
+        tip=lambda tile: find_status(tile).detail,
+        sample="SERVER_A is the mirror, synchronized",
     ),
-    TableColumn(
-        title=mark("Time"), text=lambda tile: formatting.run_time(tile["at_s"]), right=True, sample="0:00:00"
-    ),
-    TableColumn(title=mark("Goals"), text=_goals, right=True),
-    TableColumn(title=mark("Current score"), text=score, right=True),
-    TableColumn(
-        title=mark("Still possible"),
-        text=reachable,
-        right=True,
-        tip=_format_reachable,
-        sample="100 100 100 100 100",
-    ),
-    TableColumn(title=mark("Last command"), text=_last_act, tip=_last_act),
+    TableColumn(title=mark("Score"), text=format_points, tip=_format_reachable, sample="100 of 100 possible"),
+    TableColumn(title=mark("Goals"), text=_goals),
+    TableColumn(title=mark("Last command"), text=_last_input, detail=_last_input_time, tip=_last_input),
 )
 
 
 def _rank_by_need(tile: Tile) -> tuple[float | str, ...]:
-    """Rank raised hands in their order, then seats that differ, are stuck or away, then all others."""
-    return tile["hand_place"] or len(ORDERS) ** 9, {"bad": 0, "warn": 1}.get(find_tone(tile) or "", 2)
+    """Rank raised hands in their order, then seats with mistakes, then idle or lost ones, then all others."""
+    tone = find_status(tile).tone
+    return NEEDS_HELP.index(tone) if tone in NEEDS_HELP else len(NEEDS_HELP), tile["hand_place"] or 0
 
 
 ORDERS: Final[dict[str, Callable[[Tile], tuple[float | str, ...]]]] = {

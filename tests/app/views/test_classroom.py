@@ -26,6 +26,8 @@ from tests import painted
 from tests.shipped_scenarios import load_shipped_scenario
 
 LAB = load_shipped_scenario("lab")
+STATE, SCORE = 2, 3
+"""Columns of the roster."""
 
 
 def tile(number: int, name: str, **fields: Any) -> Tile:
@@ -89,6 +91,12 @@ def cells(board: ClassBoard, row: int) -> list[str]:
     return [table.index(row, column).data() for column in range(table.columnCount())]
 
 
+def details(board: ClassBoard, row: int) -> list[str]:
+    """Second lines of the cells that have one."""
+    table = board.tiles.table
+    return [column.detail(table.rows[row]) for column in table.columns if column.detail is not None]
+
+
 def test_a_seat_is_one_row_at_all_times(board: ClassBoard) -> None:
     board.show_board(board_of(tile(2, "Bob"), tile(1, "Ann")))
     done = {
@@ -98,45 +106,52 @@ def test_a_seat_is_one_row_at_all_times(board: ClassBoard) -> None:
         "goals": {"a": 3.0, "b": None},
     }
     board.show_board(board_of(tile(1, "Ann", verdict=done)))
-    told = "1:06  SERVER_A ▸ Power on"
-    assert cells(board, 0) == ["1", "Ann", "", "✓ active", "1:23", "1/2", "87", "", told]
-    assert cells(board, 1)[:3] == ["2", "Bob", ""]
+    assert cells(board, 0) == ["1", "Ann", "Active", "87", "1/2", "SERVER_A ▸ Power on"]
+    assert details(board, 0) == ["1:23", "", "at 1:06"]
+    assert cells(board, 1)[:2] == ["2", "Bob"]
     assert board.tiles.table.rowCount() == 2
 
 
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"connected": False}, "not connected"),
-        ({"frozen": True}, "frozen"),
-        ({"frozen": True, "at_s": 0.0}, "ready"),
-        ({"frozen": True, "at_s": 0.0, "version": ""}, "an older version"),
-        ({"frozen": True, "at_s": 0.0, "recording": False}, "not recording yet"),
-        ({"hand": "Why?", "hand_place": 1}, "1. asks: Why?"),
-        ({"over": True, "connected": False}, "finished"),
-        ({"verdict": {"stuck_since_s": 60.0}}, "idle since 1:00"),
+        ({"connected": False}, ["Not connected", "recorded up to 1:23"]),
+        ({"frozen": True}, ["Frozen", ""]),
+        ({"frozen": True, "at_s": 0.0}, ["Ready", ""]),
+        ({"frozen": True, "at_s": 0.0, "version": ""}, ["an older version", ""]),
+        ({"frozen": True, "at_s": 0.0, "recording": False}, ["Not recording yet", ""]),
+        ({"hand": "Why?", "hand_place": 1}, ["Raised hand", "1. “Why?”"]),
+        ({"over": True, "connected": False}, ["Finished", ""]),
+        ({"verdict": {"stuck_since_s": 60.0, "goals": {"a": None}}}, ["Idle since 1:00", ""]),
+        (
+            {"worth": [(9.0, 100.0), (70.0, 84.0)], "verdict": {"last_act": "power-off SERVER_B"}},
+            ["Lost 16 points at 1:10", "SERVER_B ▸ Power off"],
+        ),
+        ({"worth": [(9.0, 100.0), (70.0, 86.0)]}, ["Active", ""]),
+        ({"worth": [(9.0, 100.0), (70.0, 50.0)], "at_s": 251.0}, ["Active", ""]),
         (
             {"verdict": {"parted_t_s": 125.0, "parted": "another state"}, "over": True},
-            "✗ diverges at 2:05",
+            ["Diverges at 2:05", "another state"],
         ),
     ],
 )
 def test_problems_that_need_attention_are_shown(
-    board: ClassBoard, fields: dict[str, Any], message: str
+    board: ClassBoard, fields: dict[str, Any], message: list[str]
 ) -> None:
     board.show_board(board_of(tile(1, "Ann", **fields)))
-    assert cells(board, 0)[3] == message
+    assert [cells(board, 0)[STATE], details(board, 0)[1]] == message
 
 
 def test_seats_are_sorted_and_the_line_applies_to_the_selected_seat(board: ClassBoard, qtbot: QtBot) -> None:
     said: list[str] = []
     board.said.connect(lambda line, who: said.append(line))
     asks = tile(3, "Cem", hand="Which server?", hand_place=1)
-    board.show_board(board_of(tile(1, "Bob"), tile(2, "Ann", verdict={"stuck_since_s": 9.0}), asks))
-    board.tiles.selectRow(1)
-    board.order.setCurrentText("by need of help")
-    assert [cells(board, row)[1] for row in range(3)] == ["Cem", "Ann", "Bob"]
-    assert cells(board, 0)[3] == "1. asks: Which server?"
+    idle = tile(2, "Ann", verdict={"stuck_since_s": 9.0})
+    mistaken = tile(4, "Dan", worth=[(0.0, 100.0), (9.0, 20.0)])
+    board.show_board(board_of(tile(1, "Bob"), idle, asks, mistaken))
+    assert [cells(board, row)[1] for row in range(4)] == ["Cem", "Dan", "Ann", "Bob"]
+    board.tiles.selectRow(2)
+    assert details(board, 0)[1] == "1. “Which server?”"
     qtbot.mouseClick(board.of_seat["take"], Qt.MouseButton.LeftButton)
     board.order.setCurrentText("by name")
     qtbot.mouseClick(board.of_seat["look"], Qt.MouseButton.LeftButton)
@@ -144,7 +159,7 @@ def test_seats_are_sorted_and_the_line_applies_to_the_selected_seat(board: Class
     assert [getattr(request(line), "seat", None) for line in said] == [2, 2]
     board.nameless.setChecked(True)
     board.show_board(board_of(asks, state="frozen", not_frozen=("Cem",)))
-    assert "Cem" not in board.state.text() + "".join(cells(board, row)[1] for row in range(3))
+    assert "Cem" not in board.state.text() + "".join(cells(board, row)[1] for row in range(4))
     board.tiles.selectRow(2)
     assert board.who.itemText(1) == "to Seat 3"
     assert board.question.text() == "Seat 3 asks: “Which server?”"
@@ -243,6 +258,7 @@ def test_the_code_is_shown_in_large_text_and_as_a_qr_code(board: ClassBoard, qtb
 def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: ClassBoard) -> None:
     """With the curve up to there: flat for who has lost nothing, falling for who has, none before it is known."""
     flat, falling = [(30.0, 100.0), (60.0, 100.0)], [(30.0, 100.0), (60.0, 0.0)]
+    board.order.setCurrentText("by seat")
     board.show_board(
         board_of(
             tile(1, "Ann", verdict={"score": 40.4}, reachable=100.0, worth=flat),
@@ -250,8 +266,8 @@ def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: Cla
             tile(3, "Cem"),
         )
     )
-    assert [cells(board, row)[6:8] for row in range(3)] == [["40", "100"], ["", "0"], ["", ""]]
-    tip = board.tiles.table.columns[7].tip
+    assert [cells(board, row)[SCORE] for row in range(3)] == ["40 of 100 possible", "0 of 0 possible", ""]
+    tip = board.tiles.table.columns[SCORE].tip
     assert tip is not None
     assert tip(board.tiles.table.rows[1]).splitlines()[1:] == ["0:30  100", "1:00  0"]
     board.side.hide()
@@ -262,7 +278,7 @@ def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: Cla
 
     def ends(row: int) -> tuple[int, int] | None:
         """Return the heights of the curve at the left and right end of its cell."""
-        box = board.tiles.visualRect(board.tiles.table.index(row, 7))
+        box = board.tiles.visualRect(board.tiles.table.index(row, SCORE))
         drawn = [
             (x, y)
             for x in range(box.left(), box.right())
@@ -453,3 +469,23 @@ def test_replay_plays_to_the_end_of_the_longer_run(qtbot: QtBot) -> None:
     page.play.click()
     qtbot.waitUntil(lambda: not page.play.isChecked(), timeout=5000)
     assert page.t_s == 5.0
+
+
+def test_keys_of_the_roster_watch_a_seat_write_to_it_and_pause_the_class(
+    board: ClassBoard, qtbot: QtBot
+) -> None:
+    said: list[str] = []
+    board.said.connect(lambda line, who: said.append(line))
+    with qtbot.waitActive(board):
+        board.show()
+        board.activateWindow()
+    board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob")))
+    board.tiles.setFocus()
+    board.tiles.selectRow(1)
+    qtbot.keyClick(board.tiles, Qt.Key.Key_Return)
+    qtbot.keyClick(board.tiles, Qt.Key.Key_P)
+    board.show_board(board_of(state="frozen"))
+    qtbot.keyClick(board.tiles, Qt.Key.Key_P)
+    assert said == ["look 2", "freeze", "go"]
+    qtbot.keyClick(board.tiles, Qt.Key.Key_M)
+    assert (board.text.hasFocus(), board.who.currentText()) == (True, "to Seat 2, Bob")

@@ -1,0 +1,72 @@
+"""Cells with a sign, a bold line and a detail below it, for lists that are read from a distance."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt
+from PySide6.QtGui import QIcon, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from app.widgets import theme
+from app.widgets.tables import TableView, read_look
+from engine.overrides import override
+
+SIDE_PX: Final = 7.0
+"""Distance of the text from the left edge of its cell."""
+BAND_PX: Final = 5.0
+"""Width of the colored band of a row that needs attention."""
+
+
+class TwoLineCells(QStyledItemDelegate):
+    """Draw `TableColumn.text` in bold with its sign and tone, and `TableColumn.detail` below it."""
+
+    def __init__(self, table: TableView, band: bool = False) -> None:
+        """Create the delegate; *band*: mark the left edge of the row in the tone of the column."""
+        super().__init__(table)
+        self._table, self._band = table, band
+
+    @override
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        background = QStyleOptionViewItem(option)
+        self.initStyleOption(background, index)
+        background.text, background.icon = "", QIcon()
+        self._table.style().drawControl(
+            QStyle.ControlElement.CE_ItemViewItem, background, painter, self._table
+        )
+        drawn = read_look(option)
+        column, row = self._table.table.columns[index.column()], self._table.table.rows[index.row()]
+        colors, box, tone = theme.tokens(drawn.palette), QRectF(drawn.rect), column.tone(row)
+        selected = bool(drawn.state & QStyle.StateFlag.State_Selected)
+        text_color = colors.on_selection if selected else colors.text
+        painter.save()
+        if self._band and tone:
+            painter.fillRect(QRectF(box.left(), box.top(), BAND_PX, box.height() - 1.0), colors.named(tone))
+        detail = column.detail(row) if column.detail is not None else ""
+        height = float(drawn.metrics.height())
+        lines = box.adjusted(SIDE_PX, 0.0, -SIDE_PX, 0.0)
+        top = lines.center().y() - (height if detail else height / 2.0)
+        name = column.sign(row) if column.sign is not None else None
+        left = lines.left()
+        if name is not None:
+            color = colors.named(tone) if tone and not selected else text_color
+            ratio = self._table.devicePixelRatioF()
+            picture = theme.pixmap(name, color, round(height * ratio))
+            painter.drawPixmap(QRectF(left, top, height, height), picture, QRectF(picture.rect()))
+            left += height + SIDE_PX / 2.0
+        bold = theme.sized(drawn.font, 1.0, bold=True)
+        for at, font, text, color in (
+            (top, bold, column.text(row), text_color if selected or not tone else colors.named(tone)),
+            (top + height, drawn.font, detail, text_color if selected else colors.muted),
+        ):
+            place = QRectF(left, at, lines.right() - left, height)
+            painter.setFont(font)
+            painter.setPen(color)
+            flags = Qt.AlignmentFlag.AlignVCenter | (
+                Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
+            )
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(place.width()))
+            painter.drawText(place, flags, shown)
+        painter.restore()
