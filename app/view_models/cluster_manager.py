@@ -14,6 +14,9 @@ from engine.model import ClusterRole, Node, Resource, ResourceState, World
 TONES: Final = {ResourceState.ONLINE: "ok", ResourceState.FAILED: "bad", ResourceState.OFFLINE: "bad"}
 
 
+NODE_TONES: Final = {mark("Up"): "ok", mark("Paused"): "warn", mark("Down"): "bad"}
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterRow:
     """Node, role, resource or witness with the texts of its columns."""
@@ -81,31 +84,37 @@ def rows(world: World, name: str) -> list[ClusterRow]:
 
 
 def _rows(world: World, node: Node) -> Iterator[ClusterRow]:
-    there, known = config.members(world, node.partition), node.config
+    known = node.config
     for name, weight in known.weights:
-        up = name in there
+        state = config.read_node_state(world, node.name, name)
         vote = tr("assigned vote {assigned}, current vote {counted}").format(
             assigned=weight, counted=int(name in known.counted)
         )
-        yield ClusterRow("node", name, tr("Up") if up else tr("Down"), "ok" if up else "bad", "", vote)
+        yield ClusterRow("node", name, tr(state), NODE_TONES[state], "", vote)
     if known.witness is not None:
         reached = world.clusters[node.cluster].witness_there
-        state = ResourceState.ONLINE if reached else ResourceState.FAILED
+        witness_state = ResourceState.ONLINE if reached else ResourceState.FAILED
         vote = tr("current vote {counted}").format(counted=int(known.witness_counts))
-        yield ClusterRow("witness", known.witness.name, state.value, TONES[state], known.witness.kind, vote)
+        tone = TONES[witness_state]
+        yield ClusterRow("witness", known.witness.name, witness_state.value, tone, known.witness.kind, vote)
     for role in known.roles:
         preferred = tr("preferred owners {nodes}").format(
             nodes=", ".join(role.preferred) or formatting.NOTHING
         )
         yield ClusterRow(
-            "role", role.name, role.state.value, TONES.get(role.state, "warn"), role.owner, preferred
+            "role",
+            role.name,
+            config.read_role_state(role),
+            TONES.get(role.state, "warn"),
+            role.owner,
+            preferred,
         )
         for resource in role.resources:
-            yield _resource(role, resource)
+            yield _resource(world, role, resource)
 
 
-def _resource(role: ClusterRole, resource: Resource) -> ClusterRow:
-    state = ResourceState.FAILED if resource.failed else role.state
+def _resource(world: World, role: ClusterRole, resource: Resource) -> ClusterRow:
+    state = config.read_resource_state(world, role, resource)
     possible = tr("possible owners {nodes}").format(nodes=", ".join(resource.owners) or formatting.NOTHING)
     return ClusterRow(
         "resource",

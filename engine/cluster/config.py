@@ -14,6 +14,8 @@ from engine.model import (
     ClusterRole,
     FieldOf,
     Node,
+    Resource,
+    ResourceState,
     Witness,
     WitnessStore,
     World,
@@ -39,6 +41,38 @@ def address(world: World, computer: str) -> str:
     number = 201 + list(world.computers).index(computer)
     own = security.client_ip(world, instance).rpartition(".")[2] if instance else str(number)
     return f"{subnet}.{own}"
+
+
+# --- states as cmdlets and Failover Cluster Manager show them ---------------------------------------------
+
+
+def read_node_state(world: World, observer: str, name: str) -> str:
+    """Return Up, Paused or Down, as the members of the partition of *observer* see the node."""
+    node = world.nodes[name]
+    if not node.partition or node.partition != world.nodes[observer].partition:
+        return "Down"
+    return "Paused" if node.paused else "Up"
+
+
+def read_role_state(role: ClusterRole) -> str:
+    """Return the state of a role: Pending on the way, PartialOnline if only some resources are online."""
+    if role.state in (ResourceState.ONLINE_PENDING, ResourceState.OFFLINE_PENDING):
+        return "Pending"
+    is_partial = role.state is ResourceState.OFFLINE and any(one.started for one in role.resources)
+    return "PartialOnline" if is_partial else role.state.value
+
+
+def read_resource_state(world: World, role: ClusterRole, resource: Resource) -> ResourceState:
+    """Return the state of a resource; of a listener's addresses only the one in the owner's subnet is online."""
+    if resource.failed:
+        return ResourceState.FAILED
+    state = ResourceState.ONLINE if resource.started else role.state
+    owner = world.nodes.get(role.owner)
+    if resource.kind == "IP Address" and role.kind == "availability" and owner is not None:
+        address = resource.name.rpartition("_")[2]
+        if address.count(".") == 3 and address.rpartition(".")[0] != owner.subnet:
+            return ResourceState.OFFLINE
+    return state
 
 
 def writer(world: World, partition: int) -> Node | None:

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.cluster import commands, config, quarantine, quorum, roles
-from engine.model import ClusterRole, Node, Resource, ResourceState, World
+from engine.model import Node, ResourceState, World
 from engine.powershell import lookup
 from engine.powershell.lookup import NOTHING, Cmdlet
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, Row, ShellError
@@ -51,14 +51,12 @@ def _lower(world: World, name: str | None) -> int:
 def node_row(world: World, observer: str, node: Node) -> Row:
     """Return the properties of a node, as *observer* knows them."""
     known = lookup.find_node(world, observer)
-    up = config.is_running(world, node) and node.partition == known.partition
-    state = "Paused" if up and node.paused else "Up" if up else "Down"
     return {
         "Name": node.name,
         "NodeName": node.name,
         "Id": str(node.number),
         "ID": str(node.number),
-        "State": state,
+        "State": config.read_node_state(world, observer, node.name),
         "Type": "Node",
         "NodeWeight": str(known.config.weight(node.name)),
         "DynamicWeight": str(int(node.name in known.config.counted)),
@@ -89,7 +87,7 @@ def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
         {
             "Name": role.name,
             "OwnerNode": role.owner,
-            "State": _group_state(role),
+            "State": config.read_role_state(role),
             "FailoverThreshold": str(roles.threshold(world, cluster, role)),
             "FailoverPeriod": str(int(roles.FAILURE_PERIOD_S / 3600)),
         }
@@ -102,23 +100,6 @@ def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 def _owners(piped: PipelineTable | None) -> set[str] | None:
     """Return the nodes from the pipeline, whose groups or resources are wanted."""
     return {row["Name"] for row in piped.rows} if piped is not None and piped.kind == "node" else None
-
-
-def _group_state(role: ClusterRole) -> str:
-    pending = role.state in (ResourceState.ONLINE_PENDING, ResourceState.OFFLINE_PENDING)
-    return "Pending" if pending else role.state.value
-
-
-def _resource_state(world: World, node: str, role: ClusterRole, resource: Resource) -> str:
-    """Return the state; of a listener's addresses the one in the owner's subnet is online."""
-    if resource.failed:
-        return ResourceState.FAILED.value
-    state = ResourceState.ONLINE if resource.started else role.state
-    if resource.kind == "IP Address" and role.kind == "availability":
-        address, owner = resource.name.rpartition("_")[2], lookup.find_node(world, role.owner)
-        if address.count(".") == 3 and address.rpartition(".")[0] != owner.subnet:
-            state = ResourceState.OFFLINE
-    return state.value
 
 
 RESTARTS: Final = {
@@ -141,7 +122,7 @@ def get_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable
     rows = tuple(
         {
             "Name": one.name,
-            "State": _resource_state(world, node, role, one),
+            "State": config.read_resource_state(world, role, one).value,
             "OwnerGroup": role.name,
             "ResourceType": one.kind,
             "OwnerNode": role.owner,

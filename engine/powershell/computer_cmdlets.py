@@ -66,7 +66,10 @@ def restart_service(world: World, node: str, call: CmdletCall, piped: PipelineTa
     if world.instances[server].computer != node:
         text = f"Service 'SQL Server ({server})' runs on {world.instances[server].computer}; not simulated elsewhere."
         raise ShellError(call.name, text)
-    service.stop(world, server, Cause.STOP_SERVICE, "restart", ((17148, ()),))
+    if world.instances[server].service is Service.STOPPED:
+        service.start(world, server)  # a stopped service is started, without an error
+    else:
+        service.stop(world, server, Cause.STOP_SERVICE, "restart", ((17148, ()),))
     return NOTHING
 
 

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+
 from app.view_models import cluster_manager
+from engine.drill.judging.agents import build_random_player, play_worst
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import play_idle, play_reference
+from engine.model import World
+from engine.powershell import cluster_cmdlets
+from engine.powershell.pipeline import CmdletCall
 from engine.verbs.lines import parse_line
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.cases import sample_cases
+from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, run_until
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 def test_rows_and_lines_describe_the_cluster() -> None:
@@ -48,3 +61,80 @@ def test_a_lost_witness_is_failed_and_votes_are_described() -> None:
     do(world, "set-weight NODE_2 0", "set-weight NODE_3 0")
     run_until(world, 30.0)
     assert cluster_manager.title(world, "NODE_1").startswith("CLU1: 1 vote, ")
+
+
+# --- one source for the states that the manager and the cmdlets show --------------------------------------
+
+PLAYERS = {
+    "reference": play_reference,
+    "idle": play_idle,
+    "random": lambda scenario: build_random_player(1)(scenario, scenario.seed),
+    "worst": lambda scenario: play_worst(scenario, scenario.seed),
+}
+CLUSTERED = sorted(file.stem for file in SCENARIOS.glob("*.toml") if "[[cluster]]" in file.read_text("utf-8"))
+STEP = 700
+
+
+def iterate_worlds(name: str, player: str) -> Iterator[World]:
+    """Yield the world of a run each seven seconds."""
+    scenario = load_shipped_scenario(name)
+    played = PLAYERS[player](scenario)
+    drill, inputs = Drill(scenario, played.seed, played.mode), list(played.journal)
+    for tick in range(0, played.tick, STEP):
+        while inputs and inputs[0].tick <= tick and not drill.finished:
+            drill.advance_to(inputs[0].tick)
+            drill.do(inputs.pop(0).line_without_time)
+        drill.advance_to(tick)
+        yield drill.world
+
+
+def read_manager_states(world: World, name: str) -> dict[tuple[str, str], tuple[str, str]]:
+    rows = cluster_manager.rows(world, name)
+    return {(row.kind, row.name): (row.state, row.owner) for row in rows if row.kind != "witness"}
+
+
+def read_cmdlet_states(world: World, name: str) -> dict[tuple[str, str], tuple[str, str]]:
+    found = {}
+    for kind, cmdlet in (
+        ("node", cluster_cmdlets.get_node),
+        ("role", cluster_cmdlets.get_group),
+        ("resource", cluster_cmdlets.get_resource),
+    ):
+        for row in cmdlet(world, name, CmdletCall(f"Get-Cluster{kind}"), None).rows:
+            found[kind, row["Name"]] = row["State"], row.get("OwnerNode", "")
+    return found
+
+
+def check_states(world: World) -> None:
+    for name in cluster_manager.nodes(world):
+        if cluster_manager.knows(world, name) is not None:
+            shown = read_manager_states(world, name)
+            asked = read_cmdlet_states(world, name)
+            assert shown == {key: asked[key] for key in shown}, (world.t_s, name)
+
+
+@pytest.mark.parametrize(("name", "player"), sample_cases(29, product(CLUSTERED, PLAYERS)))
+def test_manager_and_cmdlets_show_the_same_states(name: str, player: str) -> None:
+    for world in iterate_worlds(name, player):
+        check_states(world)
+
+
+@pytest.mark.parametrize(
+    ("line", "wait_s", "key", "state"),
+    [
+        ("power-off NODE_2", 2.0, ("node", "NODE_2"), "Up"),
+        ("power-off NODE_2", 20.0, ("node", "NODE_2"), "Down"),
+        ("ps NODE_1 Suspend-ClusterNode NODE_2", 1.0, ("node", "NODE_2"), "Paused"),
+        ("move-role AG1 NODE_2", 1.0, ("role", "AG1"), "Pending"),
+        ("stop-role AG1", 5.0, ("role", "AG1"), "Offline"),
+        ("fail-witness CLU1", 5.0, ("resource", "AG1_AGL1"), "Online"),
+    ],
+)
+def test_a_state_is_what_the_members_know(line: str, wait_s: float, key: tuple[str, str], state: str) -> None:
+    """A lost node is up until its heartbeats are missed. [DOC: cluster network thresholds]"""
+    world = ag_lab()
+    run_until(world, 5.0)
+    do(world, line)
+    run_until(world, 5.0 + wait_s)
+    assert read_cmdlet_states(world, "NODE_1")[key][0] == state
+    check_states(world)

@@ -269,6 +269,13 @@ def test_services_are_stopped_and_started_by_net_and_by_cmdlet() -> None:
     run_until(world, 80)
     assert ask(world, "(Get-Service MSSQLSERVER).Status", "NODE_3") == "Running"
     assert "not simulated" in ask(world, "net start clussvc /x", "NODE_3")
+    ask(world, "Stop-Service MSSQLSERVER -Force", "NODE_3")
+    run_until(world, 90)
+    ask(world, "Restart-Service MSSQLSERVER", "NODE_3")
+    run_until(world, 120)
+    assert ask(world, "(Get-Service MSSQLSERVER).Status", "NODE_3") == "Running", (
+        "it starts a stopped service"
+    )
 
 
 def test_the_core_group_stays_on_the_node_to_which_it_moved() -> None:
