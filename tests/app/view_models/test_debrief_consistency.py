@@ -13,8 +13,8 @@ from app.view_models.debrief.verdict import Verdict, judge_run
 from app.words import formatting
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario, load_scenario
-from engine.drill.judging.agents import build_random_player
-from engine.drill.judging.replay_timeline import EXPOSED
+from engine.drill.judging.agents import build_random_player, play_worst
+from engine.drill.judging.replay_timeline import DOWN, EXPOSED, StateSpan, markers
 from engine.drill.judging.review import Review, review
 from engine.drill.par.account import WAITING, Account, RunSegment
 from engine.drill.par.lessons import SLACK, find_lessons, is_action, pace_plan, reference_inputs
@@ -35,8 +35,9 @@ PLAYERS = {
     "reference": play_reference,
     "idle": play_idle,
     "random": lambda scenario: build_random_player(1)(scenario, scenario.seed),
+    "worst": lambda scenario: play_worst(scenario, scenario.seed),
 }
-RUNS = [(name, player) for name in NAMES for player in PLAYERS]
+RUNS = [(name, player) for name in NAMES for player in PLAYERS if player != "worst"]
 ANALYZED = [run for run in RUNS if run[0] != "hundred-databases"]
 
 
@@ -135,6 +136,52 @@ def test_the_figures_match_the_world(name: str, player: str) -> None:
     met = [event for event in drill.goals.values() if event.is_reached]
     if scenario.goals:
         assert figure(summary, "goals") == f"{len(met)} of {len(scenario.goals)}"
+
+
+# --- lanes, report and event log ------------------------------------------------------------------------------
+
+
+def sum_spans(spans: tuple[StateSpan, ...], state: str) -> float:
+    return sum(span.ticks for span in spans if span.what == state) / TICKS_PER_S
+
+
+def sum_closed_time(drill: Drill, database: str, was_serving: bool) -> float:
+    """Downtime from the events about service alone."""
+    told = [
+        (event.tick, read_field(event, "serving"))
+        for event in drill.events
+        if event.kind == "availability" and event.database == database
+    ]
+    changes = [(0, was_serving), *((tick, serving) for tick, serving in told if serving is not None)]
+    ends = [*(tick for tick, _ in changes[1:]), drill.tick]
+    down = sum(end - tick for (tick, serving), end in zip(changes, ends, strict=True) if not serving)
+    return down / TICKS_PER_S
+
+
+@pytest.mark.parametrize(("name", "player"), sample_cases(41, [*RUNS, *((name, "worst") for name in NAMES)]))
+def test_lanes_report_and_event_log_agree(name: str, player: str) -> None:
+    """Each technology: sessions, availability groups with asynchronous replicas, failover cluster instances."""
+    drill = play(name, player)
+    report = drill.report()
+    for database, lanes in review(drill).lanes.items():
+        row = report["availability"]["databases"][database]
+        assert sum_spans(lanes.service, DOWN) == pytest.approx(row["downtime_s"], abs=0.011)
+        assert sum_spans(lanes.protection, EXPOSED) == pytest.approx(row["exposed_s"], abs=0.011)
+        was_serving = lanes.service[0].what != DOWN
+        assert sum_closed_time(drill, database, was_serving) == pytest.approx(row["downtime_s"], abs=0.011)
+    steps = sorted(
+        (event.database, event.tick / TICKS_PER_S)
+        for event in drill.events
+        if event.kind == "failover" and read_field(event, "step") == "online"
+    )
+    assert steps == sorted((one["database"], one["online_t_s"]) for one in report["failovers"])
+    for one in report["failovers"]:
+        times = [one.get(key) for key in ("failed_t_s", "detected_t_s", "decided_t_s", "online_t_s")]
+        known = [time for time in times if time is not None]
+        assert known == sorted(known)
+    wrong = [row for row in report["sql"] if any(message["severity"] > 10 for message in row["messages"])]
+    refusals = [marker for marker in markers(drill.events) if marker.kind == "refusal"]
+    assert len(refusals) == len(wrong), "a refused batch has its marker on the timeline"
 
 
 MIRRORING_WORDS = ("mirror", "principal", "witness", "safety", "table 6")
