@@ -101,12 +101,11 @@ def _parts() -> dict[str, type[Any]]:
     from app.main_window.navigation import Navigation
     from app.main_window.presenter_mode import FullScreen, PresenterMode
     from app.main_window.quarantine import QuarantineGate
-    from app.main_window.replay import LoadingBar, ReplayControls
+    from app.main_window.replay import LoadingBar, ReplayControls, TimeSelection
     from app.main_window.run_controller import RunController
     from app.main_window.runs import BranchViews, FinishedRuns
     from app.main_window.scenario_editor import EditorLauncher
     from app.main_window.session import HostSession
-    from app.main_window.time_selection import TimeSelection
     from app.main_window.tools import ProgressPages, ToolPages
     from app.views.act_line import ActLine
     from app.views.briefing import Briefing, BriefPage

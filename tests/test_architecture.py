@@ -318,7 +318,7 @@ def test_a_violation_is_found(name: str, source: str) -> None:
         ("engine.mirroring.roles", "copy.mirroring.role"),
         ("engine.drill.par.candidate_actions", "from engine.mirroring import settings"),
         ("app.main_window.session", "from PySide6.QtCore import QObject, Signal\nfrom PySide6 import QtCore"),
-        ("app.views.console.editor", "from app.views.console.results import Grid\nimport engine.events"),
+        ("app.views.console.query", "from app.views.console.results import Grid\nimport engine.events"),
         (
             "app.main_window",
             "from app.views.console import Console\nfrom app.main_window.session import Session",

@@ -40,7 +40,7 @@ from app.classroom.models import FROZEN, RUNNING, ClassPart
 from app.classroom.plan import LessonPlan
 from app.classroom.record import ClassRecord
 from app.files import own_certificate
-from app.files.seeds import any_seed
+from app.files.generated_drills import any_seed
 from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, select_variant, sha256

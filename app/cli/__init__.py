@@ -1,14 +1,16 @@
 """Command line: everything except the window. Exit codes: 0 success, 1 the answer is no, 2 invalid use.
 
-A module adds its commands in `add_to`, and sets the function that executes them as the parser's default `do`.
+`commands.toml` lists the commands with their options. Each module has the functions that execute its commands.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
-from typing import Final
+from importlib.resources import files
+from typing import Any, Final
 
 from app.cli import bundles, checks, classes, lists, measures, par, runs, serve, support, sweep
 from app.cli.terms import UsageError, check_file, loaded
@@ -22,8 +24,13 @@ from engine.flow import compiled
 OpenWindow = Callable[[Scenario | None], int]
 """Function that shows the window, on a scenario if one is given, and returns the exit code."""
 
-MODULES: Final = (lists, runs, serve, classes, par, sweep, checks, bundles, measures, support)
-"""Modules in the order of their commands in the help."""
+COMMANDS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
+    **lists.COMMANDS, **runs.COMMANDS, **serve.COMMANDS, **classes.COMMANDS, **par.COMMANDS, **sweep.COMMANDS,
+    **checks.COMMANDS, **bundles.COMMANDS, **measures.COMMANDS, **support.COMMANDS,
+}  # fmt: skip
+"""Command -> function that executes it and returns the exit code."""
+
+_TYPES: Final = {"int": int, "float": float}
 
 
 def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
@@ -61,16 +68,31 @@ def _refuse(text: str) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="mirrordrill",
-        description="Practice SQL Server failover. Without a command, the window opens.",
+        prog="mirrordrill", description="Practice SQL Server failover. Without a command, the window opens."
     )
     parser.add_argument("--version", action="version", version=f"mirrordrill {program_version()}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-
-    def command(name: str, help: str) -> argparse.ArgumentParser:
-        return commands.add_parser(name, help=help, description=help)
-
-    command("drill", "open the window on a drill").add_argument("scenario", metavar="NAME|FILE")
-    for module in MODULES:
-        module.add_to(command)
+    groups = {"": parser.add_subparsers(dest="command", metavar="COMMAND")}
+    table = tomllib.loads(files("app.cli").joinpath("commands.toml").read_text(encoding="utf-8"))
+    for name, row in table.items():
+        prefix, _, word = name.rpartition(" ")
+        text = row.pop("help")
+        command = groups[prefix].add_parser(word, help=text, description=text)
+        if "commands" in row:
+            groups[name] = command.add_subparsers(metavar=row.pop("commands"), required=True)
+        command.set_defaults(do=COMMANDS.get(name))
+        exclusive = None
+        for option, facts in row.items():
+            if facts.pop("exclusive", False):
+                exclusive = exclusive or command.add_mutually_exclusive_group()
+                _add_option(exclusive, option, facts)
+            else:
+                _add_option(command, option, facts)
     return parser
+
+
+def _add_option(command: argparse._ActionsContainer, name: str, facts: dict[str, Any]) -> None:
+    if "type" in facts:
+        facts["type"] = _TYPES[facts["type"]]
+    if facts.get("help") == "":
+        facts["help"] = argparse.SUPPRESS
+    command.add_argument(name, **facts)

@@ -9,10 +9,11 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.cli.terms import SubcommandFactory, UsageError
+from app.cli.terms import UsageError
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.files import bundle, bundle_store, scenario_files
 from app.files.bundle import Bundle, BundleError
@@ -32,44 +33,9 @@ DIGITS_MIN: Final = 8
 """Minimum digits of a SHA-256 that identify a file."""
 
 
-def add_to(command: SubcommandFactory) -> None:
-    """Add the commands of this module."""
-    bundles = command("bundle", "create, import and list bundles of drills")
-    bundles.set_defaults(do=_run)
-    doing = bundles.add_subparsers(dest="doing", metavar="COMMAND", required=True)
-
-    def sub(name: str, help: str) -> argparse.ArgumentParser:
-        return doing.add_parser(name, help=help, description=help)
-
-    make = sub("make", "put drills and recorded runs into one file to hand on")
-    make.add_argument("out", metavar="OUT", help=f"the bundle, a {bundle.SUFFIX} file")
-    make.add_argument("parts", nargs="+", metavar="NAME|FILE", help="scenarios, and runs as .json files")
-    make.add_argument("--title", help="title of the bundle (default: title of the first scenario)")
-    make.add_argument("--author", help="name of the author")
-    make.add_argument("--licence", help="terms of use")
-    make.add_argument("--replace", action="store_true", help="overwrite OUT if it exists")
-    sub("show", "show the contents of a bundle without importing it").add_argument("file", metavar="FILE")
-    add = sub("add", "import the drills and runs of a bundle")
-    add.add_argument("file", metavar="FILE")
-    add.add_argument("--only", nargs="+", metavar="NAME", help="import only these drills, no runs")
-    sub("list", "list the imported bundles")
-    sub("remove", "remove an imported bundle").add_argument(
-        "key", metavar="KEY", help="key printed by `bundle list`"
-    )
-    sub(
-        "accepted",
-        "list the files from other sources that were accepted in the window and open without a question",
-    )
-    forget = sub("forget", "ask again before a file that was accepted in the window opens")
-    forget.add_argument(
-        "sha256", nargs="*", metavar="SHA-256", help="SHA-256 of the file, or at least its first 8 digits"
-    )
-    forget.add_argument("--all", action="store_true", help="all entries")
-
-
-def _run(options: argparse.Namespace) -> int:
+def _run(do: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
     try:
-        return DOING[options.doing](options)
+        return do(options)
     except (BundleError, ScenarioError, ScenarioNotFoundError, BundleStoreError) as problem:
         print(problem, file=sys.stderr)
         return UNUSABLE
@@ -260,12 +226,8 @@ def _profile() -> Iterator[Profile | None]:
         raise UsageError(str(problem)) from problem
 
 
-DOING: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
-    "make": _make,
-    "show": _show,
-    "add": _add,
-    "list": _list,
-    "remove": _remove,
-    "accepted": _accepted,
+_DO: Final = {
+    "make": _make, "show": _show, "add": _add, "list": _list, "remove": _remove, "accepted": _accepted,
     "forget": _forget,
-}
+}  # fmt: skip
+COMMANDS: Final = {f"bundle {name}": partial(_run, do) for name, do in _DO.items()}

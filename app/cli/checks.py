@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Final
 
 from app.cli import bundles
-from app.cli.terms import SubcommandFactory, UsageError, print_json
+from app.cli.terms import UsageError, print_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import bundle, certificates, scenario_files
 from engine.drill.authoring.lint import lint
 from engine.drill.authoring.problems import Problem, ScenarioError
 from engine.drill.authoring.scenario import schema
-
-
-def add_to(command: SubcommandFactory) -> None:
-    """Add the commands of this module."""
-    check = command(
-        "check", "list all problems in scenario files and bundles with line, column and expected value"
-    )
-    check.set_defaults(do=_check)
-    check.add_argument("files", nargs="*", metavar="FILE")
-    check.add_argument("--json", action="store_true", help="print JSON")
-    check.add_argument(
-        "--schema", action="store_true", help="print the JSON Schema of scenario files, for editors"
-    )
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -54,3 +42,6 @@ def _check(options: argparse.Namespace) -> int:
         count = len(options.files)
         print(f"{len(found)} problem(s) in {count} file(s)" if found else f"{count} file(s), no problem")
     return ANSWER_IS_NO if found else AS_ASKED
+
+
+COMMANDS: Final = {"check": _check}

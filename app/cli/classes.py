@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.cli.terms import SubcommandFactory, UsageError, loaded, write_json
+from app.cli.terms import UsageError, loaded, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import atomic_write
 from app.files.folders import default_folder
@@ -30,168 +30,12 @@ if TYPE_CHECKING:
     from app.classroom.server_messages import LogVerdict, SeatReport
 
 DATABASE: Final = "class.sqlite"
-CURVE_S: Final = 30.0
-"""Maximum wall time to compute the cost of a seat's actions and waits; slower ones are left out. Assumed.
-
-Most take 1 to 15 s, and nobody waits for an hour.
-"""
 SEATS_EACH: Final = 4
 """Number of seats that justify another process. Assumed."""
 
 
-COMPARED: Final = {
-    "lesson": "the class whose groups are compared",
-    "pre": "the class that was held before it",
-    "post": "the class that was held after it",
-    "retention": "the class that was held some weeks later",
-}
-
-
-def add_to(command: SubcommandFactory) -> None:
-    """Add the commands of this module."""
-    parser = command("class", "host, join and check classes")
-    does = parser.add_subparsers(
-        dest="class_command",
-        metavar="host|join|team|console|hand-out|export|report|compare|erase|verify",
-        required=True,
-    )
-
-    def add(name: str, help: str) -> argparse.ArgumentParser:
-        return does.add_parser(name, help=help, description=help)
-
-    host = add("host", "host a class until SIGTERM; prints the join code")
-    host.set_defaults(do=_host)
-    host.add_argument("scenario", nargs="?", metavar="NAME|FILE", help="scenario, if there is no plan")
-    host.add_argument(
-        "--mode", choices=("guided", "practice", "exam", "lab"), help="mode (default: practice)"
-    )
-    host.add_argument("--seed", type=int, metavar="N", help="seed (default: seed of the scenario)")
-    host.add_argument(
-        "--plan", metavar="FILE", help="TOML file with scenario, mode and prepared instructions"
-    )
-    host.add_argument("--listen", metavar="ADDRESS:PORT", help="address for seats (default: 0.0.0.0:7443)")
-    host.add_argument(
-        "--end-with-input",
-        action="store_true",
-        help="end the class when standard input ends",
-    )
-    host.add_argument(
-        "--nats",
-        metavar="URL",
-        help="NATS server for several hosts of one class; needs PostgreSQL as --database",
-    )
-
-    join = add("join", "join a class without a window")
-    join.set_defaults(do=_join)
-    join.add_argument(
-        "code", metavar="CODE@ADDRESS|FILE", help="FILE: class file for seats without a network"
-    )
-    join.add_argument("--name", default="seat", metavar="NAME", help="name shown to the instructor")
-    played = join.add_mutually_exclusive_group()
-    played.add_argument("--inputs", metavar="FILE", help="input lines to play (default: standard input)")
-    played.add_argument("--player", choices=("reference",), help="player: the reference solution")
-    join.add_argument(
-        "--speed", type=float, metavar="X", help="simulated seconds per second (default: as fast as possible)"
-    )
-    join.add_argument("--role", metavar="KEY", help="role in a team (use the team code)")
-    join.add_argument(
-        "--take-over", action="store_true", help="take over the role of a disconnected team member"
-    )
-    join.add_argument("--consent", action="store_true", help="allow the instructor to watch this seat")
-    join.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
-
-    team = add("team", "host a team drill until it ends; prints the join code")
-    team.set_defaults(do=_team)
-    team.add_argument("what", metavar="CODE@ADDRESS|NAME|FILE", help="class code, or a drill")
-    team.add_argument(
-        "--name", metavar="NAME", help="name shown to the instructor; the same name resumes its run"
-    )
-    team.add_argument(
-        "--mode",
-        choices=("guided", "practice", "exam", "lab"),
-        help="mode without a class (default: practice)",
-    )
-    team.add_argument(
-        "--seed", type=int, metavar="N", help="seed without a class (default: seed of the scenario)"
-    )
-    team.add_argument(
-        "--speed", type=float, default=1.0, metavar="X", help="simulated seconds per second (default: 1)"
-    )
-    team.add_argument("--listen", metavar="ADDRESS:PORT", help="address for members (default: any free port)")
-    team.add_argument(
-        "--wait", action="store_true", help="start when all roles are taken, or when a member starts it"
-    )
-    team.add_argument("--end-with-input", action="store_true", help="end the team when standard input ends")
-    team.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
-
-    console = add(
-        "console", "control a class: freeze, go, message, inject, take, look, finish, one command per line"
-    )
-    console.set_defaults(do=_console)
-
-    hand_out = add(
-        "hand-out",
-        "write the class file for seats without a network; import their logs with: console, hand in FILE",
-    )
-    hand_out.set_defaults(do=_hand_out)
-    hand_out.add_argument("--out", required=True, metavar="FILE", help="a .seat file")
-
-    verify = add("verify", "replay handed-in runs and report results that differ from their inputs")
-    verify.set_defaults(do=_verify)
-    verify.add_argument("files", nargs="+", metavar="FILE", help="runs, seat logs or an exported class")
-    verify.add_argument("--json", metavar="FILE", help="write the class dashboard; - is standard output")
-
-    export = add("export", "export all data of a class to one file")
-    export.set_defaults(do=_export)
-    export.add_argument("--out", required=True, metavar="FILE", help="a .zip file")
-    export.add_argument(
-        "--seat", type=int, metavar="N", help="all stored data of one person, and no data of others"
-    )
-
-    report = add(
-        "report", "write a ZIP with the debriefs of a class and its seats, tables and xAPI statements"
-    )
-    report.set_defaults(do=_report)
-    report.add_argument("--out", required=True, metavar="FILE", help="a .zip file")
-    report.add_argument("--names", action="store_true", help="show names of people instead of seat numbers")
-    report.add_argument("--pdf", action="store_true", help="also write each page as PDF")
-    report.add_argument(
-        "--language",
-        choices=list(language.LANGUAGES),
-        default=language.ENGLISH,
-        help="language of the pages (default: en)",
-    )
-    report.add_argument(
-        "--seconds",
-        type=float,
-        default=CURVE_S,
-        metavar="S",
-        help=f"time limit per seat for the analysis of actions and waits (default: {CURVE_S:g} s; 0: no analysis)",
-    )
-
-    compare = add("compare", "compare test results of groups from exported classes")
-    compare.set_defaults(do=_compare)
-    compare.add_argument("file", nargs="?", metavar="FILE", help="an exported class of several parts")
-    for name, what in COMPARED.items():
-        compare.add_argument(f"--{name}", metavar="FILE", help=f"without parts: {what}")
-    compare.add_argument(
-        "--out", required=True, metavar="FILE", help=".csv file for means, differences and chance"
-    )
-    compare.add_argument("--people", metavar="FILE", help=".csv file with one line per person")
-    compare.add_argument("--names", action="store_true", help="show names of people instead of numbers")
-
-    erase = add("erase", "erase people from the record of a class: names, inputs, tokens and messages")
-    erase.set_defaults(do=_erase)
-    erase.add_argument("seats", nargs="*", type=int, metavar="SEAT", help="seat number")
-    erase.add_argument("--all", action="store_true", help="all seats")
-    erase.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    for one in (host, console, hand_out, export, report, erase):
-        one.add_argument(
-            "--database",
-            metavar="URL",
-            default=None,
-            help=f"database of the class: SQLite file or URL (default: {DATABASE} in the profile folder)",
-        )
+COMPARED: Final = ("lesson", "pre", "post", "retention")
+"""Options that name an exported class each."""
 
 
 def _locate_database(options: argparse.Namespace) -> str:
@@ -583,3 +427,10 @@ def _console(options: argparse.Namespace) -> int:
     except (RecordUnavailableError, HostUnavailableError) as problem:
         raise UsageError(str(problem)) from problem
     return AS_ASKED
+
+
+COMMANDS: Final = {
+    "class host": _host, "class join": _join, "class team": _team, "class console": _console,
+    "class hand-out": _hand_out, "class verify": _verify, "class export": _export, "class report": _report,
+    "class compare": _compare, "class erase": _erase,
+}  # fmt: skip

@@ -6,31 +6,15 @@ import argparse
 import sys
 from typing import Final
 
-from app.cli.terms import SubcommandFactory, UsageError, print_json
+from app.cli.terms import UsageError, print_json
 from app.cli.waits import run_with_progress
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
-from app.files import journal_file, learning_paths, proof, scenario_files
+from app.files import journal_file, learning_paths, scenario_files
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
 
 NAME_WIDTH: Final = 26
 """Characters of the longest name in the course, and a space."""
-
-
-def add_to(command: SubcommandFactory) -> None:
-    """Add the commands of this module."""
-    listing = command("list", "list the shipped scenarios and your own")
-    listing.set_defaults(do=_list)
-    listing.add_argument(
-        "--course", action="store_true", help="course on availability groups and clusters, in order"
-    )
-    new = command("new", "generate a random, solvable drill and measure its difficulty")
-    new.set_defaults(do=_generate_drill)
-    new.add_argument("level", choices=proof.MADE)
-    progress = command("progress", "show your skills, due reviews and the recommended drills")
-    progress.set_defaults(do=_progress)
-    for one in (listing, new, progress):
-        one.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -140,3 +124,6 @@ def _progress(options: argparse.Namespace) -> int:
     else:
         print("\n".join(progress.format_lines(found, titles)))
     return AS_ASKED
+
+
+COMMANDS: Final = {"list": _list, "new": _generate_drill, "progress": _progress}

@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from app.cli.terms import SubcommandFactory, check_seed, write_json
+from app.cli.terms import check_seed, write_json
 from app.cli.waits import count_with_progress
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import scenario_files
@@ -18,25 +18,6 @@ from engine.drill.judging.report import to_json_types
 
 if TYPE_CHECKING:
     from engine.drill.judging.agents import Ranking
-
-
-def add_to(command: SubcommandFactory) -> None:
-    """Add the commands of this module."""
-    agents = command(
-        "agents", "check that the score ranks players correctly: reference, idle, random, exploits"
-    )
-    agents.set_defaults(do=_agents)
-    agents.add_argument(
-        "scenarios", nargs="*", metavar="NAME|FILE", help="scenarios (default: all scored scenarios)"
-    )
-    agents.add_argument("--seed", type=int, metavar="N", help="seed (default: seed of each scenario)")
-    agents.add_argument("--json", metavar="FILE", help="write the rankings; - is standard output")
-    fidelity = command("fidelity", "compare the papers' figures with the simulated ones")
-    fidelity.set_defaults(do=_fidelity)
-    bench = command("bench", "measure the speed of the simulation on this computer")
-    bench.set_defaults(do=_bench)
-    for figures in (fidelity, bench):
-        figures.add_argument("--json", metavar="FILE", help="write the figures; - is standard output")
 
 
 def _rank(job: tuple[str, str, int | None]) -> Ranking:
@@ -100,3 +81,6 @@ def _bench(options: argparse.Namespace) -> int:
                 flush=True,
             )
     return AS_ASKED
+
+
+COMMANDS: Final = {"agents": _agents, "fidelity": _fidelity, "bench": _bench}

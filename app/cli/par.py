@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.cli.processes import add_on, use_cluster
-from app.cli.terms import SubcommandFactory, UsageError, check_seed, loaded, write_json
+from app.cli.processes import use_cluster
+from app.cli.terms import UsageError, check_seed, loaded, write_json
 from app.cli.waits import TerminalProgress, run_with_progress, stoppable
 from app.exit_codes import AS_ASKED
 from app.files import certificates
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from engine.drill.par.account import Account, BoundGap, LastChance, RunSegment
     from engine.drill.par.search import ParSearch, Spread
     from engine.drill.par.shapes import Certificate
-
-SECONDS: Final = 60.0
-"""Default duration of the search in seconds."""
 
 SECONDS_MAX: Final = 86_400.0
 
@@ -42,29 +39,6 @@ WORKERS_EACH: Final = 4
 
 LEAST: Final = 0.05
 """Minimum loss of a listed wait in points: less is below the printed precision."""
-
-
-def add_to(command: SubcommandFactory) -> None:
-    """Add the commands of this module."""
-    par = command("par", "search for the best possible score of a drill")
-    par.set_defaults(do=_par)
-    par.add_argument("scenario", metavar="NAME|FILE")
-    par.add_argument("--seed", type=int, metavar="N", help="seed (default: seed of the scenario)")
-    par.add_argument(
-        "--seconds", type=float, default=SECONDS, metavar="S", help=f"search time (default: {SECONDS:g} s)"
-    )
-    par.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help=f"processes (default: one per processor, but one below {SEVERAL_S:g} s)",
-    )
-    add_on(par)
-    par.add_argument("--from", dest="earlier", metavar="FILE", help="continue from an earlier result file")
-    par.add_argument("--json", metavar="FILE", help="write plans, curve and hashes; - is standard output")
-    regret = command("regret", "show the cost of each action and wait in a recorded run")
-    regret.set_defaults(do=_regret)
-    regret.add_argument("run", metavar="RUN", help="exported run, or output of `run --json`")
 
 
 def _par(options: argparse.Namespace) -> int:
@@ -241,3 +215,6 @@ def _format_certificate(certificate: Certificate) -> list[str]:
         told = "over {seeds} more seeds a plan earns {least:g} to {most:g}, in the mean {mean:g}"
         lines.append(told.format(**robust))
     return [*lines, *(certificate["par"]["plan"] or ["nothing has to be done"])]
+
+
+COMMANDS: Final = {"par": _par, "regret": _regret}

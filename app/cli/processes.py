@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from typing import Final, Protocol
@@ -11,16 +10,6 @@ from app.cli.terms import UsageError
 
 WAIT_S: Final = 10
 """Timeout in seconds for a scheduler and its first worker. Assumed."""
-
-
-def add_on(command: argparse.ArgumentParser) -> None:
-    """Add the option that selects a cluster."""
-    command.add_argument(
-        "--on",
-        default="local",
-        metavar="local|dask://HOST:PORT",
-        help="run on this computer or on a Dask cluster",
-    )
 
 
 def use_cluster(scheduler: str) -> AbstractContextManager[object]:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TextIO
 
-from app.cli.terms import SubcommandFactory, UsageError, check_seed, loaded, write, write_json
+from app.cli.terms import UsageError, check_seed, loaded, write, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.host import Host, NoRecorder, RequestResult
 from app.host.playback import SPEED_MAX, SPEED_MIN
@@ -36,11 +36,7 @@ QUIET: Final = frozenset({"sql", "errorlog", "trace"})
 
 
 def live(
-    drill: Drill,
-    speed: float,
-    until_s: float | None,
-    lines: TextIO,
-    show: Callable[[str], object],
+    drill: Drill, speed: float, until_s: float | None, lines: TextIO, show: Callable[[str], object]
 ) -> None:
     """Play *drill* at *speed* simulated seconds per second.
 
@@ -87,45 +83,6 @@ def _line(event: Event) -> str:
 
 INPUTS_MAX: Final = 4_000_000
 """Maximum characters of a file of input lines; a busy hour has about 20 kB. Assumed."""
-
-
-def add_to(command: SubcommandFactory) -> None:
-    """Add the commands of this module."""
-    run = command("run", "play a scenario without a window")
-    run.set_defaults(do=_run)
-    run.add_argument("scenario", metavar="NAME|FILE")
-    played = run.add_mutually_exclusive_group()
-    played.add_argument("--inputs", metavar="FILE", help="input lines to play; - reads standard input")
-    played.add_argument("--solution", action="store_true", help="play the scenario's reference solution")
-    run.add_argument("--seed", type=int, metavar="N", help="seed (default: seed of the scenario)")
-    run.add_argument("--until", type=float, metavar="SECONDS", help="simulated time at which the run ends")
-    run.add_argument(
-        "--speed",
-        type=float,
-        metavar="X",
-        help="simulated seconds per second; play in real time with input lines from standard input",
-    )
-    run.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
-    run.add_argument("--html", metavar="FILE", help="write the debrief as a web page")
-    run.add_argument("--pdf", metavar="FILE", help="write the debrief for print: one page and an annex")
-    run.add_argument("--csv", metavar="FOLDER", help="write events, readings and score as tables")
-    run.add_argument(
-        "--runbook", metavar="FILE", help="write the commands of the run as a commented SQL script"
-    )
-    replay = command("replay", "replay a recorded run and compare all states")
-    replay.set_defaults(do=_replay)
-    record = command(
-        "record",
-        "create a scenario from a recorded run: faults become the timeline, repairs the solution",
-    )
-    record.set_defaults(do=_record)
-    for one in (replay, record):
-        one.add_argument(
-            "run",
-            metavar="RUN.json",
-            help="recorded run, written by `run --json` or exported from the debrief",
-        )
-    record.add_argument("--as", dest="target", required=True, metavar="FILE", help="scenario (.toml file)")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -343,3 +300,6 @@ def _record(options: argparse.Namespace) -> int:
     left = len(list(run_scenario.find_prompts(tomllib.loads(text))))
     print(f"{target} written; {left} texts are still to be written: `mirrordrill check {target}` lists them")
     return AS_ASKED
+
+
+COMMANDS: Final = {"run": _run, "replay": _replay, "record": _record}

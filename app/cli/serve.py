@@ -10,7 +10,7 @@ from typing import Final
 
 import tomlkit
 
-from app.cli.terms import SubcommandFactory, UsageError, check_seed, loaded, write, write_json
+from app.cli.terms import UsageError, check_seed, loaded, write, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files.journal_file import JournalFile
 from app.host import NoRecorder
@@ -19,42 +19,6 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
-
-PORT_BASE: Final = 14_331
-"""Port of the first instance; 1433 may belong to a real one. Assumed."""
-
-
-def add_to(command: SubcommandFactory) -> None:
-    """Add the commands of this module."""
-    serve = command("serve", "run simulated servers for SQL clients on 127.0.0.1")
-    serve.set_defaults(do=_serve)
-    serve.add_argument("scenario", metavar="NAME|FILE")
-    serve.add_argument("--seed", type=int, metavar="N", help="seed (default: seed of the scenario)")
-    serve.add_argument(
-        "--port-base",
-        type=int,
-        default=PORT_BASE,
-        metavar="N",
-        help=f"port of the first instance; other instances use the next ports (default: {PORT_BASE}; 0: free ports)",
-    )
-    serve.add_argument(
-        "--speed", type=float, default=1.0, metavar="X", help="simulated seconds per second (default: 1)"
-    )
-    serve.add_argument(
-        "--browser",
-        action="store_true",
-        help=r"emulate SQL Server Browser: connect to 127.0.0.1\SERVER_A without a port",
-    )
-    serve.add_argument(
-        "--sql-version",
-        type=int,
-        metavar="YEAR",
-        help="version of all instances, such as 2022 (default: version of the scenario; lab: 2005)",
-    )
-    serve.add_argument(
-        "--certificate", metavar="FILE", help="write the certificate of this run for clients that verify it"
-    )
-    serve.add_argument("--record", metavar="FILE", help="record the run for `mirrordrill replay`")
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -119,3 +83,6 @@ def _keep(drill: Drill, file: str | None, record: JournalFile | None) -> None:
             raise UsageError(f"{file}: {record.problem} `mirrordrill replay` plays what was recorded before.")
     if file is not None:
         write_json(drill.report(), file)
+
+
+COMMANDS: Final = {"serve": _serve}

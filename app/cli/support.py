@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Final
 
-from app.cli.terms import SubcommandFactory, UsageError
+from app.cli.terms import UsageError
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import atomic_write
-
-
-def add_to(command: SubcommandFactory) -> None:
-    """Add the commands of this module."""
-    doctor = command("doctor", "check this installation")
-    doctor.set_defaults(do=_doctor)
-    doctor.add_argument("--bundle", metavar="FILE", help="also write a support bundle (zip file)")
-    doctor.add_argument("--export", metavar="FILE", help="only export the whole profile as JSON (read-only)")
-    doctor.add_argument("--lines", action="store_true", help=argparse.SUPPRESS)  # used by the window only
-    doctor.add_argument("--renew-replay", metavar="FILE", help=argparse.SUPPRESS)
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -50,3 +41,6 @@ def _doctor(options: argparse.Namespace) -> int:
             raise UsageError(str(problem)) from problem
         print(f"{options.bundle} holds {', '.join(members)}; read it before you send it")
     return AS_ASKED if well else ANSWER_IS_NO
+
+
+COMMANDS: Final = {"doctor": _doctor}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol
 
 from app.files import atomic_write, scenario_files
 from app.files.folders import no_file
@@ -17,13 +15,6 @@ from engine.drill.authoring.scenario import Scenario
 
 class UsageError(Exception):
     """Arguments or files cannot be used; the text gives the reason."""
-
-
-class SubcommandFactory(Protocol):
-    """Factory with which a module adds its commands. The parser's default `do` executes a command."""
-
-    def __call__(self, name: str, help: str) -> argparse.ArgumentParser:
-        """Add a command; return its parser."""
 
 
 def loaded(name_or_path: str) -> Scenario:

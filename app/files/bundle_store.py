@@ -121,9 +121,7 @@ def _run_offer(name: str, raw: bytes) -> RunOffer:
     says = tr("{scenario}, {time} simulated: {does}")
     time = formatting.seconds(float(report["ended_at_s"]), 0)
     return RunOffer(
-        name,
-        says.format(scenario=report["scenario"], time=time, does=does or tr("no actions")),
-        usable=True,
+        name, says.format(scenario=report["scenario"], time=time, does=does or tr("no actions")), usable=True
     )
 
 

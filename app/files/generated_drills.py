@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from app.files import certificates, proof
-from app.files.seeds import any_seed
 from app.files.summary import LEVELS
 from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioError
@@ -17,6 +17,15 @@ from engine.drill.authoring.variants import pick_values
 from engine.drill.par.search import ParSearch
 from engine.drill.par.shapes import Certificate
 from engine.drill.time.cooperative_tasks import Slices
+
+SEED_MAX: Final = 999_999
+"""Largest seed, short enough to be read out to another person."""
+
+
+def any_seed() -> int:
+    """Return a random seed."""
+    return 1 + secrets.randbelow(SEED_MAX)
+
 
 GENERATORS: Final = ("random-trouble-easy", "random-trouble-medium", "random-trouble-hard")
 """Shipped generators: the seed determines the faults and their times."""

@@ -237,7 +237,7 @@ class Host:
             self._go_on_working(work, at_once_s)
         if self._work is work:
             self.progress.emit(work.share)
-            self._say_frames()
+            self.frames_due.emit(self._running or self.busy)
 
     def _refuse(self, problem: Exception, template: str = "{problem}") -> None:
         self.refused.emit(sentence(template.format(problem=said_of(str(problem)))))
@@ -348,7 +348,7 @@ class Host:
             if work is not None:
                 work.give_up()
             self.progress.emit(-1.0)
-            self._say_frames()
+            self.frames_due.emit(self._running or self.busy)
 
     # --- deeds ----------------------------------------------------------------------------------------------
 
@@ -540,7 +540,7 @@ class Host:
         until = to_tick if to_tick is not None else start + SEARCH_TICKS_MAX
         self._search = EventSearch(kinds, start, until, wanted, condition)
         self.progress.emit(0.0)
-        self._say_frames()
+        self.frames_due.emit(self._running or self.busy)
 
     def _go_on_searching(self, search: EventSearch) -> None:
         assert self.drill is not None
@@ -578,10 +578,7 @@ class Host:
         if drill is None or drill.finished:
             return
         try:
-            if elapsed_ms is None:
-                self._record.beat(drill)
-            else:
-                self._record.advance(drill, elapsed_ms)
+            self._record.advance(drill, elapsed_ms)
         except RecordingError as problem:
             self._set_running(False)
             self.refused.emit(str(problem))
@@ -592,13 +589,10 @@ class Host:
         self._running = running
         self._is_held = False
         self._pace.reset()
-        self._say_frames()
+        self.frames_due.emit(self._running or self.busy)
         if not running:
             self._say_lag()
         self.running_changed.emit(running)
-
-    def _say_frames(self) -> None:
-        self.frames_due.emit(self._running or self.busy)
 
     def _say_lag(self, reached: float = 0.0) -> None:
         if reached or self._lagging:

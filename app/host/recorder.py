@@ -58,8 +58,11 @@ class RecordingSchedule:
         self._since_heartbeat_ms = 0.0
         self._since_checkpoint_ms = 0.0
 
-    def advance(self, drill: Drill, elapsed_ms: float) -> None:
-        """Count *elapsed_ms* more of wall time."""
+    def advance(self, drill: Drill, elapsed_ms: float | None) -> None:
+        """Count *elapsed_ms* more of wall time; None: write a heartbeat now."""
+        if elapsed_ms is None:
+            self.beat(drill)
+            return
         self._since_heartbeat_ms += elapsed_ms
         self._since_checkpoint_ms += elapsed_ms
         if self._since_checkpoint_ms >= CHECKPOINT_MS:

@@ -59,8 +59,7 @@ def recommend_drills(
         if not useful:
             break  # no scenario trains the remaining skills
         best = min(
-            useful,
-            key=lambda c: (-len(serves[c]), taken.get(c.name, never), c.difficulty, c.minutes, c.name),
+            useful, key=lambda c: (-len(serves[c]), taken.get(c.name, never), c.difficulty, c.minutes, c.name)
         )
         served = sorted((due.pop(key) for key in serves[best]), key=lambda s: s.due or current_time)
         out.append(Recommendation(best.name, tuple(s.skill for s in served), served[0].due))

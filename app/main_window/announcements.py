@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QWidget
 
-from app.main_window.run_controller import RunController
-from app.main_window.session import HostSession
+from app.main_window.shared_parts import SharedParts, WindowPart
 from app.view_models.debrief.model import describe_result
 from app.view_models.picture import hide_unknown, picture_of
 from app.views.briefing import goal_state
 from app.views.transport import speed_text
-from app.widgets.notice import NoticeBar
 from app.widgets.reader import announce
 from app.words import formatting
 from app.words.announcements import select_announced_kinds, sentences
@@ -29,16 +26,16 @@ other.
 """
 
 
-class Announcer(QObject):
+class Announcer(WindowPart):
     """Announcer of session events; it costs nothing while no screen reader runs."""
 
     said = Signal(str)
     """Signal with the announced text."""
 
-    def __init__(self, session: HostSession, play: RunController, notice: NoticeBar, window: QWidget) -> None:
+    def __init__(self, shared: SharedParts) -> None:
         """Create announcements; *window*: their source."""
-        super().__init__(window)
-        self._session, self._notice, self._window = session, notice, window
+        super().__init__(shared)
+        session = shared.session
         self._events: list[Event] = []
         self._time = ""
         """Pending announcement about time (paused, running, speed); empty if it was announced."""
@@ -51,7 +48,7 @@ class Announcer(QObject):
         session.progress.connect(self._show_progress)
         session.drill_changed.connect(lambda _: self._announce_shown_moment())
         session.finished.connect(self._show_end)
-        play.began.connect(lambda _: self._forget())
+        shared.play.began.connect(lambda _: self._forget())
 
     # --- what there is to say -------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from app.main_window.announcements import Announcer
 from app.main_window.appearance import Appearance
 from app.main_window.bundles import BundleDialogs
 from app.main_window.close import CloseGuard, SettingsWriter
-from app.main_window.commands import PaletteCommands
+from app.main_window.commands import FaultMenu, PaletteCommands
 from app.main_window.confirmations import Confirmations
 from app.main_window.debrief_page import DebriefPage
 from app.main_window.desk import Desk
@@ -29,25 +29,21 @@ from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts, ViewCo
 from app.main_window.diagnostics import Doctor
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.failover_moment import FailoverMoment
-from app.main_window.fault_menu import FaultMenu
 from app.main_window.files import FileDropHandler, Files, RecentFiles, Scripts
 from app.main_window.first_run import FirstRun
 from app.main_window.learning import Learning
 from app.main_window.library import Library
-from app.main_window.navigation import Navigation
-from app.main_window.presenter_mode import FullScreen, PresenterMode, TopologyNotes
+from app.main_window.navigation import Navigation, StartPage
+from app.main_window.presenter_mode import FullScreen, PresenterMode, TopologyLayout, TopologyNotes
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.query_drafts import QueryDrafts
-from app.main_window.replay import LoadingBar, ReplayControls
+from app.main_window.replay import LoadingBar, ReplayControls, TimeSelection, save_charts
 from app.main_window.run_controller import RunController
 from app.main_window.runs import BranchViews, FinishedRuns
-from app.main_window.save_scenario import RunAsScenario, ScenarioSaver
-from app.main_window.scenario_editor import EditorLauncher
+from app.main_window.scenario_editor import EditorLauncher, RunAsScenario, ScenarioSaver
 from app.main_window.session import HostSession
-from app.main_window.start_page import StartPage
-from app.main_window.time_selection import TimeSelection, save_charts
+from app.main_window.shared_parts import SharedParts
 from app.main_window.tools import HelpKey, ProgressPages, ToolPages
-from app.main_window.topology_layout import TopologyLayout
 from app.main_window.window import MainWindow
 from app.storage import Profile
 from app.view_models.start_page import FIRST_DRILL
@@ -105,6 +101,9 @@ class Assembly(QObject):
             self._describe_leave_consequence,
         )
         self._library = Library(profile)
+        self._shared = SharedParts(
+            window, self._session, play, self._library, self._irrevocable, self._notice, self._store, profile
+        )
         self._actions = Actions(window)
         self._classes: Classes | None = None
         self._ports: ClientPorts | None = None
@@ -176,20 +175,13 @@ class Assembly(QObject):
 
     def _connect_navigation(self) -> None:
         """Connect the navigation between pages, and what is stored on the way."""
-        window = self._window
-        self._drafts = QueryDrafts(self._console, self._profile, self._play, window)
-        self._cards = TopologyLayout(self._topology, self._store, window)
-        self._start_page = StartPage(
-            self._picker, self._library, self._play, self._irrevocable, self._store, window
-        )
+        self._drafts = QueryDrafts(self._shared, self._console)
+        self._cards = TopologyLayout(self._shared, self._topology)
+        self._start_page = StartPage(self._shared, self._picker)
         self._navigation = Navigation(
-            self._pages, self._start_page, self._history, self._desk_page, self._cards,
-            self._session, self._play, self._library, window,
-        )  # fmt: skip
-        self._choice = DrillChoice(
-            self._brief, self._navigation, self._session, self._play, self._library,
-            self._irrevocable, self._notice, window,
-        )  # fmt: skip
+            self._shared, self._pages, self._start_page, self._history, self._desk_page, self._cards
+        )
+        self._choice = DrillChoice(self._shared, self._brief, self._navigation)
         self._play.said.connect(self._notice.warn)
         self._drafts.said.connect(self._notice.warn)
         self._play.began.connect(self._begin)
@@ -208,31 +200,28 @@ class Assembly(QObject):
 
     def _make_pages(self) -> None:
         """Create the pages that open during a run or after it."""
-        window, navigation, notice = self._window, self._navigation, self._notice
-        self._gate = QuarantineGate(self._profile, navigation, self._session, self._picker, notice, window)
-        self._branches = BranchViews(navigation, self._session, self._play, notice, window)
-        self._debriefing = DebriefPage(
-            self._debrief, self._profile, navigation, self._session, self._play, self._library,
-            self._gate, notice, self._store, window,
-        )  # fmt: skip
-        FinishedRuns(self._profile, self._history, navigation, self._library, notice, window)
+        window, navigation = self._window, self._navigation
+        self._gate = QuarantineGate(self._shared, navigation, self._picker)
+        self._branches = BranchViews(self._shared, navigation)
+        self._debriefing = DebriefPage(self._shared, self._debrief, navigation, self._gate)
+        FinishedRuns(self._shared, self._history, navigation)
         self._tools = ToolPages(navigation, window)
-        self._progress = ProgressPages(navigation, self._choice, self._library, window)
+        self._progress = ProgressPages(self._shared, navigation, self._choice)
 
     def _make_desk_tools(self) -> None:
-        window, session, play, notice = self._window, self._session, self._play, self._notice
+        window, session = self._window, self._session
         page, widgets = self._desk_page, self._desk.widgets()
-        self._connection = DeskConnection(page, self._act_line, session, self._irrevocable, notice, window)
-        ViewConnection(self._desk, self._irrevocable, notice, window)
+        self._connection = DeskConnection(self._shared, page, self._act_line)
+        ViewConnection(self._shared, self._desk)
         tables = [view for view in widgets.values() if isinstance(view, EventTable)]
-        self._scripts = Scripts(self._console, tables, session, notice, window)
-        self._moments = TimeSelection([*widgets.values(), page.timeline], session, play, window)
-        self._notes = TopologyNotes(self._topology, session, play, self._pages, self._store, window)
-        self._presenter_mode = PresenterMode(self._appearance, self._topology, self._store, window)
+        self._scripts = Scripts(self._shared, self._console, tables)
+        self._moments = TimeSelection(self._shared, [*widgets.values(), page.timeline])
+        self._notes = TopologyNotes(self._shared, self._topology, self._pages)
+        self._presenter_mode = PresenterMode(self._shared, self._appearance, self._topology)
         self._full_screen = FullScreen(self._desk, window)
-        self._replay = ReplayControls(page, session, play, notice, window)
-        self._failover_moment = FailoverMoment(page, session, play, notice, self._store, window)
-        Learning(page, session, play, self._debriefing, window)
+        self._replay = ReplayControls(self._shared, page)
+        self._failover_moment = FailoverMoment(self._shared, page)
+        Learning(self._shared, page, self._debriefing)
         FaultMenu(window.menus["&Faults"], session, self._topology, self._actions.by_name["fault.revert_all"])
         DeskKeys(
             window,
@@ -242,20 +231,14 @@ class Assembly(QObject):
         )
 
     def _make_files(self) -> None:
-        window, notice = self._window, self._notice
-        self._saver = ScenarioSaver(self._gate, notice, window)
-        self._run_as_scenario = RunAsScenario(self._session, self._play, self._saver, notice, window)
-        self._files = Files(
-            self._scripts, self._debriefing, self._choice, self._gate, self._irrevocable, notice, window
-        )
-        self._bundling = BundleDialogs(
-            self._library, self._choice, self._navigation, self._picker, notice, window
-        )
+        self._saver = ScenarioSaver(self._shared, self._gate)
+        self._run_as_scenario = RunAsScenario(self._shared, self._saver)
+        self._files = Files(self._shared, self._scripts, self._debriefing, self._choice, self._gate)
+        self._bundling = BundleDialogs(self._shared, self._choice, self._navigation, self._picker)
         self._editing = EditorLauncher(
-            self._profile, self._navigation, self._choice, self._play, self._saver, self._gate,
-            self._irrevocable, self._appearance, notice, window,
-        )  # fmt: skip
-        self._recent = RecentFiles(self._store, window)
+            self._shared, self._navigation, self._choice, self._saver, self._gate, self._appearance
+        )
+        self._recent = RecentFiles(self._store, self._window)
         for opened in (self._files.opened, self._editing.file_opened):
             opened.connect(self._recent.add)
         for wanted in (self._recent.file_wanted, self._bundling.run_wanted):
@@ -263,48 +246,49 @@ class Assembly(QObject):
 
     def _make_auxiliary_parts(self) -> None:
         """Create first run and help, announcements, the palette, and checks of the installation."""
-        window, page, notice = self._window, self._desk_page, self._notice
-        self._first_run = FirstRun(
-            page, self._navigation, self._session, self._play, self._failover_moment, self._library,
-            self._irrevocable, self._store, window,
-        )  # fmt: skip
+        window, page = self._window, self._desk_page
+        self._first_run = FirstRun(self._shared, page, self._navigation, self._failover_moment)
         panels = {**self._desk.widgets(), "timeline": page.timeline, "transport": page.transport}
         self._help = HelpKey(panels, self._pages, window)
-        self._doctor = Doctor(self._profile, notice, window)
-        self._teller = Announcer(self._session, self._play, notice, window)
-        self._settings_writer = SettingsWriter(self._store, notice, window)
-        self._commands = PaletteCommands(
-            self._actions, window.menus, self._desk, self._session, self._library, self._choice, window
-        )
+        self._doctor = Doctor(self._shared)
+        self._teller = Announcer(self._shared)
+        self._settings_writer = SettingsWriter(self._shared)
+        self._commands = PaletteCommands(self._shared, self._actions, window.menus, self._desk, self._choice)
         self._closing = CloseGuard(
-            self._irrevocable, self._drafts, self._navigation, self._appearance, window,
+            self._shared, self._drafts, self._navigation, self._appearance,
             lambda: self._classes is not None and self._classes.is_holding,
         )  # fmt: skip
 
     # --- connections ------------------------------------------------------------------------------------------
 
     def _fill_menus(self) -> None:
+        entries: dict[str, tuple[str, Callable[[], object]]] = {
+            menus.PLANNER: (mark("&Link planner"), self._tools.show_planner),
+            menus.FIDELITY: (mark("&Fidelity to the papers"), self._tools.show_fidelity),
+            menus.START_CLASS: (mark("&Start a class…"), self._start_class),
+            menus.JOIN_CLASS: (mark("&Join a class…"), lambda: self._classes_of_window().ask_to_join()),
+            menus.RETURN_CLASS: (mark("Ret&urn to your class"), self._return_to_class),
+            menus.HOLD_TEAM: (mark("Start a &team…"), lambda: self._teams_of_window().ask_to_hold()),
+            menus.TAKE_ROLE: (
+                mark("Take a r&ole in a team…"),
+                lambda: self._teams_of_window().ask_for_role(),
+            ),
+            menus.CLIENTS: (mark("Let &SQL clients connect…"), lambda: self._client_ports().show()),
+            menus.RAISE_HAND: (
+                mark("&Raise or lower my hand…"),
+                lambda: self._classes_of_window().ask_to_raise_hand(),
+            ),
+            menus.ALLOW_LOOKS: (
+                mark("&Allow or forbid watching my screen"),
+                lambda: self._classes_of_window().allow_looks(),
+            ),
+            menus.PROGRESS: (mark("&Progress"), self._progress.show),
+        }
         others: dict[str, Callable[[QMenu], object]] = {
             menus.RECENT: lambda menu: menu.addMenu(self._recent.menu),
             menus.LAYOUT: self._appearance.fill_layout,
             menus.LOOKS: self._appearance.fill_menu,
-            menus.PLANNER: partial(_put, text=mark("&Link planner"), do=self._tools.show_planner),
-            menus.FIDELITY: partial(_put, text=mark("&Fidelity to the papers"), do=self._tools.show_fidelity),
-            menus.START_CLASS: partial(_put, text=mark("&Start a class…"), do=self._start_class),
-            menus.JOIN_CLASS: partial(_put, text=mark("&Join a class…"), do=self._join_class),
-            menus.RETURN_CLASS: partial(_put, text=mark("Ret&urn to your class"), do=self._return_to_class),
-            menus.HOLD_TEAM: partial(_put, text=mark("Start a &team…"), do=self._hold_team),
-            menus.TAKE_ROLE: partial(_put, text=mark("Take a r&ole in a team…"), do=self._take_role),
-            menus.CLIENTS: partial(
-                _put,
-                text=mark("Let &SQL clients connect…"),
-                do=lambda: self._client_ports().show(),
-            ),
-            menus.RAISE_HAND: partial(_put, text=mark("&Raise or lower my hand…"), do=self._raise_hand),
-            menus.ALLOW_LOOKS: partial(
-                _put, text=mark("&Allow or forbid watching my screen"), do=self._allow_looks
-            ),
-            menus.PROGRESS: partial(_put, text=mark("&Progress"), do=self._progress.show),
+            **{name: partial(_put, text=text, do=do) for name, (text, do) in entries.items()},
         }
         queries = {f"query.{name}": action for name, action in self._console.tools.items()}
         menus.fill_bar(self._window.menus, self._actions.by_name | queries, others)
@@ -499,27 +483,12 @@ class Assembly(QObject):
             self._window.closing.connect(self._teams.stop)
         return self._teams
 
-    def _hold_team(self) -> None:
-        self._teams_of_window().ask_to_hold()
-
-    def _take_role(self) -> None:
-        self._teams_of_window().ask_for_role()
-
     def _start_class(self) -> None:
         card = self._picker.current()
         self._classes_of_window().ask_to_start(card.name if card is not None else "")
 
-    def _join_class(self) -> None:
-        self._classes_of_window().ask_to_join()
-
     def _return_to_class(self) -> None:
         self._classes_of_window().return_to_class()
-
-    def _raise_hand(self) -> None:
-        self._classes_of_window().ask_to_raise_hand()
-
-    def _allow_looks(self) -> None:
-        self._classes_of_window().allow_looks()
 
     def _stop_classes(self) -> None:
         if self._classes is not None:
@@ -530,7 +499,7 @@ class Assembly(QObject):
         if self._ports is None:
             from app.main_window.sql_clients import ClientPorts
 
-            self._ports = ClientPorts(self._session, self._notice, self._window)
+            self._ports = ClientPorts(self._shared)
             self._window.closing.connect(self._ports.stop)
         return self._ports
 
@@ -546,6 +515,6 @@ class Assembly(QObject):
             dialogs.ask_moment(self._window, drill.world.t_s, lambda t_s: self._session.run_to(ticks(t_s)))
 
 
-def _put(menu: QMenu, text: str, do: Callable[[], None]) -> None:
+def _put(menu: QMenu, text: str, do: Callable[[], object]) -> None:
     """Add an entry without a name or key; the palette also finds its English text."""
     menu.addAction(tr(text), do).setProperty(ALSO, text.replace("&", ""))

@@ -4,42 +4,35 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from app.files import bundle, bundle_store, scenario_files
 from app.files.bundle import BundleError
 from app.files.bundle_store import BundleStoreError, ImportedBundle
 from app.files.scenario_files import ScenarioNotFoundError
 from app.main_window.drill_choice import DrillChoice
-from app.main_window.library import Library
 from app.main_window.navigation import Navigation
+from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.bundles import BundleMaker, KeptBundle, KeptBundles
 from app.views.scenario_picker import ScenarioPicker
-from app.widgets.notice import NoticeBar
 from app.words.language import tr, trn
 from engine.drill.authoring import run_scenario
 from engine.drill.authoring.scenario import escape_invisible
 
 
-class BundleDialogs(QObject):
+class BundleDialogs(WindowPart):
     """The two dialogs for bundles and their actions."""
 
     run_wanted = Signal(str)
     """The path of a recorded run that is to be opened."""
 
     def __init__(
-        self,
-        library: Library,
-        choice: DrillChoice,
-        navigation: Navigation,
-        picker: ScenarioPicker,
-        notice: NoticeBar,
-        parent: QWidget,
+        self, shared: SharedParts, choice: DrillChoice, navigation: Navigation, picker: ScenarioPicker
     ) -> None:
-        super().__init__(parent)
-        self._library, self._choice, self._navigation = library, choice, navigation
-        self._picker, self._notice, self._parent = picker, notice, parent
+        super().__init__(shared)
+        self._choice, self._navigation = choice, navigation
+        self._picker = picker
         self.kept: KeptBundles | None = None
         self.maker: BundleMaker | None = None
 
@@ -57,7 +50,7 @@ class BundleDialogs(QObject):
                 )
             )
             return
-        maker = self.maker = BundleMaker(drills, "", self._parent)
+        maker = self.maker = BundleMaker(drills, "", self._window)
         maker.accepted.connect(self._ask_where)
         maker.finished.connect(maker.deleteLater)
         maker.open()
@@ -66,7 +59,7 @@ class BundleDialogs(QObject):
         assert self.maker is not None
         suggested = str(Path.home() / f"{run_scenario.slug(self.maker.title_field.text())}{bundle.SUFFIX}")
         kinds = tr("Bundles (*.mirrordrill)")
-        chosen, _ = QFileDialog.getSaveFileName(self._parent, tr("Export as a bundle"), suggested, kinds)
+        chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Export as a bundle"), suggested, kinds)
         if chosen:
             file = Path(chosen)
             named = file if file.suffix == bundle.SUFFIX else file.with_name(file.name + bundle.SUFFIX)
@@ -101,7 +94,7 @@ class BundleDialogs(QObject):
 
     def show(self) -> None:
         """List the imported bundles."""
-        kept = self.kept = KeptBundles(self._parent)
+        kept = self.kept = KeptBundles(self._window)
         kept.drill_wanted.connect(self._choice.ask_to_choose)
         kept.run_wanted.connect(self.run_wanted)
         kept.removal_wanted.connect(self._ask_removal)
@@ -127,7 +120,7 @@ class BundleDialogs(QObject):
 
     def _ask_removal(self, key: str, title: str) -> None:
         said = tr("Remove “{title}” with its drills and runs? Your own results are not deleted.")
-        box = QMessageBox(self.kept or self._parent)
+        box = QMessageBox(self.kept or self._window)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle(tr("Remove this bundle"))
         box.setTextFormat(Qt.TextFormat.PlainText)  # a title may contain HTML

@@ -5,34 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
 from app import settings
 from app.main_window.appearance import Appearance
-from app.main_window.confirmations import Confirmations
 from app.main_window.navigation import Navigation
 from app.main_window.query_drafts import QueryDrafts
-from app.settings import WindowSettings
-from app.widgets.notice import NoticeBar
+from app.main_window.shared_parts import SharedParts, WindowPart
 
 
-class CloseGuard(QObject):
+class CloseGuard(WindowPart):
     """Decision whether the window may close, or must ask first."""
 
     def __init__(
         self,
-        irrevocable: Confirmations,
+        shared: SharedParts,
         drafts: QueryDrafts,
         navigation: Navigation,
         appearance: Appearance,
-        window: QWidget,
         is_holding_class: Callable[[], bool],
     ) -> None:
-        super().__init__(window)
-        self._irrevocable, self._drafts = irrevocable, drafts
-        self._navigation, self._appearance, self._window = navigation, appearance, window
+        super().__init__(shared)
+        self._drafts = drafts
+        self._navigation, self._appearance = navigation, appearance
         self._is_holding_class, self._class_may_end = is_holding_class, False
 
     def close(self, event: QCloseEvent) -> None:
@@ -68,16 +65,15 @@ AFTER_MS: Final = 300
 """Pause after the last change, since some come in bursts."""
 
 
-class SettingsWriter(QObject):
+class SettingsWriter(WindowPart):
     """Lives as long as the window."""
 
-    def __init__(self, store: WindowSettings, notice: NoticeBar, window: QWidget) -> None:
-        super().__init__(window)
-        self._store, self._notice, self._window = store, notice, window
+    def __init__(self, shared: SharedParts) -> None:
+        super().__init__(shared)
         self._is_reported = False
         self._write_timer = QTimer(self, singleShot=True, interval=AFTER_MS)
         self._write_timer.timeout.connect(self.write)
-        store.changed = self._write_timer.start
+        shared.store.changed = self._write_timer.start
 
     def write(self) -> None:
         """Write to disk now; show a new problem once."""

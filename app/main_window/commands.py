@@ -2,25 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu
 
 from app.main_window.actions import Actions
 from app.main_window.desk import Desk
 from app.main_window.drill_choice import DrillChoice
-from app.main_window.fault_menu import list_targets
-from app.main_window.library import Library
 from app.main_window.session import HostSession
+from app.main_window.shared_parts import SharedParts, WindowPart
+from app.view_models.offers import DATABASES_OFFERED, ActionTarget
 from app.views.console import Console
 from app.views.palette import Palette, strip_mnemonic
 from app.views.topology import Topology
 from app.widgets import keys
+from app.widgets.acts import put_heading
 from app.words.fuzzy import ALSO
 from app.words.language import tr
+from engine.model import World
+
+
+def list_targets(world: World, open_database: str = "") -> list[tuple[str, list[ActionTarget]]]:
+    """Return all objects with actions, by kind. Of many databases return only *open_database*."""
+    servers = [ActionTarget("server", (name,)) for name in world.instances]
+    names = list(world.instances)
+    links = [ActionTarget("link", (a, b)) for index, a in enumerate(names) for b in names[index + 1 :]]
+    links += [ActionTarget("link", (client, server)) for client in world.clients for server in names]
+    clients = [ActionTarget("client", (name,)) for name in world.clients]
+    there = world.databases()
+    many = len(there) > DATABASES_OFFERED
+    databases = [ActionTarget("database", (name,)) for name in there if name == open_database or not many]
+    return [
+        (tr("Servers"), servers),
+        (tr("Links"), links),
+        (tr("Applications"), clients),
+        (tr("Databases"), databases),
+    ]
+
+
+class FaultMenu(QObject):
+    """Fault menu with a submenu for each object of the current run."""
+
+    def __init__(self, menu: QMenu, session: HostSession, topology: Topology, revert_all: QAction) -> None:
+        super().__init__(menu)
+        self._menu, self._session, self._topology = menu, session, topology
+        self._revert_all = revert_all
+        menu.aboutToShow.connect(self._fill)
+
+    def _fill(self) -> None:
+        menu, drill, fill_one = self._menu, self._session.drill, self._topology.fill_menu
+        menu.clear()
+        if drill is not None:
+            for kind, targets in list_targets(drill.world, self._topology.acts.opened):
+                if targets:
+                    put_heading(menu, kind)
+                for target in targets:
+                    submenu = menu.addMenu(target.title)
+                    submenu.aboutToShow.connect(
+                        lambda submenu=submenu, target=target: _refill(submenu, target, fill_one)
+                    )
+        menu.addSeparator()
+        menu.addAction(self._revert_all)
+
+
+def _refill(menu: QMenu, target: ActionTarget, fill_one: Callable[[QMenu, ActionTarget], None]) -> None:
+    menu.clear()
+    fill_one(menu, target)
+
 
 FILLED_LATER: Final = ("&Faults",)
 """Menus whose entries exist only while they are open; the entries are found under their object."""
@@ -28,24 +79,22 @@ FILLED_LATER: Final = ("&Faults",)
 Group = tuple[str, list[QAction]]
 
 
-class PaletteCommands(QObject):
+class PaletteCommands(WindowPart):
     """Command palette and its entries."""
 
     def __init__(
         self,
+        shared: SharedParts,
         actions: Actions,
         menus: Mapping[str, QMenu],
         desk: Desk,
-        session: HostSession,
-        library: Library,
         choice: DrillChoice,
-        parent: QWidget,
     ) -> None:
-        super().__init__(parent)
-        self._actions, self._menus, self._session = actions.by_name, menus, session
+        super().__init__(shared)
+        self._actions, self._menus = actions.by_name, menus
         self._console, self._topology = desk.part(Console), desk.part(Topology)
-        self._library, self._choice = library, choice
-        self._palette = Palette(parent)
+        self._choice = choice
+        self._palette = Palette(shared.window)
 
     def open(self) -> None:
         """Show the palette with the available commands."""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QFileDialog
 
 from app.export import runbook, sheets
 from app.export.page import page
@@ -21,17 +21,15 @@ from app.files.learning_paths import learning_paths
 from app.files.run_files import RunFileError
 from app.learning.reflection import Reflection
 from app.main_window import signature
-from app.main_window.finish_moment import FinishMoment
-from app.main_window.library import Library
 from app.main_window.navigation import Navigation
 from app.main_window.quarantine import QuarantineGate
-from app.main_window.run_controller import RunController
-from app.main_window.session import HostSession
+from app.main_window.shared_parts import SharedParts, WindowPart
 from app.main_window.task_runner import TaskRunner
-from app.settings import REFLECT_FIRST, WindowSettings
-from app.storage import Profile, RunId, StorageError
+from app.settings import REFLECT_FIRST
+from app.storage import RunId, StorageError
 from app.view_models.debrief.model import DebriefModel, describe_result
 from app.views.debrief import Debrief
+from app.widgets.input_guard import guard
 from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from app.words.localization import localize as said_of
@@ -49,11 +47,67 @@ from engine.drill.time import verify
 from engine.drill.time.cooperative_tasks import Slices, scale_progress
 from engine.drill.time.verify import Divergence
 
+if TYPE_CHECKING:
+    from app.widgets.notice import NoticeBar
+
+
+WAIT_S: float = 6.0
+"""Wall time for which the desk stays after a drill has ended. Assumed: enough to read two sentences."""
+QUIET_S: float = 2.0
+"""So long no key was pressed before the page changes: the words of a typing person go where they were meant."""
+
+
+class FinishMoment(QObject):
+    """Short display of the end of a run. The page changes afterwards, or at once on request."""
+
+    def __init__(self, notice: NoticeBar, parent: QObject) -> None:
+        super().__init__(parent)
+        self._notice = notice
+        self._on_done: Callable[[], object] | None = None
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self._proceed_when_quiet)
+
+    @property
+    def waiting(self) -> bool:
+        """Return whether the end of the run is shown before the debrief."""
+        return self._on_done is not None
+
+    def hold(self, reason: str, callback: Callable[[], object]) -> None:
+        """Show the *reason* that ended the drill, and call *callback* after a while."""
+        self._on_done = callback
+        if WAIT_S <= 0.0:
+            self.proceed()
+            return
+        said = tr("{what} The debrief opens in {n} s or when you stop typing.")
+        self._notice.offer(said.format(what=reason, n=round(WAIT_S)), tr("Show the debrief"), self.proceed)
+        self._timer.start(round(1000 * WAIT_S))
+
+    def drop(self) -> None:
+        """Cancel, because the desk was left differently."""
+        self._timer.stop()
+        self._on_done = None
+
+    def proceed(self) -> None:
+        """Open the debrief now."""
+        then, self._on_done = self._on_done, None
+        self._timer.stop()
+        if then is not None:
+            self._notice.clear()
+            then()
+
+    def _proceed_when_quiet(self) -> None:
+        left_s = QUIET_S - guard().quiet_s
+        if left_s > 0.0:
+            self._timer.start(round(1000 * left_s) + 1)
+        else:
+            self.proceed()
+
+
 REVIEW_AT_ONCE_S: Final = 0.02
 """Wall time that the review may take before the page is shown, so that a short run is complete at once."""
 
 
-class DebriefPage(QObject):
+class DebriefPage(WindowPart):
     """The page after a run and all that it offers."""
 
     drill_wanted = Signal(str)
@@ -62,22 +116,11 @@ class DebriefPage(QObject):
     """The `DebriefModel` of the run, and its lessons."""
 
     def __init__(
-        self,
-        page: Debrief,
-        profile: Profile | None,
-        navigation: Navigation,
-        session: HostSession,
-        play: RunController,
-        library: Library,
-        gate: QuarantineGate,
-        notice: NoticeBar,
-        store: WindowSettings,
-        parent: QWidget,
+        self, shared: SharedParts, page: Debrief, navigation: Navigation, gate: QuarantineGate
     ) -> None:
-        super().__init__(parent)
-        self._page, self._profile, self._navigation = page, profile, navigation
-        self._session, self._play, self._library, self._gate = session, play, library, gate
-        self._notice, self._store, self._parent = notice, store, parent
+        super().__init__(shared)
+        self._page, self._navigation = page, navigation
+        self._gate = gate
         self._analysis = TaskRunner(self)
         self._analysis.progress.connect(page.show_progress)
         self._waiting: list[Callable[[], None]] = []
@@ -100,10 +143,10 @@ class DebriefPage(QObject):
         """True if the page asks for the person's reflection on the run before it shows anything."""
         self._next_scenario = ""
         """Name of the drill that is suggested next."""
-        self.moment = FinishMoment(notice, self)
-        play.began.connect(self.moment.drop)
-        session.finished.connect(self._show_finished)
-        page.retry_wanted.connect(play.retry)
+        self.moment = FinishMoment(shared.notice, self)
+        shared.play.began.connect(self.moment.drop)
+        shared.session.finished.connect(self._show_finished)
+        page.retry_wanted.connect(shared.play.retry)
         page.fresh_wanted.connect(self._begin_with_new_seed)
         page.solution_wanted.connect(self._watch)
         page.watch_wanted.connect(self._replay_from)
@@ -112,7 +155,7 @@ class DebriefPage(QObject):
         page.learn_wanted.connect(self._learn)
         page.best_wanted.connect(self._watch_best)
         page.reflected.connect(self._reflected)
-        page.reflect_first.connect(partial(store.set, REFLECT_FIRST))
+        page.reflect_first.connect(partial(shared.store.set, REFLECT_FIRST))
         page.export_wanted.connect(self.export)
         page.left.connect(navigation.show_home)
         page.history_wanted.connect(navigation.show_history)
@@ -429,7 +472,7 @@ class DebriefPage(QObject):
             return
         ending, _ = EXPORTS[kind]
         name = f"{report['scenario']}-{report['seed']}{ending}"
-        chosen, _ = QFileDialog.getSaveFileName(self._parent, tr("Save the debrief"), name, f"*{ending}")
+        chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Save the debrief"), name, f"*{ending}")
         if not chosen:
             return
         file = Path(chosen) if Path(chosen).suffix else Path(chosen + ending)
@@ -464,7 +507,7 @@ class DebriefPage(QObject):
         else:
             written = ", ".join(str(one) for one in _files(kind, source, file))
             said = tr("Saved under the name {name}: {file}").format(name=source.player, file=written)
-            self._notice.offer(said, tr("Change name…"), lambda: signature.ask(self._parent, self._store))
+            self._notice.offer(said, tr("Change name…"), lambda: signature.ask(self._window, self._store))
 
     def _format_finish_time(self) -> str:
         """Format the end time of the run: from the profile, or the present time if it has just ended."""

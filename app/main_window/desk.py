@@ -22,7 +22,7 @@ from app.widgets.docks import (
     Dock,
     IncrementalView,
 )
-from app.widgets.keyboard import has_keys
+from app.widgets.reader import has_keys
 from app.widgets.scroll_container import ScrollContainer, keep_readable
 from app.words.language import tr
 from engine.overrides import override
@@ -102,10 +102,7 @@ class Desk(QMainWindow):
         self.setObjectName("desk")
         self.setDockNestingEnabled(True)
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-        for corner, area in (
-            (Qt.Corner.BottomLeftCorner, _LEFT),
-            (Qt.Corner.BottomRightCorner, _RIGHT),
-        ):
+        for corner, area in ((Qt.Corner.BottomLeftCorner, _LEFT), (Qt.Corner.BottomRightCorner, _RIGHT)):
             self.setCorner(corner, area)
         self._middle: QWidget
         self.views: dict[str, DeskView] = {}

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from pkgutil import resolve_name
 from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QToolButton, QWidget
 
 from app.main_window import actions
-from app.main_window.confirmations import UNDO_S, Confirmations
+from app.main_window.confirmations import UNDO_S
 from app.main_window.desk import Desk
 from app.main_window.run_controller import RunController
-from app.main_window.session import HostSession
+from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.act_line import ActLine
 from app.views.charts import Charts
 from app.views.connection_editor import ConnectionEditor
@@ -32,7 +32,6 @@ from app.views.transport import Transport
 from app.widgets import theme
 from app.widgets.docks import DOCKS, LEARNER, MIDDLE
 from app.widgets.layouts import lay_column
-from app.widgets.notice import NoticeBar
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.running.drill import Drill
@@ -75,6 +74,7 @@ class DeskPage(QWidget):
         self._two_rows: bool | None = None
         self._column = lay_column(bar, desk, on=self, margins=0, spacing=0)
         self._fit()
+        theme.follow(self, theme.SIZE, self._fit)
 
     def _fit(self) -> None:
         """Move the time line to a row below the clock if it would be too short next to it."""
@@ -88,11 +88,6 @@ class DeskPage(QWidget):
         self._bar.addWidget(self._finish, row, 2)
         self._bar.activate()
         self._column.activate()  # immediately, because the desk stores its sizes by the size that results
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     @override
     def event(self, event: QEvent) -> bool:
@@ -169,21 +164,13 @@ class RunFacts(QLabel):
         self.setText("  ·  ".join((what, *seed, *kept)))
 
 
-class DeskConnection(QObject):
+class DeskConnection(WindowPart):
     """Connection between session and views: it forwards the session's signals to the views, and their requests back."""
 
-    def __init__(
-        self,
-        page: DeskPage,
-        act_line: ActLine,
-        session: HostSession,
-        irrevocable: Confirmations,
-        notice: NoticeBar,
-        parent: QObject,
-    ) -> None:
-        super().__init__(parent)
-        self._page, self._act_line, self._session = page, act_line, session
-        self._irrevocable, self._notice = irrevocable, notice
+    def __init__(self, shared: SharedParts, page: DeskPage, act_line: ActLine) -> None:
+        super().__init__(shared)
+        session = shared.session
+        self._page, self._act_line = page, act_line
         desk, topology, console, transport = page.desk, page.topology, page.desk.part(Console), page.transport
         session.drill_changed.connect(self._show_moment)
         for view in (desk, transport, act_line):
@@ -194,7 +181,7 @@ class DeskConnection(QObject):
             asking.requested.connect(self.do)
         session.happened.connect(self._show_questions)
         topology.acts.connection_wanted.connect(self._edit_connection)
-        session.refused.connect(notice.warn)
+        session.refused.connect(shared.notice.warn)
         session.refused.connect(console.show_refusal)
         session.speed_changed.connect(transport.show_speed)
         session.speed_changed.connect(topology.set_speed)
@@ -257,20 +244,20 @@ class DeskConnection(QObject):
             brief.raise_()
 
 
-class ViewConnection(QObject):
+class ViewConnection(WindowPart):
     """Connection between the views of the desk for their requests to each other."""
 
-    def __init__(self, desk: Desk, irrevocable: Confirmations, notice: NoticeBar, parent: QObject) -> None:
-        super().__init__(parent)
-        self._desk, self._irrevocable, self._notice = desk, irrevocable, notice
+    def __init__(self, shared: SharedParts, desk: Desk) -> None:
+        super().__init__(shared)
+        self._desk = desk
         topology, table, explorer = desk.part(Topology), desk.part(TopologyTable), desk.part(ObjectExplorer)
         self._console = desk.part(Console)
         table.share(topology.acts)
-        self._console.said.connect(notice.show_info)
+        self._console.said.connect(shared.notice.show_info)
         self._console.zoom_wanted.connect(lambda: desk.zoom("console"))
         self._console.tabs.text_closed.connect(self._offer_text_back)
         self._console.busy_closed.connect(self._ask_to_close)
-        desk.said.connect(notice.show_info)
+        desk.said.connect(shared.notice.show_info)
         topology.opened.connect(self._console.open_any)
         topology.acts.shell_wanted.connect(self._open_shell)
         self._console.result_expected.connect(self._show_console)

@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QObject, QProcess
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QProcess
+from PySide6.QtWidgets import QFileDialog
 
 from app.doctor import PROFILE, CheckResult, from_line
 from app.files import support
-from app.storage import Profile, StorageError
+from app.main_window.shared_parts import SharedParts, WindowPart
+from app.storage import StorageError
 from app.views.diagnostics import Diagnostics, LogLine
-from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from engine.localization import say
 
@@ -23,12 +23,11 @@ KILL_MS: Final = 2_000
 """Time limit for the end of a canceled check."""
 
 
-class Doctor(QObject):
+class Doctor(WindowPart):
     """Dialog for the installation check, with the check and its findings."""
 
-    def __init__(self, profile: Profile | None, notice: NoticeBar, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._profile, self._notice, self._parent = profile, notice, parent
+    def __init__(self, shared: SharedParts) -> None:
+        super().__init__(shared)
         self.page: Diagnostics | None = None
         self.findings: list[CheckResult] = []
         self._process: QProcess | None = None
@@ -42,7 +41,7 @@ class Doctor(QObject):
     def examine(self) -> None:
         """Show the dialog and run all checks (again)."""
         if self.page is None:
-            self.page = Diagnostics(self._parent)
+            self.page = Diagnostics(self._window)
             self.page.again_wanted.connect(self.examine)
             self.page.bundle_wanted.connect(self.save_bundle)
         self.page.show()
@@ -63,7 +62,7 @@ class Doctor(QObject):
     def save_bundle(self) -> None:
         """Ask for a file and write the bundle to it."""
         title, kind = tr("Save a support bundle"), tr("Zip files (*.zip)")
-        chosen, _ = QFileDialog.getSaveFileName(self._parent, title, "mirrordrill-support.zip", kind)
+        chosen, _ = QFileDialog.getSaveFileName(self._window, title, "mirrordrill-support.zip", kind)
         if not chosen:
             return
         file = Path(chosen)

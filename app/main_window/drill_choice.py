@@ -4,43 +4,25 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QObject
-
 from app.files.generated_drills import GENERATORS, GeneratedDrill, candidates, generate_drill
-from app.main_window.confirmations import Confirmations
-from app.main_window.library import Library
 from app.main_window.navigation import Navigation
-from app.main_window.run_controller import RunController
-from app.main_window.session import HostSession
+from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.briefing import BriefPage
 from app.widgets.busy_cursor import show_busy_cursor
-from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.drill import Drill
 
 
-class DrillChoice(QObject):
+class DrillChoice(WindowPart):
     """Selection of a drill in the window; remembers which scenario was shown last."""
 
-    def __init__(
-        self,
-        brief: BriefPage,
-        navigation: Navigation,
-        session: HostSession,
-        play: RunController,
-        library: Library,
-        irrevocable: Confirmations,
-        notice: NoticeBar,
-        parent: QObject,
-    ) -> None:
-        super().__init__(parent)
-        self._brief, self._navigation, self._notice = brief, navigation, notice
-        self._session, self._play, self._library = session, play, library
-        self._irrevocable = irrevocable
+    def __init__(self, shared: SharedParts, brief: BriefPage, navigation: Navigation) -> None:
+        super().__init__(shared)
+        self._brief, self._navigation = brief, navigation
         self.scenario: Scenario | None = None
         self._seed = 0
-        play.began.connect(self._note)
+        shared.play.began.connect(self._note)
         brief.started.connect(self.start)
 
     def _note(self, drill: Drill) -> None:

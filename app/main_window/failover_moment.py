@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from PySide6.QtCore import QElapsedTimer, QObject, QSize, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QSize, QTimer, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
@@ -15,10 +15,8 @@ from app import settings
 from app.export.gif import GifWriter, Pixels
 from app.files import atomic_write
 from app.main_window.desk_page import DeskPage
-from app.main_window.run_controller import RunController
-from app.main_window.session import HostSession
+from app.main_window.shared_parts import SharedParts, WindowPart
 from app.main_window.task_runner import TaskRunner
-from app.settings import WindowSettings
 from app.view_models.failover_moment import moment as times
 from app.view_models.failover_moment.facts import StageFacts, Vote, capture_facts, find_redo_kb
 from app.view_models.failover_moment.moment import Moment, make_moment
@@ -108,24 +106,16 @@ REVEAL_MS: Final = 700
 """Wall time after which the next requirement is judged. Ours."""
 
 
-class FailoverMoment(QObject):
+class FailoverMoment(WindowPart):
     """Controller that shows and hides the stage; it may pause the run but changes nothing in it."""
 
     abandoned = Signal()
     """The user left the stage of the first run."""
 
-    def __init__(
-        self,
-        page: DeskPage,
-        session: HostSession,
-        play: RunController,
-        notice: NoticeBar,
-        store: WindowSettings,
-        window: QWidget,
-    ) -> None:
-        super().__init__(window)
-        self._page, self._session, self._play = page, session, play
-        self._notice, self._store = notice, store
+    def __init__(self, shared: SharedParts, page: DeskPage) -> None:
+        super().__init__(shared)
+        session = shared.session
+        self._page = page
         self.stage = FailoverStage()
         page.add_stage(self.stage)
         self.state = ""
@@ -163,7 +153,7 @@ class FailoverMoment(QObject):
         session.happened.connect(self._hear)
         session.world_changed.connect(lambda _: self._look())
         session.running_changed.connect(self._show_running)
-        play.began.connect(lambda _: self.close())
+        shared.play.began.connect(lambda _: self.close())
 
     # --- when it comes --------------------------------------------------------------------------------------
 

@@ -19,17 +19,15 @@ from app.files.bundle import BundleError
 from app.files.scenario_files import ScenarioNotFoundError
 from app.files.sql_files import ScriptFileError
 from app.main_window import dialogs
-from app.main_window.confirmations import Confirmations
 from app.main_window.debrief_page import DebriefPage
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.quarantine import QuarantineGate
-from app.main_window.session import HostSession
+from app.main_window.shared_parts import SharedParts, WindowPart
 from app.settings import WindowSettings
 from app.views.console import Console
 from app.views.console.outcome import message_lines
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.event_table import EventTable
-from app.widgets.notice import NoticeBar
 from app.widgets.tables import plain_tip
 from app.words import formatting
 from app.words.language import tr
@@ -39,19 +37,12 @@ from engine.drill.authoring.scenario import escape_invisible
 from engine.overrides import override
 
 
-class Scripts(QObject):
+class Scripts(WindowPart):
     """File operations of the SQL windows and of the lists of events."""
 
-    def __init__(
-        self,
-        console: Console,
-        tables: Iterable[EventTable],
-        session: HostSession,
-        notice: NoticeBar,
-        parent: QWidget,
-    ) -> None:
-        super().__init__(parent)
-        self._parent, self._console, self._session, self._notice = parent, console, session, notice
+    def __init__(self, shared: SharedParts, console: Console, tables: Iterable[EventTable]) -> None:
+        super().__init__(shared)
+        self._console = console
         console.file_wanted.connect(self.act)
         for table in tables:
             table.save_wanted.connect(partial(self.save_rows, table))
@@ -62,7 +53,7 @@ class Scripts(QObject):
 
     def ask(self) -> None:
         """Have the user choose a script, and open it."""
-        name, _ = QFileDialog.getOpenFileName(self._parent, tr("Open a script"), "", _sql())
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Open a script"), "", _sql())
         if name:
             self.open(Path(name))
 
@@ -129,7 +120,7 @@ class Scripts(QObject):
 
         Return the written file.
         """
-        chosen, kind = QFileDialog.getSaveFileName(self._parent, title, suggested, kinds)
+        chosen, kind = QFileDialog.getSaveFileName(self._window, title, suggested, kinds)
         if not chosen:
             return None
         file = Path(chosen)
@@ -156,7 +147,7 @@ TOLD_MAX: Final = 5
 """Maximum problems of a bundle in the window's notice; `mirrordrill check` lists all."""
 
 
-class Files(QObject):
+class Files(WindowPart):
     """Opener of files: each kind goes to its own part; foreign files pass the *gate* first."""
 
     opened = Signal(str)
@@ -164,28 +155,26 @@ class Files(QObject):
 
     def __init__(
         self,
+        shared: SharedParts,
         scripts: Scripts,
         debriefing: DebriefPage,
         choice: DrillChoice,
         gate: QuarantineGate,
-        irrevocable: Confirmations,
-        notice: NoticeBar,
-        parent: QWidget,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(shared)
         self._scripts, self._debriefing, self._choice = scripts, debriefing, choice
-        self._gate, self._irrevocable, self._notice, self._parent = gate, irrevocable, notice, parent
+        self._gate = gate
 
     def ask(self) -> None:
         """Have a file chosen, and open it."""
-        name = dialogs.ask_file(self._parent)
+        name = dialogs.ask_file(self._window)
         if name:
             self.open(name)
 
     def ask_for_run(self) -> None:
         """Ask for a file with a recorded run."""
         title, kinds = tr("Open a recorded run"), tr("Runs (*.json)")
-        name, _ = QFileDialog.getOpenFileName(self._parent, title, "", kinds)
+        name, _ = QFileDialog.getOpenFileName(self._window, title, "", kinds)
         if name:
             self.open(name)
 

@@ -6,18 +6,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QObject, QPoint, QRect, QTimer, Signal
+from PySide6.QtCore import QPoint, QRect, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from app import settings
-from app.main_window.confirmations import Confirmations
 from app.main_window.desk_page import DeskPage
 from app.main_window.failover_moment import FailoverMoment
-from app.main_window.library import Library
 from app.main_window.navigation import Navigation
-from app.main_window.run_controller import RunController
-from app.main_window.session import HostSession
-from app.settings import WindowSettings
+from app.main_window.shared_parts import SharedParts, WindowPart
 from app.view_models import first_run
 from app.view_models.first_run import CAPTIONS, PRINCIPAL, RunCaption, make_captions
 from app.views.coach_mark import CoachMark
@@ -33,31 +29,20 @@ FAST: Final = 10.0
 """Speed while the server boots: a minute and a half takes nine seconds."""
 
 
-class FirstRun(QObject):
+class FirstRun(WindowPart):
     """Plays the lab, unrecorded. It pauses its own clock only; no drill and no page waits for it."""
 
     finished = Signal()
     """The lost server is back, and the next drill is wanted."""
 
     def __init__(
-        self,
-        page: DeskPage,
-        navigation: Navigation,
-        session: HostSession,
-        play: RunController,
-        moment: FailoverMoment,
-        library: Library,
-        irrevocable: Confirmations,
-        store: WindowSettings,
-        window: QWidget,
+        self, shared: SharedParts, page: DeskPage, navigation: Navigation, moment: FailoverMoment
     ) -> None:
-        super().__init__(window)
+        super().__init__(shared)
         self._desk, self._topology, self._navigation = page.desk, page.topology, navigation
-        self._session, self._play, self._library = session, play, library
         self._moment, self._stage = moment, moment.stage
         moment.abandoned.connect(self._skip)
-        self._irrevocable, self._store, self._window = irrevocable, store, window
-        self.mark = CoachMark(window)
+        self.mark = CoachMark(shared.window)
         self.mark.skipped.connect(self._skip)
         self.mark.accepted.connect(self._continue)
         self._drill: Drill | None = None
@@ -68,9 +53,9 @@ class FirstRun(QObject):
         """Reaction to the button of the mark."""
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._resume_clock)
-        session.happened.connect(self._process_events)
-        session.world_changed.connect(lambda _: self._check_time())
-        play.began.connect(self._note)
+        shared.session.happened.connect(self._process_events)
+        shared.session.world_changed.connect(lambda _: self._check_time())
+        shared.play.began.connect(self._note)
 
     # --- beginning and end ----------------------------------------------------------------------------------
 

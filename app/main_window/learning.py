@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject
-
 from app.files import certificates
 from app.main_window.debrief_page import DebriefPage
 from app.main_window.desk_page import DeskPage
-from app.main_window.run_controller import RunController
-from app.main_window.session import HostSession
+from app.main_window.shared_parts import SharedParts, WindowPart
 from app.main_window.task_runner import TaskRunner
 from app.view_models.debrief import model as cards
 from app.view_models.debrief.model import DebriefModel
@@ -21,19 +18,12 @@ from engine.drill.running.drill import Drill
 from engine.inputs import Input
 
 
-class Learning(QObject):
+class Learning(WindowPart):
     """Player of the lessons of one run; nothing is recorded or scored."""
 
-    def __init__(
-        self,
-        page: DeskPage,
-        session: HostSession,
-        play: RunController,
-        debriefing: DebriefPage,
-        parent: QObject,
-    ) -> None:
-        super().__init__(parent)
-        self._session, self._play, self._debriefing = session, play, debriefing
+    def __init__(self, shared: SharedParts, page: DeskPage, debriefing: DebriefPage) -> None:
+        super().__init__(shared)
+        self._debriefing = debriefing
         self.bar = LessonBar()
         page.insert_bar(self.bar)
         self._task = TaskRunner(self)
@@ -46,9 +36,9 @@ class Learning(QObject):
         """The player may still answer."""
         self.bar.pressed.connect(self._press)
         debriefing.lessons_wanted.connect(self.start)
-        session.world_changed.connect(lambda _: self._judge_answer())
-        session.happened.connect(lambda _: self._judge_answer())
-        play.began.connect(lambda _: self._hide())
+        shared.session.world_changed.connect(lambda _: self._judge_answer())
+        shared.session.happened.connect(lambda _: self._judge_answer())
+        shared.play.began.connect(lambda _: self._hide())
 
     # --- lessons --------------------------------------------------------------------------------------------
 

@@ -12,9 +12,8 @@ from app.files.scenario_files import ScenarioNotFoundError
 from app.files.summary import ScenarioSummary, sort_key
 from app.storage import Profile, ResultRow, StorageError, UnfinishedRun
 from app.view_models import progress
-from app.view_models.drill_cards import Card
 from app.view_models.progress import LearnerProgress
-from app.view_models.start_page import InterruptedRun, NextDrill, recommend
+from app.view_models.start_page import Card, InterruptedRun, NextDrill, recommend
 from app.views.history import FinishedRun
 from app.words.language import tr
 from engine.constants import TICKS_PER_S

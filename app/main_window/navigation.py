@@ -2,23 +2,54 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from app import settings
 from app.main_window.desk_page import DeskPage
-from app.main_window.library import Library
-from app.main_window.run_controller import RunController
-from app.main_window.session import HostSession
-from app.main_window.start_page import StartPage
-from app.main_window.topology_layout import TopologyLayout
+from app.main_window.presenter_mode import TopologyLayout
+from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.history import RunHistoryPage
+from app.views.scenario_picker import ScenarioPicker
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.input_guard import guard
 from app.widgets.scroll_container import Pages
 from app.words.language import tr
 
 
-class Navigation(QObject):
+class StartPage(WindowPart):
+    """Start page, filled with the data of the library."""
+
+    def __init__(self, shared: SharedParts, picker: ScenarioPicker) -> None:
+        super().__init__(shared)
+        self.picker = picker
+
+    def fill(self) -> None:
+        """Read the drills again, and show them."""
+        self._library.read()
+        cards = self._library.cards()
+        self.picker.show_cards(cards, self._library.problems)
+        newcomer = self._library.is_new_user() and not self._store.get(settings.INTRODUCTION_SEEN)
+        self.picker.show_recommendation(self._library.recommended(cards), newcomer)
+        self.picker.show_interrupted(self._library.interrupted())
+
+    @show_busy_cursor()
+    def resume(self, run_id: int) -> None:
+        """Go on with an interrupted run."""
+        for run in self._play.unfinished():
+            if run.run_id == run_id:
+                self._play.resume(run)
+
+    def ask_to_give_up(self, run_id: int) -> None:
+        """End an interrupted run without a result, after a question."""
+        self._irrevocable.confirm("give_up", lambda: self._give_up(run_id))
+
+    def _give_up(self, run_id: int) -> None:
+        self._play.give_up(run_id)
+        self.picker.show_interrupted(self._library.interrupted())
+
+
+class Navigation(WindowPart):
     """Navigation between pages. Leaving the desk keeps a run that can be continued."""
 
     desk_wanted = Signal()
@@ -26,20 +57,16 @@ class Navigation(QObject):
 
     def __init__(
         self,
+        shared: SharedParts,
         pages: Pages,
         start_page: StartPage,
         history: RunHistoryPage,
         desk_page: DeskPage,
         cards: TopologyLayout,
-        session: HostSession,
-        play: RunController,
-        library: Library,
-        parent: QObject,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(shared)
         self._pages, self._start_page, self._history = pages, start_page, history
         self._desk_page, self._cards = desk_page, cards
-        self._session, self._play, self._library = session, play, library
 
     @property
     def on_desk(self) -> bool:

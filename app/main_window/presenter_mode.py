@@ -1,4 +1,4 @@
-"""Presenting: large text, few panels, the whole screen, and back to how it was."""
+"""Presenter mode, full screen, and the notes and positions on the topology that outlive a run."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app import settings
 from app.main_window.appearance import Appearance
 from app.main_window.desk import COMES_BACK_MS, LAYOUT_VERSION, Desk
-from app.main_window.run_controller import RunController
-from app.main_window.session import HostSession
+from app.main_window.shared_parts import SharedParts, WindowPart
 from app.settings import WindowSettings
 from app.views.topology import Topology
 from app.views.topology.notes import Note
@@ -20,6 +19,45 @@ from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.docks import PRESENTER, PROFILES
 from app.widgets.scroll_container import Pages
 from engine.drill.running.drill import Drill
+
+
+class TopologyLayout(WindowPart):
+    """Positions of the cards as the user left them in the same scenario."""
+
+    def __init__(self, shared: SharedParts, topology: Topology) -> None:
+        super().__init__(shared)
+        self._topology = topology
+
+    def put(self, drill: Drill) -> None:
+        """Restore the card positions of the drill."""
+        places = _places(self._store).get(drill.scenario.name, {})
+        self._topology.put({name: (float(x), float(y)) for name, (x, y) in places.items()})
+
+    def keep(self, drill: Drill) -> None:
+        """Store the card positions of the drill."""
+        places = _places(self._store)
+        places[drill.scenario.name] = {name: list(place) for name, place in self._topology.places().items()}
+        self._store.set(settings.PLACES, json.dumps({name: cards for name, cards in places.items() if cards}))
+
+
+def _places(store: WindowSettings) -> dict[str, dict[str, list[float]]]:
+    """Return the stored positions without the invalid ones; nothing if the setting is invalid."""
+    found = store.json(settings.PLACES)
+    if not isinstance(found, dict):
+        return {}
+    return {
+        scenario: {name: place for name, place in cards.items() if _is_position(place)}
+        for scenario, cards in found.items()
+        if isinstance(cards, dict)
+    }
+
+
+def _is_position(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(type(part) in (int, float) and abs(part) <= settings.FAR for part in value)
+    )
 
 
 class FullScreen(QObject):
@@ -63,19 +101,16 @@ TEXT_SCALE: Final = 1.5
 """Text for the back row: at 1920 pixels across, 15 points are read from eight screen widths away. Assumed."""
 
 
-class PresenterMode(QObject):
+class PresenterMode(WindowPart):
     """Presenter mode.
 
     It stores the former layout in the settings, so that even a killed program restores it.
     """
 
-    def __init__(
-        self, appearance: Appearance, topology: Topology, store: WindowSettings, window: QWidget
-    ) -> None:
+    def __init__(self, shared: SharedParts, appearance: Appearance, topology: Topology) -> None:
         """Create the mode; *window* fills the screen."""
-        super().__init__(window)
+        super().__init__(shared)
         self._appearance, self._topology = appearance, topology
-        self._store, self._window = store, window
         self.stop()
 
     @property
@@ -119,24 +154,16 @@ def _scale(text: str) -> float:
     return known.get(text, 1.0)
 
 
-class TopologyNotes(QObject):
+class TopologyNotes(WindowPart):
     """Notes on the topology, loaded at the start of a drill and stored when it is left."""
 
-    def __init__(
-        self,
-        topology: Topology,
-        session: HostSession,
-        play: RunController,
-        pages: Pages,
-        store: WindowSettings,
-        parent: QObject,
-    ) -> None:
-        super().__init__(parent)
-        self._topology, self._store = topology, store
+    def __init__(self, shared: SharedParts, topology: Topology, pages: Pages) -> None:
+        super().__init__(shared)
+        self._topology = topology
         self._scenario = ""
-        play.began.connect(self._put)
-        session.finished.connect(lambda _: self.keep())
-        session.drill_changed.connect(lambda _: self.keep())
+        shared.play.began.connect(self._put)
+        shared.session.finished.connect(lambda _: self.keep())
+        shared.session.drill_changed.connect(lambda _: self.keep())
         pages.currentChanged.connect(lambda _: self.keep())
 
     def _put(self, drill: Drill) -> None:

@@ -7,21 +7,17 @@ from contextlib import suppress
 from itertools import chain
 from typing import Final
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QWidget
-
 from app.files import accepted_files, bundle_store, run_files, scenario_files
 from app.files.accepted_files import AcceptedText
 from app.files.bundle import Bundle
 from app.files.bundle_store import BundleStoreError, DrillOffer, RunOffer
 from app.files.run_files import RunFileError
 from app.main_window.navigation import Navigation
-from app.main_window.session import HostSession
-from app.storage import Profile, StorageError
+from app.main_window.shared_parts import SharedParts, WindowPart
+from app.storage import StorageError
 from app.views.accepted_files import AcceptedFile, AcceptedFiles
 from app.views.quarantine import BundleItem, Fact, Quarantine, facts_of
 from app.views.scenario_picker import ScenarioPicker
-from app.widgets.notice import NoticeBar
 from app.words import formatting
 from app.words.language import tr, trn
 from app.words.localization import localize
@@ -36,22 +32,13 @@ _DRILL, _RUN = "drill ", "run "
 """Before the names of a bundle's items."""
 
 
-class QuarantineGate(QObject):
+class QuarantineGate(WindowPart):
     """Check whether a file is foreign, and the question before it is opened."""
 
-    def __init__(
-        self,
-        profile: Profile | None,
-        navigation: Navigation,
-        session: HostSession,
-        picker: ScenarioPicker,
-        notice: NoticeBar,
-        parent: QWidget,
-    ) -> None:
+    def __init__(self, shared: SharedParts, navigation: Navigation, picker: ScenarioPicker) -> None:
         """Create the guard; *picker* then lists the drills of an accepted bundle."""
-        super().__init__(parent)
-        self._profile, self._navigation, self._picker = profile, navigation, picker
-        self._session, self._notice, self._parent = session, notice, parent
+        super().__init__(shared)
+        self._navigation, self._picker = navigation, picker
         self._page: Quarantine | None = None
         self._accepted = self._remembered()
         self._pending_request: tuple[AcceptedText, Callable[[], None]] | None = None
@@ -225,7 +212,7 @@ class QuarantineGate(QObject):
 
     def show_accepted(self) -> None:
         """List the accepted files."""
-        listed = self.listed = AcceptedFiles(self._parent)
+        listed = self.listed = AcceptedFiles(self._window)
         listed.forget_wanted.connect(self.forget)
         listed.finished.connect(self._close_list)
         self._fill()

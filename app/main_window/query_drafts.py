@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
-from app.storage import Profile, StorageError
+from app.main_window.shared_parts import SharedParts, WindowPart
+from app.storage import StorageError
 from app.views.console import Console
 from app.views.console.tabs import ClosedWindow, server_of
 
 if TYPE_CHECKING:
-    from app.main_window.run_controller import RunController
     from engine.drill.running.drill import Drill
 
 EDITOR_DRAFT: Final = "editor"
@@ -49,17 +49,15 @@ OF_A_RUN, CLOSED = "tabs", "closed"
 """First part of a draft's key: "tabs/RUN/WINDOW" of a run's open windows, "closed/NUMBER/SERVER" of closed ones."""
 
 
-class QueryDrafts(QObject):
+class QueryDrafts(WindowPart):
     """Texts of the SQL windows, each run's own, written into the profile while they are typed."""
 
     said = Signal(str)
     """Signal with the reason for which the texts could not be saved."""
 
-    def __init__(
-        self, console: Console, profile: Profile | None, play: RunController, parent: QObject
-    ) -> None:
-        super().__init__(parent)
-        self._console, self._profile, self._play = console, profile, play
+    def __init__(self, shared: SharedParts, console: Console) -> None:
+        super().__init__(shared)
+        self._console = console
         self._reported_problem = ""
         self._of: object = None
         """The tree of branches whose texts are in the windows."""

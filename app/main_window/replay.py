@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QLabel, QProgressBar, QToolButton, QWidget
+from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QLabel, QProgressBar, QToolButton, QWidget
 
 from app.main_window.desk_page import DeskPage
-from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
+from app.main_window.shared_parts import SharedParts, WindowPart
+from app.views.charts import Charts
+from app.views.charts.export import ChartExportError
 from app.views.look_back import LookBack
+from app.widgets.docks import Span, SpanChooser, TimeChooser, TimeRangeView
 from app.widgets.layouts import lay_row
 from app.widgets.notice import NoticeBar
 from app.words import formatting
@@ -21,6 +25,68 @@ from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
 from engine.events import Event
 from engine.model import World, ticks
+
+
+class TimeSelection(WindowPart):
+    """Selected moment (seconds since the start) and span, passed to every view that can show them."""
+
+    def __init__(self, shared: SharedParts, views: Sequence[object]) -> None:
+        """Connect *views*; those that show or select a time implement the protocols of `app.widgets.docks`."""
+        super().__init__(shared)
+        self.time_s: float | None = None
+        self.span: Span | None = None
+        self._views = [view for view in views if isinstance(view, TimeRangeView)]
+        for view in views:
+            if isinstance(view, TimeChooser):
+                view.time_selected.connect(lambda t_s, view=view: self.point_at(t_s, view))
+            if isinstance(view, SpanChooser):
+                view.span_selected.connect(lambda span, view=view: self.choose_span(span, view))
+        shared.session.drill_changed.connect(self._restore_selection)
+        shared.play.began.connect(lambda _: self.forget())
+
+    def point_at(self, t_s: float | None, source: object = None) -> None:
+        """Move the cursor of every view to a time; None hides it."""
+        self.time_s = t_s
+        for view in self._views:
+            if view is not source:
+                view.show_time(t_s)
+
+    def choose_span(self, span: Span | None, source: object = None) -> None:
+        """Let every view show only this time range; None: all of the time."""
+        self.span = span
+        for view in self._views:
+            if view is not source:
+                view.show_between(span)
+
+    @Slot()
+    def forget(self) -> None:
+        """Clear the selection."""
+        self.choose_span(None)
+        self.point_at(None)
+
+    def _restore_selection(self) -> None:
+        """Show another time of the run and keep the selection."""
+        if self.span is not None:
+            self.choose_span(self.span)
+        if self.time_s is not None:
+            self.point_at(self.time_s)
+
+
+def save_charts(charts: Charts, notice: NoticeBar, parent: QWidget) -> None:
+    """Ask for a file and write the charts into it."""
+    kinds = ";;".join((tr("Picture (*.png)"), tr("Drawing (*.svg)"), tr("Values (*.csv)")))
+    path, kind = QFileDialog.getSaveFileName(parent, tr("Save the charts"), "charts.png", kinds)
+    if not path:
+        return
+    if "." not in path.rpartition("/")[2]:
+        path += kind[kind.index("*") + 1 : kind.index(")")]
+    try:
+        charts.save(path)
+    except ChartExportError as problem:
+        notice.warn(str(problem))
+    else:
+        notice.show_info(tr("Saved: {file}").format(file=path))
+
 
 ROOM_LINES: Final = 60
 """A window of fewer lines of text in width has no room for the words; the bar has them as its tip."""
@@ -60,17 +126,14 @@ NEAR_S: Final = 0.005
 """Half a tick: marks this near to the moment on screen are the moment on screen."""
 
 
-class ReplayControls(QObject):
+class ReplayControls(WindowPart):
     """Connects time line, bar and session."""
 
     left = Signal()
     """From a run that is over, back to its debrief."""
 
-    def __init__(
-        self, page: DeskPage, session: HostSession, play: RunController, notice: NoticeBar, parent: QObject
-    ) -> None:
-        super().__init__(parent)
-        self._session, self._play, self._notice = session, play, notice
+    def __init__(self, shared: SharedParts, page: DeskPage) -> None:
+        super().__init__(shared)
         self._timeline = page.timeline
         self._shown_position: tuple[int, int] | None = None
         """Run on the time line, and the number of its events that the time line shows."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
-from app.files.seeds import any_seed
+from app.files.generated_drills import any_seed
 from app.host import NoRecorder, Recorder, RecordingError
 from app.main_window import recorder
 from app.main_window.recorder import LateRecorder, ProfileRecorder

@@ -6,18 +6,15 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QMessageBox
 
-from app.main_window.library import Library
 from app.main_window.navigation import Navigation
-from app.main_window.run_controller import RunController
-from app.main_window.session import HostSession
-from app.storage import Profile, RunId, StorageError
+from app.main_window.shared_parts import SharedParts, WindowPart
+from app.storage import RunId, StorageError
 from app.view_models import run_comparison
 from app.views.history import FinishedRun, RunHistoryPage
 from app.widgets.busy_cursor import show_busy_cursor
-from app.widgets.notice import NoticeBar
 from app.words.language import tr, trn
 from app.words.localization import localize as said_of
 
@@ -26,21 +23,12 @@ if TYPE_CHECKING:
     from app.views.run_comparison import RunComparison
 
 
-class FinishedRuns(QObject):
+class FinishedRuns(WindowPart):
     """The page of two runs is made when it is first opened."""
 
-    def __init__(
-        self,
-        profile: Profile | None,
-        history: RunHistoryPage,
-        navigation: Navigation,
-        library: Library,
-        notice: NoticeBar,
-        parent: QWidget,
-    ) -> None:
-        super().__init__(parent)
-        self._profile, self._navigation, self._library = profile, navigation, library
-        self._notice, self._parent = notice, parent
+    def __init__(self, shared: SharedParts, history: RunHistoryPage, navigation: Navigation) -> None:
+        super().__init__(shared)
+        self._navigation = navigation
         self.page: RunComparison | None = None
         history.compared.connect(self.compare)
         history.deleted.connect(self._ask)
@@ -76,7 +64,7 @@ class FinishedRuns(QObject):
         )
 
     def _ask(self, runs: Sequence[FinishedRun]) -> None:
-        box = QMessageBox(self._parent)
+        box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle(tr("Delete runs"))
         box.setTextFormat(Qt.TextFormat.PlainText)  # a title may contain HTML
@@ -126,26 +114,18 @@ def _name(run: FinishedRun, time: str = "%H:%M") -> str:
     return run.finished_at.astimezone().strftime(f"%Y-%m-%d {time}")
 
 
-class BranchViews(QObject):
+class BranchViews(WindowPart):
     """Page with the branches of the current run, created when it is first opened."""
 
     left = Signal()
     """Back to the debrief where it was opened."""
 
-    def __init__(
-        self,
-        navigation: Navigation,
-        session: HostSession,
-        play: RunController,
-        notice: NoticeBar,
-        parent: QObject,
-    ) -> None:
-        super().__init__(parent)
-        self._navigation, self._session = navigation, session
-        self._play, self._notice = play, notice
+    def __init__(self, shared: SharedParts, navigation: Navigation) -> None:
+        super().__init__(shared)
+        self._navigation = navigation
         self.page: BranchPage | None = None
         self._from_desk = False
-        play.branches_changed.connect(self._refresh)
+        shared.play.branches_changed.connect(self._refresh)
 
     @show_busy_cursor()
     def show(self) -> None:

@@ -8,24 +8,22 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-from app.files import scenario_files
+from app.files import atomic_write, scenario_files
 from app.files.scenario_files import ScenarioNotFoundError
-from app.main_window import save_scenario
 from app.main_window.appearance import Appearance
-from app.main_window.confirmations import Confirmations
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.navigation import Navigation
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.query_drafts import EDITOR_DRAFT, DebounceTimer
-from app.main_window.run_controller import RunController
-from app.main_window.save_scenario import ScenarioSaver
-from app.storage import Profile, StorageError
+from app.main_window.shared_parts import SharedParts, WindowPart
+from app.storage import StorageError
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.notice import NoticeBar
 from app.words.language import tr
+from app.words.localization import localize
 from app.words.localization import localize as said_of
 from engine.drill.authoring import run_scenario
 from engine.drill.authoring.scenario import Scenario
@@ -34,6 +32,110 @@ from engine.json_text import parse_json
 
 if TYPE_CHECKING:
     from app.views.editor import ScenarioEditor
+
+
+class ScenarioSaver(WindowPart):
+    """Dialog that saves a scenario; saved files are accepted from then on."""
+
+    def __init__(self, shared: SharedParts, gate: QuarantineGate) -> None:
+        super().__init__(shared)
+        self._gate = gate
+
+    def ask(self, title: str, suggested: str, current: Path | None = None) -> Path | None:
+        """Ask for a file, at first in the user's own folder; None if canceled.
+
+        The name is made valid for a scenario. If the valid name belongs to another existing file, not
+        *current*, ask again.
+        """
+        folder = scenario_files.own_folder()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            folder = Path.home()
+        chosen, _ = QFileDialog.getSaveFileName(
+            self._window, title, str(folder / suggested), tr("Scenarios (*.toml)")
+        )
+        if not chosen:
+            return None
+        path = Path(chosen)
+        named = path.with_name(f"{run_scenario.slug(path.stem)}.toml")
+        asked = named in (path, current) or not named.exists()
+        return named if asked or self._may_replace(named) else None
+
+    def write(self, file: Path, text: str) -> bool:
+        """Write *text* to *file*, completely or not at all, and mark it as accepted.
+
+        Report the reason and return False if that fails.
+        """
+        if scenario_files.is_shipped_name(file.stem):
+            said = tr("{name} is a shipped drill and cannot be replaced. Choose another name.")
+            self._notice.warn(said.format(name=file.stem))
+            return False
+        try:
+            atomic_write.write(file, text)
+        except OSError as error:
+            said = tr("{file} cannot be written: {reason}.")
+            self._notice.warn(said.format(file=file, reason=error.strerror))
+            return False
+        self._gate.trust(text)
+        return True
+
+    def _may_replace(self, file: Path) -> bool:
+        said = tr("{file} already exists. Replace it?").format(file=file.name)
+        buttons = QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No
+        answer = QMessageBox.question(self._window, tr("Save the scenario"), said, buttons)
+        return answer == QMessageBox.StandardButton.Yes
+
+
+NAME_MAX: Final = 60
+"""Characters of a scenario's name, by its schema."""
+
+
+def check_story_visible(drill: Drill, notice: NoticeBar) -> bool:
+    """Return whether the story may be shown (an exam must be over); show the reason if not."""
+    if drill.is_truth_hidden:
+        notice.warn(tr("You can save an exam as a scenario after it ends."))
+        return False
+    return True
+
+
+def suggested_name(drill: Drill) -> str:
+    """Return the default name of a scenario made from this run."""
+    return f"my-{drill.scenario.name}"[:NAME_MAX].rstrip("-_")
+
+
+class RunAsScenario(WindowPart):
+    """Conversion of the current run, or of the run of the debrief, into a scenario."""
+
+    def __init__(self, shared: SharedParts, saver: ScenarioSaver) -> None:
+        super().__init__(shared)
+        self._saver = saver
+
+    def save(self) -> None:
+        """Ask for a file in the user's own folder and write the run as a scenario."""
+        tree = self._play.branches
+        if tree is None:
+            self._notice.show_info(tr("Open a run first; then you can save it as a scenario."))
+            return
+        drill = tree.history.drill
+        if not check_story_visible(drill, self._notice):
+            return
+        self._session.pause()
+        file = self._saver.ask(tr("Save this run as a scenario"), f"{suggested_name(drill)}.toml")
+        if file is not None:
+            self._write(drill, file)
+
+    def _write(self, drill: Drill, file: Path) -> None:
+        """Write *drill* to *file*, completely or not at all; report an obstacle."""
+        try:
+            text = run_scenario.scenario_from_drill(drill, file.stem)
+        except run_scenario.ScenarioRecordingError as problem:
+            self._notice.warn(localize(str(problem)))
+            return
+        if self._saver.write(file, text):
+            told = tr("Saved: {file}. Replace the texts that begin with “{mark}”; Check lists them.")
+            self._notice.show_info(told.format(file=file, mark=run_scenario.TO_WRITE.strip()))
+
 
 DRAFT_MS: Final = 400
 """Pause in typing after which the draft is written down, as for the SQL windows."""
@@ -45,7 +147,7 @@ NAME_KEPT: Final = 50
 """Characters of a drill's name in the name of its copy, so that the copy's name has at most 60."""
 
 
-class EditorLauncher(QObject):
+class EditorLauncher(WindowPart):
     """Opens the editor with a new text, a file, a copy of a drill or the last run."""
 
     file_opened = Signal(str)
@@ -53,28 +155,24 @@ class EditorLauncher(QObject):
 
     def __init__(
         self,
-        profile: Profile | None,
+        shared: SharedParts,
         navigation: Navigation,
         choice: DrillChoice,
-        play: RunController,
         saver: ScenarioSaver,
         gate: QuarantineGate,
-        irrevocable: Confirmations,
         appearance: Appearance,
-        notice: NoticeBar,
-        parent: QWidget,
     ) -> None:
-        super().__init__(parent)
-        self._profile, self._navigation, self._choice, self._play = profile, navigation, choice, play
-        self._saver, self._gate, self._irrevocable = saver, gate, irrevocable
-        self._appearance, self._notice, self._parent = appearance, notice, parent
+        super().__init__(shared)
+        self._navigation, self._choice = navigation, choice
+        self._saver, self._gate = saver, gate
+        self._appearance = appearance
         self._page: ScenarioEditor | None = None
         self._reported_problem = ""
         self._save_pause = DebounceTimer(DRAFT_MS, self)
         self._save_pause.timeout.connect(self.keep_draft)
         self._last_run: Drill | None = None
         """Drill that was on the desk last. The editor has replaced it there."""
-        play.began.connect(self._note_run)
+        shared.play.began.connect(self._note_run)
 
     @property
     def page(self) -> ScenarioEditor:
@@ -118,7 +216,7 @@ class EditorLauncher(QObject):
         folder = scenario_files.own_folder()
         start = str(folder if folder.is_dir() else Path.home())
         kinds = tr("Scenarios (*.toml)")
-        chosen, _ = QFileDialog.getOpenFileName(self._parent, tr("Open a scenario"), start, kinds)
+        chosen, _ = QFileDialog.getOpenFileName(self._window, tr("Open a scenario"), start, kinds)
         if chosen:
             self.open_file(chosen)
 
@@ -167,9 +265,9 @@ class EditorLauncher(QObject):
         if drill is None:
             self._notice.show_info(tr("Play in the lab first. Your actions there become the scenario."))
             return
-        if not save_scenario.check_story_visible(drill, self._notice) or not self._may_leave():
+        if not check_story_visible(drill, self._notice) or not self._may_leave():
             return
-        name = save_scenario.suggested_name(drill)
+        name = suggested_name(drill)
         try:
             text = run_scenario.scenario_from_drill(drill, name)
         except run_scenario.ScenarioRecordingError as problem:
@@ -210,7 +308,7 @@ class EditorLauncher(QObject):
         """Return whether the editor may close: the text is saved in a file, or the user discards it."""
         if self._page is None or not self._page.changed:
             return True
-        box = QMessageBox(self._parent)
+        box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Question)
         box.setText(tr("{file} has unsaved changes.").format(file=self._page.file_name))
         save = box.addButton(tr("Save"), QMessageBox.ButtonRole.AcceptRole)

@@ -6,14 +6,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QTimer
 
-from app.main_window.session import HostSession
+from app.main_window.shared_parts import SharedParts, WindowPart
 from app.serve.listener import HOST, Listener, PortUnavailableError
 from app.serve.service import LOGIN, TOOLS, Address, format_connection_string
 from app.views.sql_clients import ClientInput, OpenConnection, SqlClients
-from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.time.history import History
@@ -32,16 +30,16 @@ CLIENT: Final = "#tds"
 """In the names of the connections of clients (app/serve/listener.py)."""
 
 
-class ClientPorts(QObject):
+class ClientPorts(WindowPart):
     """Ports for SQL clients, and the list of clients.
 
     Their requests are inputs of the run. Sockets are served in the window's thread by a timer, so that nobody
     reads the world while it changes.
     """
 
-    def __init__(self, session: HostSession, notice: NoticeBar, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._session, self._notice, self._parent = session, notice, parent
+    def __init__(self, shared: SharedParts) -> None:
+        super().__init__(shared)
+        session = shared.session
         self.listener: Listener | None = None
         self.window: SqlClients | None = None
         self._history: History | None = None
@@ -64,7 +62,7 @@ class ClientPorts(QObject):
         if self.listener is None and not self._open():
             return
         if self.window is None:
-            self.window = SqlClients(TOOLS, self._string, self._databases, self._parent)
+            self.window = SqlClients(TOOLS, self._string, self._databases, self._window)
             self.window.end_wanted.connect(self.close)
         self.show_now()
         self.window.show()

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.main_window.drill_choice import DrillChoice
-from app.main_window.library import Library
 from app.main_window.navigation import Navigation
+from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.help import PAGE_OF, Help
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.scroll_container import Pages
@@ -57,14 +57,12 @@ class ToolPages(QObject):
             self.fidelity.stop()
 
 
-class ProgressPages(QObject):
+class ProgressPages(WindowPart):
     """Pages with skills and due drills. A running drill waits, and its desk returns afterwards."""
 
-    def __init__(
-        self, navigation: Navigation, choice: DrillChoice, library: Library, parent: QObject
-    ) -> None:
-        super().__init__(parent)
-        self._navigation, self._choice, self._library = navigation, choice, library
+    def __init__(self, shared: SharedParts, navigation: Navigation, choice: DrillChoice) -> None:
+        super().__init__(shared)
+        self._navigation, self._choice = navigation, choice
         self.page: ProgressPage | None = None
 
     @show_busy_cursor()

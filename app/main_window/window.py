@@ -14,7 +14,7 @@ from app import settings
 from app.files import folders, summary
 from app.main_window.menus import MENUS
 from app.settings import WindowSettings
-from app.view_models.drill_cards import Card
+from app.view_models.start_page import Card
 from app.views.scenario_picker import ScenarioPicker
 from app.widgets.layouts import lay_column
 from app.widgets.notice import NoticeBar

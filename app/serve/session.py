@@ -83,11 +83,7 @@ def encode_answer(
 
     for said in in_order(messages, results):
         if not results and _is_unsupported(said):
-            said = {
-                **said,
-                "number": 50000,
-                "severity": 16,
-            }  # a client that waits for a result must get one
+            said = {**said, "number": 50000, "severity": 16}  # a client that waits for a result must get one
         if "columns" in said:
             flush_end()
             out += types.grid(said, tds)

@@ -67,8 +67,7 @@ def _copied(file: Path, folder: Path) -> Path:
             shutil.copyfile(log, folder / "copy.sqlite-wal")
     except OSError as error:
         raise StorageError(
-            ProblemKind.CANNOT_OPEN,
-            tr("{file} cannot be read: {why}.").format(file=file, why=error.strerror),
+            ProblemKind.CANNOT_OPEN, tr("{file} cannot be read: {why}.").format(file=file, why=error.strerror)
         ) from error
     return copy
 

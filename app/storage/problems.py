@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from app.files.folders import no_file
-from app.words.language import mark, tr
+from app.words.language import tr
+from engine.tables import read_table
 
 
 class ProblemKind(Enum):
@@ -54,53 +55,11 @@ def build_missing_error(file: Path) -> StorageError:
     return StorageError(ProblemKind.GONE, sentence.format(file=file))
 
 
-_BY_SQLITE_CODE = {
-    sqlite3.SQLITE_CANTOPEN: (
-        ProblemKind.CANNOT_OPEN,
-        mark("Cannot open the profile {file}. Its folder must exist, and you need write permission."),
-    ),
-    sqlite3.SQLITE_PERM: (
-        ProblemKind.CANNOT_OPEN,
-        mark("You have no permission to open the profile {file}."),
-    ),
-    sqlite3.SQLITE_READONLY: (
-        ProblemKind.READ_ONLY,
-        mark("Cannot write the profile {file}. You need write permission for the file and its folder."),
-    ),
-    sqlite3.SQLITE_IOERR_LOCK: (  # result code of an exclusive lock on a read-only file
-        ProblemKind.READ_ONLY,
-        mark(
-            "Cannot lock the profile {file}. You need write permission for the file and its "
-            "folder, and it must be on a local disk."
-        ),
-    ),
-    sqlite3.SQLITE_FULL: (
-        ProblemKind.DISK_FULL,
-        mark(
-            "The disk with {file} is full. Your latest action is not saved. Free some space and "
-            "repeat the action."
-        ),
-    ),
-    sqlite3.SQLITE_BUSY: (
-        ProblemKind.IN_USE,
-        mark("Another Mirrordrill uses the profile {file}. Close it first."),
-    ),
-    sqlite3.SQLITE_IOERR: (
-        ProblemKind.DISK_FAILED,
-        mark("Disk error while reading or writing {file} ({detail}). Your latest action is not saved."),
-    ),
-    sqlite3.SQLITE_NOTADB: (
-        ProblemKind.NOT_A_PROFILE,
-        mark("The file {file} is not a Mirrordrill profile. Move it to another folder and restart."),
-    ),
-    sqlite3.SQLITE_CORRUPT: (
-        ProblemKind.DAMAGED,
-        mark(
-            "The profile {file} is damaged ({detail}). Replace it with a backup from its folder, "
-            "or move it to another folder and restart."
-        ),
-    ),
+_BY_SQLITE_CODE: Final = {
+    getattr(sqlite3, row["code"]): (ProblemKind[row["kind"]], row["text"])
+    for row in read_table("app.storage", "sqlite_errors.tsv")
 }
+"""Result code -> kind and text; SQLITE_IOERR_LOCK is that of an exclusive lock on a read-only file."""
 
 
 _OTHER_TABLES = re.compile(r"no such (table|column)|already exists|duplicate column|has no column")

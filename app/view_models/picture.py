@@ -461,9 +461,7 @@ def _link_status(world: World, a: str, b: str) -> StatusSign:
         return StatusSign(mark("drops all packets"), "bad", "ring")
     if not there.passing or not back.passing:
         return StatusSign(
-            tr("no packets {way}").format(way=f"{a} → {b}" if back.passing else f"{b} → {a}"),
-            "bad",
-            "bar",
+            tr("no packets {way}").format(way=f"{a} → {b}" if back.passing else f"{b} → {a}"), "bad", "bar"
         )
     if any(_was_degraded(world, a, b)):
         return StatusSign(mark("degraded"), "warn", "warning")

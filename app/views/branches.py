@@ -33,7 +33,7 @@ from app.widgets.axes import TimeAxis, ValueAxis, value_range
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import follow_selection, name_box
 from app.words import formatting
-from app.words.counters import KB, PER_S
+from app.words.formatting import KB, PER_S
 from app.words.language import mark, tr
 from app.words.localization import describe_input, localize
 from engine.constants import TICKS_PER_S

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QMessageBox, QWidget
 
 from app.view_models import cluster_manager
 from app.view_models.cluster_manager import Action, ClusterRow
+from app.widgets import theme
 from app.widgets.bars import menu_button, open_menu_on
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import name_box
@@ -18,7 +18,6 @@ from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import World
-from engine.overrides import override
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -64,6 +63,7 @@ class ClusterManager(QWidget):
             margins=(6, 4, 6, 0),
         )
         lay_column(bar, self.title, (self.table, 1), on=self, margins=0, spacing=3)
+        theme.follow(self, theme.SHOWN, self._draw)
 
     # --- contract of views --------------------------------------------------------------------------------
 
@@ -86,11 +86,6 @@ class ClusterManager(QWidget):
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
         """Ignore events: the cluster database has everything."""
-
-    @override
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._draw()
 
     # --- what is shown ------------------------------------------------------------------------------------
 

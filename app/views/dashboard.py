@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QSplitter, QWidget
 
 from app.view_models import dashboard
 from app.view_models.dashboard import TONES, DatabaseRow, GroupDashboard, format_issues, worst
+from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import name_box
 from app.widgets.tables import TableColumn, TableModel, TableView
@@ -19,7 +19,6 @@ from app.words.language import mark, tr
 from app.words.localization import localize as translated
 from engine.events import Event
 from engine.model import World, ticks
-from engine.overrides import override
 from engine.protocol.groups import preconditions
 
 if TYPE_CHECKING:
@@ -146,6 +145,7 @@ class Dashboard(QWidget):
         ]
         self.setFocusProxy(self.servers)
         self._lay_out()
+        theme.follow(self, theme.SHOWN, self._draw)
 
     def _lay_out(self) -> None:
         bar = lay_row((self.servers, 1), (self.groups, 1), margins=(6, 4, 6, 0))
@@ -184,11 +184,6 @@ class Dashboard(QWidget):
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
         """Ignore events: the world has all data."""
-
-    @override
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._draw()
 
     def show_group(self, server: str, group: str) -> None:
         """Show the knowledge of *server* about *group*, if it has any."""

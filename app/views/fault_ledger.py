@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QFocusEvent, QResizeEvent
+from PySide6.QtGui import QAction, QFocusEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.widgets import keys, theme
@@ -21,7 +21,6 @@ from engine.drill.running.modes import Terms
 from engine.events import Event
 from engine.inputs import Input
 from engine.model import Fault, Tick, World
-from engine.overrides import override
 from engine.verbs import VERBS
 from engine.verbs.lines import is_requested, reverse_of
 
@@ -206,6 +205,7 @@ class FaultLedger(QWidget):
         self._show_theme()
         self._refresh()
         theme.follow(self, theme.PALETTE, self._show_theme)
+        theme.follow(self, theme.SIZE, self._share_width)
 
     def _lay_out(self) -> None:
         bar = Bar(tr("Faults"))
@@ -264,11 +264,6 @@ class FaultLedger(QWidget):
         widths = (metrics.horizontalAdvance(words) + CELL_PADDING_PX for words in (SHORT_FAULT, LONG_FAULT))
         least, longest = widths
         self.table.setColumnWidth(FAULT, max(least, min(left, longest)))
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._share_width()
 
     def _show_others(self, wanted: list[Fault]) -> None:
         """Show other rows; the selected fault stays selected if it still exists."""

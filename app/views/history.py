@@ -18,14 +18,7 @@ from PySide6.QtGui import (
     QPolygonF,
     QResizeEvent,
 )
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHeaderView,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QHeaderView, QLabel, QPushButton, QSizePolicy, QWidget
 
 from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row

@@ -7,17 +7,9 @@ from html import escape
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFont, QPageLayout, QResizeEvent, QTextDocument
+from PySide6.QtGui import QFont, QPageLayout, QTextDocument
 from PySide6.QtPrintSupport import QPrintDialog, QPrinter
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QTextBrowser,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QTextBrowser, QWidget
 
 from app.widgets import keys, theme
 from app.widgets.keys import COMMANDS, Command, Keys
@@ -25,7 +17,6 @@ from app.widgets.layouts import lay_column, lay_row
 from app.widgets.scroll_container import fit_on_screen
 from app.words import fuzzy
 from app.words.language import mark, tr
-from engine.overrides import override
 
 COLUMN_EM: Final = 44
 """Width of a column in letters."""
@@ -68,6 +59,7 @@ class ShortcutSheet(QDialog):
         lay_column(self.field, (self.sheet, 1), self._buttons(), on=self)
         fit_on_screen(self, 62 * self.fontMetrics().height(), 40 * self.fontMetrics().height())
         theme.follow(self, theme.LOOKS, self._show)
+        theme.follow(self, theme.SIZE, self._show)
 
     def _buttons(self) -> QHBoxLayout:
         row = lay_row((self._count, 1))
@@ -127,11 +119,6 @@ class ShortcutSheet(QDialog):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setWindowModality(Qt.WindowModality.WindowModal)
         dialog.show()
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._show()
 
 
 # --- what stands on it --------------------------------------------------------------------------------------

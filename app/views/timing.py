@@ -243,10 +243,7 @@ class PhaseBar(QStyledItemDelegate):
 
     @override
     def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         view = self.parent()
         assert isinstance(view, TableView)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
 from app.view_models.faces import KINDS, ClientFace, CopyFace, LinkFace, Picture, ServerFace, StatusSign
 from app.view_models.offers import ActionOffer, ActionTarget, list_offers
 from app.view_models.picture import all_copies, hide_unknown, picture_of
 from app.widgets.acts import SharedActions, put_heading
 from app.widgets.bars import menu_button, open_menu_on
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting, fuzzy
 from app.words.language import mark, tr
@@ -237,15 +238,12 @@ class TopologyTable(QWidget):
         open_menu_on(self.table, self.fill_menu)
         self.table.selectionModel().currentRowChanged.connect(lambda *_: self.chosen.emit(self.target))
         self.setFocusProxy(self.table)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(4, 4, 4, 4)
-        bar.addWidget(self.field)
-        bar.addWidget(menu_button(tr("Actions ▾"), tr("Actions for the selected rows"), self.fill_menu))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addWidget(self.table, 1)
+        bar = lay_row(
+            self.field,
+            menu_button(tr("Actions ▾"), tr("Actions for the selected rows"), self.fill_menu),
+            margins=4,
+        )
+        lay_column(bar, (self.table, 1), on=self, margins=0, spacing=0)
 
     def share(self, acts: SharedActions) -> None:
         """Use the actions of another view, which also asks for confirmation."""

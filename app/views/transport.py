@@ -9,15 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QFocusEvent, QFontMetrics, QKeyEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QLabel,
-    QLineEdit,
-    QProgressBar,
-    QSlider,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QProgressBar, QSlider, QToolButton, QWidget
 
 from app.view_models.picture import HasWorld
 from app.widgets import theme
@@ -199,16 +191,7 @@ class Transport(QWidget):
         clock = lay_column(self._clock, self._server_time, spacing=0)
         above = lay_row(self._speed, 0, self._note)
         speed = lay_column(above, _SliderArea(self._slider, self._progress), spacing=2)
-        lay_row(
-            clock,
-            Gap(10),
-            *self._buttons,
-            Gap(10),
-            speed,
-            on=self,
-            margins=(10, 4, 6, 4),
-            spacing=2,
-        )
+        lay_row(clock, Gap(10), *self._buttons, Gap(10), speed, on=self, margins=(10, 4, 6, 4), spacing=2)
 
     # --- what is shown --------------------------------------------------------------------------------------
 

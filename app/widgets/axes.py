@@ -11,7 +11,7 @@ import numpy.typing as npt
 from app.view_models.series import time_step_s
 from app.widgets.plots import AxisItem
 from app.words import formatting
-from app.words.counters import MS, SECONDS, Unit
+from app.words.formatting import MS, SECONDS, Unit
 
 Array = npt.NDArray[np.float64]
 
@@ -27,16 +27,43 @@ class FactorAxis(AxisItem):
 
     def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
         """Return (distance, positions) of the ticks."""
-        decades = [float(x) for x in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
         begun = range(math.floor(low), math.ceil(high))
         between = [decade + math.log10(part) for decade in begun for part in range(2, 10)]
-        return [(1.0, decades), (0.1, [x for x in between if low <= x <= high])]
+        return [(1.0, find_decades(low, high)), (0.1, [x for x in between if low <= x <= high])]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         """Return the label of each tick."""
         if spacing < 1.0:
             return [""] * len(values)
         return [formatting.significant(10.0**value) for value in values]
+
+
+def find_decades(low: float, high: float) -> list[float]:
+    """Return the powers of ten between two logarithms, as logarithms."""
+    return [float(x) for x in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
+
+
+def find_value_ticks(low: float, high: float, pixels: float, logarithmic: bool) -> list[float]:
+    """Return the positions of labels: half and maximum, or powers of ten that do not overlap."""
+    if logarithmic:
+        every = max(1, math.ceil((high - low) * PIXELS_PER_LABEL / max(pixels, 1.0)))
+        return find_decades(low, high)[::every]
+    top = high / HEADROOM
+    below = [-top, -top / 2.0] if low < 0.0 else []
+    return [*below, 0.0, top / 2.0, top]
+
+
+def format_tick(value: float, unit: Unit, logarithmic: bool) -> str:
+    """Format a time without trailing zeros: 10 ms, 1 s, 1,000 s; other values in their own format."""
+    value = 10.0**value if logarithmic else value
+    if not value:
+        return "0"
+    if unit not in (MS, SECONDS):
+        return unit.text(value)
+    seconds = value / 1000.0 if unit is MS else value
+    if abs(seconds) < 0.9995:
+        return f"{formatting.significant(1000.0 * seconds)} ms"
+    return f"{formatting.significant(seconds)} s"
 
 
 class ValueAxis(AxisItem):
@@ -48,28 +75,12 @@ class ValueAxis(AxisItem):
 
     def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
         """Return (distance, positions) of the ticks."""
-        if self._logarithmic:
-            every = max(1, math.ceil((high - low) * PIXELS_PER_LABEL / max(pixels, 1.0)))
-            first = math.ceil(low - 1e-9)
-            return [(1.0, [float(x) for x in range(first, math.floor(high + 1e-9) + 1, every)])]
-        top = high / HEADROOM
-        below = [-top, -top / 2.0] if low < 0.0 else []
-        return [(top / 2.0, [*below, 0.0, top / 2.0, top])]
+        distance = 1.0 if self._logarithmic else high / HEADROOM / 2.0
+        return [(distance, find_value_ticks(low, high, pixels, self._logarithmic))]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         """Return the label of each tick."""
-        if self._logarithmic:
-            values = [10.0**value for value in values]
-        return [self._format_tick(value) if value else "0" for value in values]
-
-    def _format_tick(self, value: float) -> str:
-        """Format a time without trailing zeros: 10 ms, 1 s, 1,000 s; other values in their own format."""
-        if self._unit not in (MS, SECONDS):
-            return self._unit.text(value)
-        seconds = value / 1000.0 if self._unit is MS else value
-        if abs(seconds) < 0.9995:
-            return f"{formatting.significant(1000.0 * seconds)} ms"
-        return f"{formatting.significant(seconds)} s"
+        return [format_tick(value, self._unit, self._logarithmic) for value in values]
 
 
 LEAST: Final = 1e-9

@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPushButton, QToolBu
 
 from app.widgets import theme
 from app.widgets.input_guard import guard
-from app.widgets.keyboard import has_keys
 from app.widgets.layouts import lay_row
-from app.widgets.reader import announce
+from app.widgets.reader import announce, has_keys
 from app.words.language import tr
 from engine.overrides import override
 

@@ -298,10 +298,12 @@ PALETTE: Final = (QEvent.Type.PaletteChange,)
 FONT: Final = (QEvent.Type.FontChange,)
 LOOKS: Final = (*PALETTE, *FONT)
 STYLE: Final = (*FONT, QEvent.Type.StyleChange)
+SIZE: Final = (QEvent.Type.Resize,)
+SHOWN: Final = (QEvent.Type.Show,)
 
 
 def follow(widget: QWidget, kinds: tuple[QEvent.Type, ...], *methods: Callable[[], object]) -> None:
-    """Call *methods* after the widget has processed a change of one of these *kinds*."""
+    """Call *methods* after the widget has processed an event of one of these *kinds*."""
     follower = widget.property(FOLLOWS)
     if not isinstance(follower, _Follower):
         follower = _Follower(widget)

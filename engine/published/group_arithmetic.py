@@ -7,19 +7,9 @@ from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.flow.sites import USERS, WORKLOAD1
-from engine.published.clusters import (
-    DATABASE,
-    GROUP,
-    NODES,
-    group_world,
-)
+from engine.published.clusters import DATABASE, GROUP, NODES, group_world
 from engine.published.measure import play
-from engine.published.rows import (
-    FigureClass,
-    FigureRow,
-    build_number_row,
-    statement,
-)
+from engine.published.rows import FigureClass, FigureRow, build_number_row, statement
 
 AUTO: Final = ("auto", "auto", "async")
 FIVE: Final = 5.0

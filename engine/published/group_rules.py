@@ -26,11 +26,7 @@ from engine.published.clusters import (
 )
 from engine.published.group_arithmetic import AUTO, FIVE
 from engine.published.measure import play
-from engine.published.rows import (
-    FigureRow,
-    number,
-    statement,
-)
+from engine.published.rows import FigureRow, number, statement
 
 LEASE: Final = "[DOC: lease timeout]"
 MODES: Final = "[DOC: failover modes], failover sets"
@@ -156,12 +152,7 @@ def _timeouts() -> list[FigureRow]:
 
 # --- who takes over ---------------------------------------------------------------------------------------
 
-SETS: Final = {
-    "A": ("B", "BC"),
-    "B": ("A", "AC"),
-    "C": ("", "AB"),
-    "D": ("", ""),
-}
+SETS: Final = {"A": ("B", "BC"), "B": ("A", "AC"), "C": ("", "AB"), "D": ("", "")}
 """Targets of automatic and planned failovers, by the current primary.
 
 Replicas A and B are synchronous and automatic, C synchronous and manual, D asynchronous.

@@ -21,12 +21,12 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Window sizes stay as tests set them, because the offscreen screen is only 800 pixels wide.
     """
-    from app.main_window import debrief_page, finish_moment, window
+    from app.main_window import debrief_page, window
     from app.widgets import input_guard
 
     monkeypatch.setattr(window, "LOOKS_MS", ())
     monkeypatch.setattr(input_guard, "FRESH_S", 0.0)
-    monkeypatch.setattr(finish_moment, "WAIT_S", 0.0)
+    monkeypatch.setattr(debrief_page, "WAIT_S", 0.0)
     monkeypatch.setattr(debrief_page, "REVIEW_AT_ONCE_S", float("inf"))
 
 

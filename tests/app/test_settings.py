@@ -11,7 +11,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app import settings
-from app.main_window import presenter_mode, topology_layout
+from app.main_window import presenter_mode
 from app.main_window.files import RecentFiles
 from app.settings import PLAYER, WindowSettings
 from tests.disk import disk_with_room_for
@@ -80,7 +80,7 @@ def test_invalid_positions_are_ignored(stored: str, profile_folder: Path) -> Non
     """The drill could not be begun any more."""
     store = WindowSettings()
     store.set(settings.PLACES, stored)
-    assert topology_layout._places(store).get("lab", {}) == {}
+    assert presenter_mode._places(store).get("lab", {}) == {}
     store.set(settings.NOTES, stored.replace("{", '[["x",', 1))
     assert presenter_mode._notes(store) == {}
 

@@ -20,39 +20,14 @@ from engine.drill.par.lessons import biggest_lesson, choose_steps, closes_goals,
 from engine.drill.par.regret import find_retry_start
 from engine.inputs import Input, InputError
 from engine.model import Tick
+from engine.tables import read_table
 from engine.verbs.lines import parse_line
 
 LETTERS_MAX: Final = 110
 """Maximum characters of a command in a sentence. The steps below and the Commands tab show all of it."""
 
-STATEMENTS: Final = (
-    (r"SET PARTNER OFF", mark("You removed the mirroring session on {server} (SET PARTNER OFF).")),
-    (r"SET PARTNER FAILOVER", mark("You started a failover on {server} (SET PARTNER FAILOVER).")),
-    (
-        r"SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
-        mark("You forced service on {server} (FORCE_SERVICE_ALLOW_DATA_LOSS)."),
-    ),
-    (
-        r"SET PARTNER SAFETY OFF",
-        mark("You set the session to high-performance mode (SET PARTNER SAFETY OFF)."),
-    ),
-    (r"SET PARTNER SUSPEND", mark("You suspended the mirroring session (SET PARTNER SUSPEND).")),
-    (r"SET WITNESS OFF", mark("You removed the witness (SET WITNESS OFF).")),
-    (
-        r"RESTORE DATABASE .* WITH (?:\w+ ?, ?)*RECOVERY",
-        mark("You recovered the copy on {server} (RESTORE … WITH RECOVERY)."),
-    ),
-    (
-        r"FORCE_FAILOVER_ALLOW_DATA_LOSS",
-        mark("You forced a failover to {server} (FORCE_FAILOVER_ALLOW_DATA_LOSS)."),
-    ),
-    (r"ALTER AVAILABILITY GROUP \S+ FAILOVER", mark("You started a failover to {server} (FAILOVER).")),
-    (r"DROP AVAILABILITY GROUP", mark("You dropped the availability group on {server}.")),
-    (
-        r"SET HADR OFF",
-        mark("You removed the database from its availability group on {server} (SET HADR OFF)."),
-    ),
-    (r"SET HADR SUSPEND", mark("You suspended data movement on {server} (SET HADR SUSPEND).")),
+STATEMENTS: Final = tuple(
+    (row["pattern"], row["text"]) for row in read_table("app.view_models.debrief", "statements.tsv")
 )
 """Pattern in an uppercase batch -> sentence about it; the last match in the batch counts."""
 

@@ -8,14 +8,7 @@ from typing import Final
 
 from app.view_models import picture
 from app.view_models.faces import ClientFace, ServerFace, StatusSign
-from app.view_models.failover_moment.phases import (
-    CLIENT,
-    DISK,
-    FROM,
-    RESOURCE_PHASE,
-    TO,
-    WITNESS,
-)
+from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, RESOURCE_PHASE, TO, WITNESS
 from app.words.language import mark, tr
 from engine.availability import replicas
 from engine.cluster import config, instances

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QRadioButton,
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.files import journal_file, proof
-from app.view_models.drill_cards import level_title
+from app.view_models.start_page import level_title
 from app.widgets import theme
 from app.widgets.busy_cursor import preparing
 from app.widgets.key_button import KeyButton
@@ -94,6 +93,7 @@ class BriefPage(QWidget):
         self._lay_out()
         self._show_font()
         theme.follow(self, theme.FONT, self._show_font)
+        theme.follow(self, theme.SIZE, self._find_room)
 
     def _lay_out(self) -> None:
         modes = self._mode_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._mode_box)
@@ -124,10 +124,7 @@ class BriefPage(QWidget):
         )
         middle = QWidget()
         column = QVBoxLayout(middle)
-        row = QHBoxLayout()  # not by alignment: the card would get the height of a text as wide as the page
-        row.addStretch()
-        row.addWidget(self._card)
-        row.addStretch()
+        row = lay_row(0, self._card, 0)
         column.addStretch(2)
         column.addLayout(row)
         column.addStretch(3)
@@ -187,11 +184,6 @@ class BriefPage(QWidget):
         self._show_font()  # the style sheet resets the fonts when it is applied first
         if not self._buttons.isHidden():
             self._start.setFocus()
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._find_room()
 
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))

@@ -7,23 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal, Slot
 from PySide6.QtGui import QCursor
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QComboBox,
-    QFrame,
-    QLabel,
-    QPushButton,
-    QScrollArea,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QComboBox, QFrame, QLabel, QPushButton, QScrollArea, QWidget
 
 from app.views.briefing.page import heading
 from app.widgets import theme
 from app.widgets.flow import WrapButton
 from app.widgets.input_guard import guard
-from app.widgets.keyboard import hand_keys
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.prose import Prose
+from app.widgets.reader import hand_keys
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import localize

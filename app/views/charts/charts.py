@@ -6,17 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QButtonGroup,
     QComboBox,
     QFrame,
-    QHBoxLayout,
     QLabel,
-    QMenu,
     QScrollArea,
-    QToolButton,
     QWidget,
 )
 
@@ -35,14 +31,14 @@ from app.view_models.series import ALL_DATABASES, CounterHistory
 from app.views.charts import export, scale
 from app.views.charts.lane import LOOKS, NAME, SHADE_ALPHA, AvailabilityLane, StateLanes, States
 from app.views.charts.scale import TimeScale
+from app.views.charts.toolbar import SPANS, ChartTools
 from app.widgets import theme
-from app.widgets.bars import Bar, hang
 from app.widgets.layouts import lay_column
 from app.widgets.reader import name_box
 from app.widgets.strip import SHAPES
 from app.words import formatting
-from app.words.counters import COUNTERS, WATCHED, counter
-from app.words.language import mark, tr
+from app.words.formatting import COUNTERS, WATCHED, counter
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.time.event_log import select_events
 from engine.events import Event
@@ -52,9 +48,6 @@ from engine.overrides import override
 if TYPE_CHECKING:
     from app.views.charts.panel import ChartPanel
     from engine.drill.running.drill import Drill
-
-SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
-"""Label and length in seconds; None: from the start."""
 
 NAME_CHARACTERS_MAX: Final = 32
 """Maximum characters of a database name next to the spans."""
@@ -123,6 +116,7 @@ class Charts(QWidget):
         self.outlook = QLabel(wordWrap=True)
         self.outlook.setContentsMargins(6, 0, 6, 0)
         self.outlook.hide()
+        self._tools = ChartTools()
         self._databases = QComboBox(sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._databases.setMaximumWidth(NAME_CHARACTERS_MAX * self.fontMetrics().averageCharWidth())
         name_box(self._databases, tr("Database"))
@@ -132,7 +126,7 @@ class Charts(QWidget):
         self._lay_out()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(tr("Charts"))
-        self._tick_counters()
+        self._tools.tick_counters(self._counters)
         theme.follow(self, theme.LOOKS, self._recolor, self._refresh, self._redraw_timer.start)
 
     def making_plots(self) -> Iterator[None]:
@@ -168,47 +162,11 @@ class Charts(QWidget):
         self._recolor()
 
     def _lay_out(self) -> None:
-        self._buttons = bar = QHBoxLayout()
-        bar.setSpacing(0)
-        self._spans = QButtonGroup(self)
-        for number, (text, length_s) in enumerate(SPANS):
-            button = QToolButton()
-            button.setText(tr(text) if length_s is None else text)
-            button.setCheckable(True)
-            button.setChecked(number == 0)
-            button.setToolTip(
-                tr("Show all") if length_s is None else tr("Show the last {time}").format(time=text)
-            )
-            self._spans.addButton(button, number)
-            bar.addWidget(button)
-        self._spans.idClicked.connect(lambda number: self._length_chosen(SPANS[number][1]))
-        self._all = QToolButton()
-        self._all.setToolTip(tr("Show the whole timeline in every view (Esc)"))
-        self._all.clicked.connect(lambda: self._choose_span(None))
-        self._all.hide()
-        bar.addWidget(self._all)
-        bar.addStretch(1)
-        self._counter_menu = QMenu(self)
-        for one in COUNTERS.values():
-            action = self._counter_menu.addAction("")
-            action.setToolTip(tr(one.help))
-            action.setCheckable(True)
-            action.setData(one.name)
-            action.triggered.connect(self._counters_ticked)
+        self._tools.length_chosen.connect(self._length_chosen)
+        self._tools.span_left.connect(lambda: self._choose_span(None))
+        self._tools.counters_chosen.connect(lambda names: self.choose_counters(names or WATCHED))
+        self._tools.export_wanted.connect(self.export_wanted)
         self._name_counters(of_groups=False)
-        self._counter_menu.setToolTipsVisible(True)
-        choose = QAction(tr("Counters ▾"), self)
-        choose.setMenu(self._counter_menu)
-        save = QAction(tr("Save…"), self)
-        save.setIconText(save.text())  # otherwise Qt omits the dots on a button
-        save.setToolTip(tr("Save the charts as a picture (PNG, SVG) or as values (CSV)"))
-        save.triggered.connect(self.export_wanted)
-        tools = Bar(tr("Charts"))  # in a narrow dock they move into a menu
-        tools.put((choose, save))
-        opener = tools.widgetForAction(choose)
-        assert isinstance(opener, QToolButton)
-        hang(self._counter_menu, opener)
-        bar.addWidget(tools)
         self._area = QScrollArea(widgetResizable=True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -216,7 +174,7 @@ class Charts(QWidget):
         self._head.setContentsMargins(4, 2, 4, 0)
         self._head.setSpacing(2)
         self._head.addWidget(self._databases)
-        self._head.addLayout(bar, 1)
+        self._head.addWidget(self._tools, 1)
         lay_column(
             self._head,
             self.outlook,
@@ -232,9 +190,7 @@ class Charts(QWidget):
     def _name_counters(self, of_groups: bool) -> None:
         """Name counters for primary and secondary, if the copies are replicas of availability groups."""
         self._of_groups = of_groups
-        for action in self._counter_menu.actions():
-            named = counter(action.data(), of_groups)
-            action.setText(f"{tr(named.title)} ({named.unit.name})" if named.unit.name else tr(named.title))
+        self._tools.name_counters(of_groups)
         for panel in self.panels:
             panel.counter = counter(panel.counter.name, of_groups)
 
@@ -320,18 +276,13 @@ class Charts(QWidget):
     def show_between(self, span: tuple[float, float] | None) -> None:
         """Show only this time range (seconds since the start); None: follow the current time."""
         self._shown_span = span
-        self._all.setVisible(span is not None)
-        for button in self._spans.buttons():  # in the same place, so that the panel needs no more width
-            button.setVisible(span is None)
-        if span is not None:
-            self._all.setText(f"{formatting.run_time(span[0], 1)} – {formatting.run_time(span[1], 1)}  ✕")
+        self._tools.show_span(span)
         self._refresh()
 
     def show_length(self, span_s: float | None) -> None:
         """Show the last *span_s* seconds; None: everything."""
         self._span_s = span_s
-        lengths = [length for _, length in SPANS]
-        self._spans.button(lengths.index(span_s)).setChecked(True)
+        self._tools.show_length(span_s)
         self._refresh()
 
     def _length_chosen(self, span_s: float | None) -> None:
@@ -345,7 +296,7 @@ class Charts(QWidget):
         if list(names) == self._counters:
             return
         self._counters = list(names)
-        self._tick_counters()
+        self._tools.tick_counters(self._counters)
         if self._view is not None:
             self._view.ci.clear()
             self.panels = []
@@ -353,14 +304,6 @@ class Charts(QWidget):
                 self._add_panel(name)
             self._refresh()
             self._redraw_timer.start()
-
-    def _tick_counters(self) -> None:
-        for action in self._counter_menu.actions():
-            action.setChecked(action.data() in self._counters)
-
-    def _counters_ticked(self) -> None:
-        chosen = [action.data() for action in self._counter_menu.actions() if action.isChecked()]
-        self.choose_counters(chosen or WATCHED)
 
     def _start_over(self, database: str) -> None:
         assert self._drill is not None
@@ -609,7 +552,7 @@ class Charts(QWidget):
     def _place_databases(self) -> None:
         """Put the choice of databases in its own row just before both would need more width than available."""
         margins = self._head.contentsMargins()
-        beside = self._databases.minimumWidth() + self._head.spacing() + self._buttons.minimumSize().width()
+        beside = self._databases.minimumWidth() + self._head.spacing() + self._tools.minimumSizeHint().width()
         narrow = self.width() < margins.left() + beside + margins.right() + self.fontMetrics().height()
         direction = QBoxLayout.Direction
         self._head.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QGraphicsView, QWidget
 from app.files import atomic_write
 from app.view_models.series import CounterHistory
 from app.widgets import theme
-from app.words.counters import Counter
+from app.words.formatting import Counter
 from app.words.language import tr
 
 SHARPNESS: Final = 2

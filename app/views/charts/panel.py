@@ -16,7 +16,7 @@ from app.views.charts.lane import SHADE_ALPHA
 from app.widgets import theme
 from app.widgets.plots import AxisItem, GraphicsObject, PlotCurveItem
 from app.widgets.theme import ThemeTokens
-from app.words.counters import Counter, Unit
+from app.words.formatting import Counter, Unit
 from app.words.language import tr
 from engine.flow import Array
 from engine.overrides import override

@@ -14,7 +14,7 @@ from app.view_models import series
 from app.view_models.series import time_step_s
 from app.widgets import theme
 from app.words import formatting
-from app.words.counters import COUNTERS
+from app.words.formatting import COUNTERS
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.model import DbState

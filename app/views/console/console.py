@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QWidget
 
 from app.views.console import history
@@ -23,9 +22,10 @@ from app.views.console.tabs import (
     server_of,
     show_icons,
 )
+from app.widgets import theme
 from app.widgets.acts import put_heading
-from app.widgets.keyboard import hand_keys
 from app.widgets.layouts import lay_column
+from app.widgets.reader import hand_keys
 from app.words.language import tr
 from engine import tsql
 from engine.drill.time.event_log import select_events
@@ -96,6 +96,7 @@ class Console(QWidget):
         self._bar = ToolBar(self.tools, self._new_menu)
         self.tabs.setCornerWidget(self._bar, Qt.Corner.TopRightCorner)
         self._refresh_actions()
+        theme.follow(self, theme.SIZE, self._share_width)
 
     # --- contract of views --------------------------------------------------------------------------------
 
@@ -479,11 +480,6 @@ class Console(QWidget):
         """Place the history next to the windows if both fit, else in their place."""
         narrow = self.width() < HISTORY_BESIDE_UNITS * self.fontMetrics().height()
         self.tabs.setVisible(self.history.isHidden() or not narrow)
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._share_width()
 
     def _close_current(self) -> None:
         if self.current is not None:

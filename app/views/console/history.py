@@ -29,6 +29,7 @@ from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.overrides import override
+from engine.tables import read_table
 
 
 def first_line(batch: QueryBatch) -> str:
@@ -156,75 +157,13 @@ class TemplateParameter:
     value: str
 
 
-SNIPPETS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
+_SNIPPETS: Final = read_table("app.views.console", "snippets.tsv")
+SNIPPETS: Final = tuple(
     (
-        mark("Queries"),
-        (
-            (
-                mark("State of all mirrored databases"),
-                "SELECT DB_NAME(database_id) AS database_name, mirroring_role_desc, mirroring_state_desc,\n"
-                "       mirroring_safety_level_desc, mirroring_partner_name, mirroring_witness_name,\n"
-                "       mirroring_witness_state_desc\n"
-                "FROM sys.database_mirroring\n"
-                "WHERE mirroring_guid IS NOT NULL;\n",
-            ),
-            (
-                mark("State of all databases"),
-                "SELECT name, state_desc, recovery_model_desc FROM sys.databases;\n",
-            ),
-            (
-                mark("Sessions with this server as witness"),
-                "SELECT database_name, principal_server_name, mirror_server_name, safety_level_desc,\n"
-                "       partner_sync_state_desc\n"
-                "FROM sys.database_mirroring_witnesses;\n",
-            ),
-            (
-                mark("Mirroring counters"),
-                "SELECT instance_name, counter_name, cntr_value\n"
-                "FROM sys.dm_os_performance_counters\n"
-                "WHERE object_name LIKE '%Database Mirroring%' AND instance_name = '<database, sysname, Sales>';\n",
-            ),
-        ),
-    ),
-    (
-        mark("Partner"),
-        tuple(
-            (title, f"ALTER DATABASE [<database, sysname, Sales>] SET PARTNER {rest};\n")
-            for title, rest in (
-                (mark("Fail over (on the principal)"), "FAILOVER"),
-                (mark("Suspend"), "SUSPEND"),
-                (mark("Resume"), "RESUME"),
-                (
-                    mark("Force service, with possible data loss (on the mirror)"),
-                    "FORCE_SERVICE_ALLOW_DATA_LOSS",
-                ),
-                (mark("Remove mirroring"), "OFF"),
-                (mark("High safety"), "SAFETY FULL"),
-                (mark("High performance"), "SAFETY OFF"),
-                (mark("Set the timeout"), "TIMEOUT <seconds, int, 10>"),
-                (mark("Set the partner"), "= '<address, nvarchar, TCP://SERVER_B:5022>'"),
-            )
-        ),
-    ),
-    (
-        mark("Witness"),
-        (
-            (
-                mark("Set the witness (on the principal)"),
-                "ALTER DATABASE [<database, sysname, Sales>] SET WITNESS = '<address, nvarchar, TCP://SERVER_W:5022>';\n",
-            ),
-            (mark("Remove the witness"), "ALTER DATABASE [<database, sysname, Sales>] SET WITNESS OFF;\n"),
-        ),
-    ),
-    (
-        mark("Bring online"),
-        (
-            (
-                mark("Recover a copy that is no longer mirrored"),
-                "RESTORE DATABASE [<database, sysname, Sales>] WITH RECOVERY;\n",
-            ),
-        ),
-    ),
+        group,
+        tuple((row["title"], row["text"].replace(r"\n", "\n")) for row in _SNIPPETS if row["group"] == group),
+    )
+    for group in dict.fromkeys(row["group"] for row in _SNIPPETS)
 )
 """Menu: (group, ((title, text), …))."""
 

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from pygments.lexers import TransactSqlLexer
+from pygments.token import Token, _TokenType
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QResizeEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QAction,
+    QContextMenuEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QKeySequence,
+    QTextCursor,
+    QTextDocument,
+)
 from PySide6.QtWidgets import QComboBox, QLabel, QSplitter, QWidget
 
-from app.views.console.editor import SqlEditor
 from app.views.console.outcome import BatchOutcome
 from app.views.console.results import Results
 from app.widgets import theme
-from app.widgets.code_edit import Complete
-from app.widgets.keyboard import has_keys
+from app.widgets.code_edit import CodeEdit, Complete
+from app.widgets.highlight import Highlighter
 from app.widgets.layouts import lay_column, lay_row
+from app.widgets.reader import has_keys
 from app.widgets.tables import plain_tip
+from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.constants import PRODUCT, TICKS_PER_S
@@ -26,6 +40,157 @@ from engine.overrides import override
 
 if TYPE_CHECKING:
     from engine.tsql.batches.work import ResumableComputation
+
+
+_WORDS: Final = """
+AES ALGORITHM AUTHENTICATION CERTIFICATE DATABASE_MIRRORING DELAY DISABLED ENCRYPTION ENDPOINT FAILOVER
+FORCE_SERVICE_ALLOW_DATA_LOSS IMMEDIATE LISTENER_IP LISTENER_PORT LOG LOGIN MOVE NEGOTIATE NORECOVERY NOWAIT
+PARTNER PAYLOAD RC4 RECOVERY REPLACE REQUIRED RESUME SAFETY STARTED STOPPED SUPPORTED SUSPEND TCP TIMEOUT
+WITNESS
+"""
+MIRRORING_WORDS: Final = frozenset(_WORDS.split())
+"""Keywords of mirroring statements that Pygments treats as names."""
+
+TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
+    (Token.Keyword, "keyword"),
+    (Token.Name.Function, "function"),
+    (Token.Name.Builtin, "function"),
+    (Token.Literal.String, "string"),
+    (Token.Literal.Number, "number"),
+    (Token.Comment, "comment"),
+)
+"""Kind of token -> theme token. The first match counts; all else is plain text."""
+
+
+def tone_of(kind: _TokenType, text: str) -> str | None:
+    """Return the theme token for a word of T-SQL."""
+    if kind in Token.Name and text.upper() in MIRRORING_WORDS:
+        return "keyword"
+    return next((tone for family, tone in TONES if kind in family), None)
+
+
+def sql_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter:
+    """Return colors for T-SQL."""
+    before = ""
+
+    def tone(kind: _TokenType, text: str) -> str | None:
+        nonlocal before
+        found = tone_of(kind, text) if before != "." else None  # sys.database_mirroring is a name
+        before = text
+        return found
+
+    return Highlighter(document, colors, TransactSqlLexer(stripnl=False, ensurenl=False), tone)
+
+
+_COMMENT: Final = re.compile(r"^(\s*)--")
+_CHORD: Final = mark("(Ctrl+K) was pressed. Waiting for the second key: Ctrl+C comments, Ctrl+U uncomments.")
+
+
+class SqlEditor(CodeEdit):
+    """Editor for one batch, or several separated by GO."""
+
+    def __init__(self, complete: Complete, parent: QWidget | None = None) -> None:
+        super().__init__(complete, sql_highlighter, parent)
+        self._chord = False
+        self.menu_actions: list[QAction] = []
+        """Additional actions for the context menu."""
+        self.setAccessibleName("T-SQL")
+        self.add_keys(
+            {
+                "Ctrl+Shift+U": lambda: self._change_selection(str.upper),
+                "Ctrl+Shift+L": lambda: self._change_selection(str.lower),
+            }
+        )
+
+    # --- for the query window -----------------------------------------------------------------------------
+
+    @property
+    def chosen_text(self) -> str:
+        """Text that F5 runs: the selection, or all text."""
+        return self.selected_text().strip() or self.toPlainText()
+
+    @property
+    def first_line(self) -> int:
+        """Line of the text in which `chosen_text` begins, counted from 1."""
+        cursor = self.textCursor()
+        if not self.selected_text().strip():
+            return 1
+        text = self.selected_text()
+        skipped = text[: len(text) - len(text.lstrip())].count("\n")
+        return self.document().findBlock(cursor.selectionStart()).blockNumber() + 1 + skipped
+
+    def insert_snippet(self, text: str) -> None:
+        """Put *text* at the cursor, on a line of its own."""
+        cursor = self.textCursor()
+        if cursor.block().text().strip() and not cursor.hasSelection():
+            cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+            text = "\n" + text
+        cursor.insertText(text)
+        self.setTextCursor(cursor)
+        self.setFocus()
+
+    # --- keys ---------------------------------------------------------------------------------------------
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        # Ctrl+K and the next key belong to the editor, whatever else the window uses them for.
+        mine = isinstance(event, QKeyEvent) and (self._chord or self._starts_chord(event))
+        if mine and event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        return super().event(event)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._chord:
+            self._end_chord(event)
+        elif self._starts_chord(event):
+            self._chord = True
+            self.said.emit(tr(_CHORD))
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = self.createStandardContextMenu()
+        first = menu.actions()[0] if menu.actions() else None
+        if first is not None:
+            menu.insertActions(first, self.menu_actions)
+            menu.insertSeparator(first)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    @override
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._chord = False
+        super().focusOutEvent(event)
+
+    @staticmethod
+    def _starts_chord(event: QKeyEvent) -> bool:
+        return event.key() == Qt.Key.Key_K and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+
+    def _end_chord(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Control, Qt.Key.Key_Shift):
+            return
+        self._chord = False
+        self.said.emit("")
+        if event.key() == Qt.Key.Key_C:
+            self.change_lines(lambda line: f"--{line}" if line.strip() else line)
+        elif event.key() == Qt.Key.Key_U:
+            self.change_lines(lambda line: _COMMENT.sub(r"\1", line))
+        elif event.key() != Qt.Key.Key_Escape:
+            keys = QKeySequence(event.keyCombination()).toString(QKeySequence.SequenceFormat.NativeText)
+            self.said.emit(tr("(Ctrl+K, {keys}) is not a command.").format(keys=keys))
+
+    def _change_selection(self, change: Callable[[str], str]) -> None:
+        cursor = self.textCursor()
+        start, text = cursor.selectionStart(), change(self.selected_text())
+        if text:
+            cursor.insertText(text)
+            cursor.setPosition(start)
+            cursor.setPosition(start + len(text), QTextCursor.MoveMode.KeepAnchor)
+            self.setTextCursor(cursor)
+
 
 LEAST_PX: Final = 120
 """Minimum width of the box if large text leaves no more room. The list shows the full name."""
@@ -189,6 +354,7 @@ class QueryWindow(QWidget):
         self._facts.setTextFormat(Qt.TextFormat.PlainText)  # the name of a database may contain HTML
         self._lay_out()
         self.set_state("disconnected")
+        theme.follow(self, theme.SIZE, self._fit_facts)
 
     def _lay_out(self) -> None:
         status = lay_row((self._state, 1), self._facts, margins=(6, 2, 6, 2))
@@ -370,11 +536,6 @@ class QueryWindow(QWidget):
             # of time and rows keep the rows, then nothing: the tooltip has everything
             text = text.partition("   ")[2]
         self._facts.setText(text)
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit_facts()
 
     def _fit_fonts(self) -> None:
         """Use a font smaller than the text: server, login, database, time and rows fit at 1366 pixels."""

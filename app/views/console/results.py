@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from app.views.console.outcome import BatchOutcome, Rowset, as_text, message_lines
 from app.widgets import theme
-from app.widgets.keyboard import has_keys
+from app.widgets.reader import has_keys
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import tr

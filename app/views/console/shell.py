@@ -9,8 +9,8 @@ from PySide6.QtGui import QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
 from app.widgets import theme
-from app.widgets.keyboard import HistoryLine
 from app.widgets.layouts import lay_column, lay_row
+from app.widgets.reader import HistoryLine
 from app.words.language import tr
 from engine.events import Event, PowerShellData, data_of
 from engine.inputs import Input

@@ -14,8 +14,8 @@ from app.views.console.query import ConnectionStatus, QueryWindow
 from app.views.console.shell import ShellWindow
 from app.widgets import keys, theme
 from app.widgets.bars import hang
-from app.widgets.keyboard import has_keys
 from app.widgets.layouts import lay_row
+from app.widgets.reader import has_keys
 from app.words.language import tr
 from engine import tsql
 from engine.model import World

@@ -13,13 +13,13 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.view_models.debrief.model import DebriefModel, Grade, Summary, SummaryFigure
 from app.view_models.debrief.verdict import Step, Verdict
 from app.views.debrief.parts import label, muted
+from app.widgets.layouts import lay_column, lay_row
 from app.words import formatting
 from app.words.language import tr
 
@@ -38,9 +38,7 @@ def score_card(summary: Summary, narrow: bool) -> QFrame:
     card.setProperty("card", "true")
     if not narrow:
         card.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
-    column = QVBoxLayout(card)
-    column.setContentsMargins(16, 10, 16, 12)
-    column.setSpacing(6)
+    column = lay_column(on=card, margins=(16, 10, 16, 12), spacing=6)
     if not narrow:
         column.addStrut(FIGURES_LINES * card.fontMetrics().height())
     if summary.score is not None and summary.grade is not None:
@@ -52,8 +50,7 @@ def score_card(summary: Summary, narrow: bool) -> QFrame:
 
 
 def _score(total: float, grade: Grade) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(8)
+    row = lay_row(spacing=8)
     number = label(formatting.plain_number(total), SCORE_SCALE, bold=True)
     number.setWordWrap(False)
     number.setAccessibleName(tr("Score {total} of 100").format(total=formatting.plain_number(total)))
@@ -99,15 +96,16 @@ class VerdictCard(QFrame):
     def __init__(self, buttons: Sequence[QPushButton], learn: QPushButton) -> None:
         super().__init__()
         self.setProperty("verdict", "")
-        self._text = QVBoxLayout()
-        self._text.setSpacing(5)
+        self._text = lay_column(spacing=5)
         self._learn = learn
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SIDE_PX, 10, SIDE_PX, 12)
-        column.setSpacing(6)
-        column.addLayout(self._text)
-        column.addWidget(learn, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addStretch()
+        column = lay_column(
+            self._text,
+            (learn, 0, Qt.AlignmentFlag.AlignLeft),
+            0,
+            on=self,
+            margins=(SIDE_PX, 10, SIDE_PX, 12),
+            spacing=6,
+        )
         self._buttons = buttons
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._row.addStretch(1)

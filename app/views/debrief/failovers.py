@@ -7,10 +7,11 @@ from typing import Final
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.views.debrief.parts import label
 from app.widgets import theme
+from app.widgets.layouts import lay_column
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize as said_of
@@ -42,9 +43,7 @@ class FailoverPanel(QWidget):
 
     def __init__(self, failover: Row, unlike: str = "", estimate: Estimate | None = None) -> None:
         super().__init__()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
+        layout = lay_column(on=self, margins=0, spacing=4)
         head = tr("{database}: {kind} failover {from_server} → {to_server}, cause: {cause}")
         layout.addWidget(
             label(

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.views.debrief.parts import build_marked_rows, format_loss, label, muted
 from app.widgets.flow import FlowLayout
+from app.widgets.layouts import lay_column
 from app.words import formatting
 from app.words.formatting import moment
 from app.words.language import tr
@@ -106,9 +107,7 @@ def format_counterfactual(action: ActionImpact) -> str:
 def _build_texts(
     mistake: Mistake, can_retry: bool, retry: Retry, watch: Callable[[float], None]
 ) -> QVBoxLayout:
-    words = QVBoxLayout()
-    words.setSpacing(2)
-    words.addWidget(label(f"{moment(mistake.tick)}  {said_of(mistake.what)}", 1.0, bold=True))
+    words = lay_column(label(f"{moment(mistake.tick)}  {said_of(mistake.what)}", 1.0, bold=True), spacing=2)
     if mistake.cause:
         words.addWidget(label(short(cause(mistake), CAUSE_LENGTH_MAX)))
     if mistake.without is not None and (said := format_counterfactual(mistake.without)):

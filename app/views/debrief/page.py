@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
@@ -29,6 +28,7 @@ from app.views.debrief.parts import card, label, muted
 from app.views.debrief.reflection import ReflectionForm
 from app.widgets import theme
 from app.widgets.key_button import KeyButton
+from app.widgets.layouts import lay_column, lay_row
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
@@ -111,6 +111,7 @@ class Debrief(QScrollArea):
         )  # fmt: skip
         self._build()
         theme.follow(self, theme.FONT, self._build)
+        theme.follow(self, theme.SHOWN, self._fit_buttons)
 
     # --- what is shown --------------------------------------------------------------------------------------
 
@@ -165,9 +166,7 @@ class Debrief(QScrollArea):
         self._built_narrow = self._narrow()
         self._form = None
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(MARGIN_PX, 8, MARGIN_PX, 10)
-        column.setSpacing(10)
+        column = lay_column(on=inside, margins=(MARGIN_PX, 8, MARGIN_PX, 10), spacing=10)
         self._make_buttons(inside)
         if self._model is not None and self._asks:
             self._form = ReflectionForm()
@@ -214,14 +213,10 @@ class Debrief(QScrollArea):
 
     def _head(self, model: DebriefModel) -> QWidget:
         head, summary = QWidget(), model.summary()
-        row = QHBoxLayout(head)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(10)
+        row = lay_row(on=head, margins=0, spacing=10)
         title, facts = label(summary.title, 1.35, bold=True), muted(summary.facts)
         if self._built_narrow:
-            names = QVBoxLayout()
-            names.addWidget(title)
-            names.addWidget(facts)
+            names = lay_column(title, facts)
             row.addLayout(names, 1)
         else:
             title.setWordWrap(False)
@@ -432,11 +427,6 @@ class Debrief(QScrollArea):
         super().resizeEvent(event)
         if self._narrow() != self._built_narrow:
             self._build()
-        self._fit_buttons()
-
-    @override
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
         self._fit_buttons()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

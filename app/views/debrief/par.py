@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+)
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
+from app.view_models import value_curve as of
 from app.view_models.value_curve import (
+    LEVELS,
+    LOSSES,
     NOTED,
     TONES,
     explain_curve,
@@ -22,13 +36,304 @@ from app.view_models.value_curve import (
 )
 from app.views.debrief.mistakes import Retry, buttons, retry_button
 from app.views.debrief.parts import build_marked_rows, format_loss, label, muted, steps
-from app.views.debrief.value_curve import ValueCurve, ValueCurveLegend
+from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
+from app.widgets.reader import announce
+from app.widgets.signs import GAP_PX, draw_levels
+from app.widgets.strip import KEYS, NEAR_PX, draw_times, lane_sides
+from app.widgets.tables import plain_tip
 from app.words.formatting import moment
 from app.words.language import tr
+from engine.constants import TICKS_PER_S
 from engine.drill.par.account import WAITING, Account, Best, LastChance, RunSegment
 from engine.drill.par.lessons import closes_goals
 from engine.drill.par.regret import find_retry_start
 from engine.inputs import Input
+from engine.model import Tick
+from engine.overrides import override
+
+LINES_MAX: Final = 24
+"""Maximum height of the curve in line heights."""
+LABELS_MAX: Final = 4
+"""Maximum number of falls with a label."""
+DOT_PX: Final = 4.5
+TIMES_PX: Final = 5.0
+"""Gap between the curve and the times below it."""
+SAMPLE_PX: Final = 26.0
+"""Length of line and dot in the legend."""
+
+
+class ValueCurve(QWidget):
+    """Best reachable total over the time of the run, on the scale of the strip above it.
+
+    A click, or Enter on an action or a wait, selects a moment.
+    """
+
+    moment_chosen = Signal(float)
+    """Seconds since the start."""
+
+    def __init__(self, account: Account, choices_by_question: Mapping[str, Sequence[str]]) -> None:
+        """Create the curve; *choices_by_question*: question -> its choices."""
+        super().__init__()
+        self._account, self._choices_by_question = account, choices_by_question
+        self._moves, self._stops = of.merge_waits(account.moves), of.find_stops(account)
+        self._selected_index: int | None = None
+        """Index of the stop selected by keys."""
+        self._end = of.end(account)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
+        self.setMaximumHeight(LINES_MAX * self.fontMetrics().height())
+        self.setAccessibleName(tr("Best score still possible"))
+        self.setAccessibleDescription(of.describe_curve(account))
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(400, round(self.fontMetrics().height() * 11.5))
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    # --- geometry -------------------------------------------------------------------------------------------
+
+    def _box(self) -> QRectF:
+        line = self.fontMetrics().height()
+        left, right = lane_sides(self)
+        left = max(left, QFontMetricsF(theme.sized(self.font(), 0.85)).horizontalAdvance("100") + 8.0)
+        return QRectF(left, line * 1.5, right - left, self.height() - line * 3.2)
+
+    def point(self, tick: Tick, value: float) -> QPointF:
+        """Return the position of a value at a tick."""
+        box = self._box()
+        return QPointF(
+            box.left() + box.width() * tick / self._end, box.bottom() - box.height() * value / 100.0
+        )
+
+    def _tick_at(self, x: float) -> Tick:
+        box = self._box()
+        return round(min(1.0, max(0.0, (x - box.left()) / box.width())) * self._end)
+
+    def _move_at(self, x: float) -> RunSegment | None:
+        """Return the nearby action, or the wait at that point."""
+        near = [
+            (abs(self.point(move.tick, 0.0).x() - x), -move.regret, place)
+            for place, move in enumerate(self._moves)
+            if move.line != WAITING
+        ]
+        if near and min(near)[0] <= NEAR_PX:
+            return self._moves[min(near)[2]]
+        tick = self._tick_at(x)
+        return next((move for move in self._moves if move.tick <= tick <= move.until), None)
+
+    def _compute_value(self, tick: Tick) -> float:
+        move = next((each for each in self._account.moves if each.tick <= tick < each.until), None)
+        if move is None:
+            return self._account.curve[-1][1]
+        return move.before - move.regret * (tick - move.tick) / (move.until - move.tick)
+
+    # --- painting -------------------------------------------------------------------------------------------
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colors, box = theme.tokens(self.palette()), self._box()
+        painter.setFont(theme.sized(self.font(), 0.85))
+        draw_levels(painter, box, [(points / 100.0, str(points)) for points in LEVELS], colors)
+        line = QFontMetricsF(painter.font()).height()
+        unit = QRectF(0.0, box.top() - 1.7 * line, box.left() - GAP_PX, line)
+        painter.drawText(unit, Qt.AlignmentFlag.AlignRight, tr("points"))
+        self._paint_curve(painter)
+        painter.setFont(theme.sized(self.font(), 0.85))
+        self._paint_no_return(painter, box)
+        painter.setFont(theme.sized(self.font(), 0.95, bold=True))
+        self._paint_losses(painter, box)
+        painter.setFont(theme.sized(self.font(), 0.85))
+        draw_times(painter, self, box.adjusted(0.0, 0.0, 0.0, TIMES_PX), self._end / TICKS_PER_S)
+        if self.hasFocus():
+            painter.setPen(QPen(colors.focus, 1.0))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5), 5, 5)
+        painter.end()
+
+    def _paint_curve(self, painter: QPainter) -> None:
+        colors = theme.tokens(self.palette())
+        painter.setPen(QPen(colors.series[0], 2.0))
+        painter.drawPolyline(QPolygonF([self.point(*point) for point in self._account.curve]))
+        for tone, points in of.slopes(self._account):
+            painter.setPen(QPen(colors.named(tone), 3.0))
+            painter.drawPolyline(QPolygonF([self.point(*point) for point in points]))
+        chosen = self._stops[self._selected_index] if self._selected_index is not None else None
+        for move in sorted(self._moves, key=lambda move: move.regret):  # draw the most expensive move on top
+            if move.line != WAITING:
+                painter.setPen(QPen(colors.surface, 1.0))
+                painter.setBrush(colors.named(TONES[move.label][1]))
+                painter.drawEllipse(self.point(move.until, move.after), DOT_PX, DOT_PX)
+            if move is chosen:
+                painter.setPen(QPen(colors.text, 1.5))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawEllipse(self.point(move.until, move.after), 1.8 * DOT_PX, 1.8 * DOT_PX)
+
+    def _paint_losses(self, painter: QPainter, box: QRectF) -> None:
+        """Write the points next to the deepest drops."""
+        colors, metrics = theme.tokens(self.palette()), QFontMetricsF(painter.font())
+        worst = sorted(self._stops, key=lambda move: -move.regret)[:LABELS_MAX]
+        for move in worst:
+            if move.regret < LOSSES["inaccuracy"]:
+                continue
+            text = f"−{of.format_points(move.regret)}"
+            width = metrics.horizontalAdvance(text) + 2
+            middle = self.point((move.tick + move.until) // 2, (move.before + move.after) / 2)
+            x = (
+                middle.x() + GAP_PX
+                if middle.x() + GAP_PX + width < box.right()
+                else middle.x() - GAP_PX - width
+            )
+            painter.setPen(colors.named(TONES[move.label][1]))
+            where = QRectF(x, middle.y() - metrics.height(), width, metrics.height())
+            painter.drawText(where, Qt.AlignmentFlag.AlignLeft, text)
+
+    def _paint_no_return(self, painter: QPainter, box: QRectF) -> None:
+        tick = self._account.point_of_no_return
+        if tick is None:
+            return
+        colors, metrics = theme.tokens(self.palette()), QFontMetricsF(painter.font())
+        x = self.point(tick, 0.0).x()
+        painter.setPen(QPen(colors.bad, 1.5, Qt.PenStyle.DashLine))
+        painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
+        said = of.format_no_return(tick)
+        width = metrics.horizontalAdvance(said) + 2
+        x = min(max(box.left(), x - width / 2), box.right() - width)
+        where = QRectF(x, box.top() - metrics.height() * 1.2, width, metrics.height())
+        painter.drawText(where, Qt.AlignmentFlag.AlignLeft, said)
+
+    # --- mouse and keys -------------------------------------------------------------------------------------
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            x = event.pos().x()
+            move = self._move_at(x)
+            tick = move.tick if move is not None and move.line != WAITING else self._tick_at(x)
+            QToolTip.showText(event.globalPos(), plain_tip(self.tip(tick, move)), self)
+            return True
+        return super().event(event)
+
+    def tip(self, tick: Tick, move: RunSegment | None) -> str:
+        """Return the tip for a tick: the points that could still be reached, and the cost of *move*."""
+        if move is None:
+            return ""
+        worth = move.before if move.line != WAITING else self._compute_value(tick)
+        said = [
+            tr("{moment}: {points} points still possible").format(
+                moment=moment(tick), points=of.format_points(worth)
+            ),
+            format_move(move, self._choices_by_question, self._account.last_chance),
+        ]
+        if move.regret >= NOTED:
+            label = tr(TONES[move.label][0])
+            said.append(
+                tr("{label}: {points} points lost").format(label=label, points=of.format_points(move.regret))
+            )
+        elif move.line != WAITING:
+            said.append(tr(TONES[move.label][0]))
+        if move.tick == tick == self._account.point_of_no_return:
+            said.append(of.format_no_return(tick))
+        return "\n".join(said)
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.setAccepted(event.button() == Qt.MouseButton.LeftButton)
+
+    @override
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            x = event.position().x()
+            move = self._move_at(x)
+            tick = move.tick if move is not None and move.line != WAITING else self._tick_at(x)
+            self.moment_chosen.emit(tick / TICKS_PER_S)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        count, key = len(self._stops), event.key()
+        if count and key in KEYS:
+            before = (
+                self._selected_index
+                if self._selected_index is not None
+                else count
+                if key == Qt.Key.Key_Left
+                else -1
+            )
+            self._selected_index = KEYS[key](before, count - 1)
+            move = self._stops[self._selected_index]
+            tip = self.tip(move.tick, move)
+            announce(self, tip)
+            place = QPoint(round(self.point(move.until, move.after).x()), self.height())
+            QToolTip.showText(self.mapToGlobal(place), plain_tip(tip), self)
+            self.update()
+        elif self._selected_index is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.moment_chosen.emit(self._stops[self._selected_index].tick / TICKS_PER_S)
+        else:
+            super().keyPressEvent(event)
+
+
+class ValueCurveLegend(QWidget):
+    """Legend of the colors of the curve, in as many lines as it needs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self._entries = of.legend()
+
+    def _places(self, width: float) -> list[tuple[QPointF, str, str]]:
+        """Return upper left corner, tone and text of each entry."""
+        metrics = QFontMetricsF(theme.sized(self.font(), 0.85))
+        left = lane_sides(self)[0]
+        x, y, found = left, 0.0, []
+        for tone, words in self._entries:
+            room = SAMPLE_PX + 6.0 + metrics.horizontalAdvance(words)
+            if x > left and x + room > width:
+                x, y = left, y + 1.3 * metrics.height()
+            found.append((QPointF(x, y), tone, words))
+            x += room + 1.5 * metrics.height()
+        return found
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(400, self.heightForWidth(self.width()))
+
+    @override
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    @override
+    def heightForWidth(self, width: int) -> int:
+        last, _, _ = self._places(width)[-1]
+        return round(last.y() + 1.3 * self.fontMetrics().height())
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.sized(self.font(), 0.85))
+        colors, line = theme.tokens(self.palette()), QFontMetricsF(painter.font()).height()
+        for corner, tone, words in self._places(self.width()):
+            color = colors.named(tone) if tone else colors.series[0]
+            middle = corner + QPointF(0.0, line / 2)
+            painter.setPen(QPen(color, 3.0 if tone else 2.0))
+            painter.drawLine(middle, middle + QPointF(SAMPLE_PX, 0.0))
+            if tone:
+                painter.setPen(QPen(colors.surface, 1.0))
+                painter.setBrush(color)
+                painter.drawEllipse(middle + QPointF(SAMPLE_PX / 2, 0.0), DOT_PX, DOT_PX)
+            painter.setPen(colors.muted)
+            where = QRectF(corner.x() + SAMPLE_PX + 6.0, corner.y(), self.width(), line)
+            painter.drawText(where, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
+        painter.end()
+
 
 CROSS: Final = "✕"
 """Sign of a mistake, as on the timeline."""
@@ -114,8 +419,7 @@ def _certainty(
 ) -> QWidget:
     """Return a line about how certain the curve is, with the button that searches on."""
     box = QWidget()
-    row = QHBoxLayout(box)
-    row.setContentsMargins(0, 0, 0, 0)
+    row = lay_row(on=box, margins=0)
     text = format_certainty(account)
     if provisional:
         text = tr("Search continues: the line may still rise.")
@@ -183,11 +487,7 @@ def _last_chance(
 
 
 def _column(head: QLabel) -> QVBoxLayout:
-    words = QVBoxLayout()
-    words.setContentsMargins(0, 0, 0, 0)
-    words.setSpacing(2)
-    words.addWidget(head)
-    return words
+    return lay_column(head, margins=0, spacing=2)
 
 
 def _add_steps(

@@ -7,9 +7,10 @@ from typing import Final
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.widgets import theme
+from app.widgets.layouts import lay_column, lay_row
 from app.words import formatting
 from app.words.language import tr
 from engine.overrides import override
@@ -30,10 +31,7 @@ def card(title: str, *parts: QWidget) -> QFrame:
     """Build a framed card with a title."""
     card = QFrame()
     card.setProperty("card", "true")
-    layout = QVBoxLayout(card)
-    layout.setContentsMargins(18, 12, 18, 16)
-    layout.setSpacing(10)
-    layout.addWidget(label(title, 1.15, bold=True))
+    layout = lay_column(label(title, 1.15, bold=True), on=card, margins=(18, 12, 18, 16), spacing=10)
     for part in parts:
         layout.addWidget(part)
     return card
@@ -116,9 +114,7 @@ def build_marked_rows(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWid
 
 def _mark(mark: str, called: str) -> QWidget:
     box = QWidget()
-    column = QVBoxLayout(box)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(2)
+    column = lay_column(on=box, margins=0, spacing=2)
     for part in (label(mark, 1.35, bold=True), muted(called)):
         part.setWordWrap(False)
         column.addWidget(part)
@@ -128,11 +124,7 @@ def _mark(mark: str, called: str) -> QWidget:
 
 def _build_row(mark_widget: QWidget, column: QVBoxLayout) -> QWidget:
     box = QWidget()
-    row = QHBoxLayout(box)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(18)
-    row.addWidget(mark_widget, 0, Qt.AlignmentFlag.AlignTop)
-    row.addLayout(column, 1)
+    lay_row((mark_widget, 0, Qt.AlignmentFlag.AlignTop), (column, 1), on=box, margins=0, spacing=18)
     return box
 
 

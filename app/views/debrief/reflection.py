@@ -9,7 +9,6 @@ from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import (
     QCheckBox,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from app.learning.reflection import Reflection
 from app.views.debrief.parts import label, muted
+from app.widgets.layouts import lay_row
 from app.words import formatting
 from app.words.language import tr
 
@@ -51,10 +51,7 @@ class ReflectionForm(QWidget):
         show.setProperty("primary", "true")
         show.clicked.connect(self._answer)
         skip.clicked.connect(lambda: self.answered.emit(None))
-        row = QHBoxLayout()
-        row.addWidget(show)
-        row.addWidget(skip)
-        row.addStretch()
+        row = lay_row(show, skip, 0)
         form.addRow(row)
 
     def _answer(self) -> None:

@@ -218,15 +218,5 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
             how = tr("yes") if held is None or not held.from_tick else tr("yes, since {moment}")
             how = how.format(moment=moment(held.from_tick) if held is not None else "")
             mark_of = "✓" if held is not None else "·"
-            rows.append(
-                (
-                    1,
-                    (
-                        mark_of,
-                        name,
-                        how if held is not None else tr("no"),
-                        said_of(guard.seen_in),
-                    ),
-                )
-            )
+            rows.append((1, (mark_of, name, how if held is not None else tr("no"), said_of(guard.seen_in))))
     return (row for _, row in sorted(rows, key=lambda found: found[0]))

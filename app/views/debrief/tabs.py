@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.view_models.course import TimelineSpan
 from app.view_models.debrief.model import DebriefModel
@@ -17,6 +17,7 @@ from app.views.debrief.mistakes import Retry, mistakes
 from app.views.debrief.parts import Points, card, code, label, muted, table
 from app.views.debrief.reflection import build_reflection, choice
 from app.widgets.flow import FlowLayout
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.strip import TimeStrip
 from app.words import formatting
 from app.words.formatting import moment
@@ -71,21 +72,19 @@ def _step(line: str, reason: str) -> QWidget:
     if not reason:
         return found
     box = QWidget()
-    column = QVBoxLayout(box)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(1)
-    column.addWidget(found)
-    column.addWidget(muted(reason))
+    lay_column(found, muted(reason), on=box, margins=0, spacing=1)
     return box
 
 
 def question(row: Row) -> QWidget:
     """Build the view of a question: its text, the trainee's answer, and the right answers."""
     box = QWidget()
-    layout = QVBoxLayout(box)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(2)
-    layout.addWidget(label(f"{formatting.run_time(row['asked_t_s'], 1)}  {row['text']}", 1.0, bold=True))
+    layout = lay_column(
+        label(f"{formatting.run_time(row['asked_t_s'], 1)}  {row['text']}", 1.0, bold=True),
+        on=box,
+        margins=0,
+        spacing=2,
+    )
     right = row.get("right") or ()
     for number, text in enumerate(row["choices"], start=1):
         mark = "✓" if number in right else "✗" if number == row.get("choice") else "·"
@@ -172,9 +171,7 @@ class PageActions:
 def scrolled(parts: Sequence[QWidget]) -> QScrollArea:
     """Return *parts* below one another in a view that scrolls."""
     inside = QWidget()
-    column = QVBoxLayout(inside)
-    column.setContentsMargins(14, 10, 14, 12)
-    column.setSpacing(10)
+    column = lay_column(on=inside, margins=(14, 10, 14, 12), spacing=10)
     for part in parts:
         column.addWidget(part)
     column.addStretch()
@@ -316,10 +313,7 @@ def _waiting(model: DebriefModel) -> str:
 
 def _row(button: QPushButton) -> QWidget:
     box = QWidget()
-    row = QHBoxLayout(box)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.addWidget(button)
-    row.addStretch()
+    lay_row(button, 0, on=box, margins=0)
     return box
 
 
@@ -357,23 +351,19 @@ def _states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[TimelineSpan]]]:
 
 def _score(model: DebriefModel, actions: PageActions) -> QWidget:
     box = QWidget()
-    column = QVBoxLayout(box)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(14)
+    column = lay_column(on=box, margins=0, spacing=14)
     for item in model.report["score"]["items"]:
-        row = QHBoxLayout()
-        row.setSpacing(18)
-        row.addWidget(Points(float(item["points"]), float(item["max"])), 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(_item(item, model.can_retry, actions), 1)
+        row = lay_row(
+            (Points(float(item["points"]), float(item["max"])), 0, Qt.AlignmentFlag.AlignTop),
+            (_item(item, model.can_retry, actions), 1),
+            spacing=18,
+        )
         column.addLayout(row)
     return box
 
 
 def _item(item: ItemJson, can_retry: bool, actions: PageActions) -> QVBoxLayout:
-    layout = QVBoxLayout()
-    layout.setSpacing(2)
-    layout.addWidget(label(said_of(item["name"]), 1.0, bold=True))
-    layout.addWidget(label(said_of(item["why"])))
+    layout = lay_column(label(said_of(item["name"]), 1.0, bold=True), label(said_of(item["why"])), spacing=2)
     if item.get("better"):
         layout.addWidget(label(tr("Better: {better}").format(better=said_of(item["better"]))))
     moments = list(dict.fromkeys(item.get("at_s") or ()))[:MOMENTS_SHOWN]

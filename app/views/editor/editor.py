@@ -10,15 +10,8 @@ from typing import Final
 from pygments.lexers import TOMLLexer
 from pygments.token import Token, _TokenType
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent, QTextCursor, QTextDocument
-from PySide6.QtWidgets import (
-    QApplication,
-    QFrame,
-    QLabel,
-    QSplitter,
-    QTabWidget,
-    QWidget,
-)
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QSplitter, QTabWidget, QWidget
 
 from app.views.editor.findings import (
     Checker,
@@ -163,6 +156,7 @@ class ScenarioEditor(QWidget):
         application.focusChanged.connect(self._on_focus)
         self._name.setFont(theme.sized(self.font(), 1.2, bold=True))
         self._show_name()
+        theme.follow(self, theme.SIZE, self._share_height)
 
     # --- layout ---------------------------------------------------------------------------------------------
 
@@ -350,11 +344,6 @@ class ScenarioEditor(QWidget):
         if not self._split_by_hand or not self.findings.rows.count():
             wanted = min(self.findings.wanted_height, self._down.height() // 2)
             self._down.setSizes([max(1, self._down.height() - wanted), wanted])
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._share_height()
 
     def event(self, event: QEvent) -> bool:
         """Handle keys from problem to problem while the editor is shown, also F8, which the desk uses."""

@@ -9,13 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, QThreadPool, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
@@ -189,12 +183,10 @@ _POINTS: Final = '\n[[rubric]]\nkind = "{kind}"\nname = "{name}"\npoints = 10\n'
 
 FIXES: Final = {
     ("this earns no points", "question"): Fix(
-        mark("Add a scoring rule for questions"),
-        _POINTS.format(kind="diagnosis", name="Questions answered"),
+        mark("Add a scoring rule for questions"), _POINTS.format(kind="diagnosis", name="Questions answered")
     ),
     ("this earns no points", "predict"): Fix(
-        mark("Add a scoring rule for predictions"),
-        _POINTS.format(kind="prediction", name="Predictions"),
+        mark("Add a scoring rule for predictions"), _POINTS.format(kind="prediction", name="Predictions")
     ),
 }
 """(text of the problem, its table) -> fix."""

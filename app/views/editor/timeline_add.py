@@ -76,10 +76,7 @@ class AddFault(QFrame):
         self._show_when()
 
     def _arrange(self) -> None:
-        for field, name in (
-            (self.when, tr("Time of the fault")),
-            (self.verb, tr("Events")),
-        ):
+        for field, name in ((self.when, tr("Time of the fault")), (self.verb, tr("Events"))):
             field.setAccessibleName(name)
         self.verb.setMaxVisibleItems(16)
         self.verb.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

@@ -14,7 +14,6 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
-    QResizeEvent,
 )
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
@@ -95,6 +94,7 @@ class TimelineCanvas(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
         self.setAccessibleName(tr("Timeline of the scenario"))
         theme.follow(self, theme.STYLE, self._lay_out)
+        theme.follow(self, theme.SIZE, self._lay_out)
 
     # --- what is shown --------------------------------------------------------------------------------------
 
@@ -190,11 +190,6 @@ class TimelineCanvas(QWidget):
     @override
     def sizeHint(self) -> QSize:
         return QSize(600, self.minimumHeight())
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._lay_out()
 
     def _spot_of(self, entry: TimelineEntry) -> Spot:
         held = self._dragged

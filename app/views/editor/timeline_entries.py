@@ -173,13 +173,7 @@ def _in_order(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[Timel
         for number, step in enumerate(steps[at:end], start=1):
             guess = known + (max(known, until) - known) * number / (end - at + 1)
             yield TimelineEntry(
-                step.path,
-                STEP,
-                step.act,
-                (guess, guess),
-                step.when,
-                sure=False,
-                delay_s=step.delay_s,
+                step.path, STEP, step.act, (guess, guess), step.when, sure=False, delay_s=step.delay_s
             )
         at = end
 

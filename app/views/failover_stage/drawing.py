@@ -11,17 +11,11 @@ from app.view_models.failover_moment import view as view_model
 from app.view_models.failover_moment.facts import LOST, NONE, StageCard, Vote
 from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, LISTENER, QUEUE, TO, VOTES
 from app.view_models.failover_moment.view import DONE, RUNNING, WAITING, StageView
-from app.views.failover_stage import places
+from app.views.failover_stage import canvas
+from app.views.failover_stage.canvas import WIDTH
 from app.views.failover_stage.panel import PanelPainter
-from app.views.failover_stage.places import WIDTH
 from app.widgets import theme
-from app.widgets.signs import (
-    draw_chip,
-    draw_mark,
-    draw_sign,
-    sign_width,
-    squeezed,
-)
+from app.widgets.signs import draw_chip, draw_mark, draw_sign, sign_width, squeezed
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.running.comparison import MIRRORING
@@ -68,7 +62,7 @@ class StagePainter(PanelPainter):
         self.text(words, label.adjusted(6, 0, 0, 0), "bold", self.colors.muted)
 
     def _draw_wire(self, view: StageView, ends: tuple[str, str], cut: bool, used: bool, label: str) -> None:
-        corners = places.route(view.technology, *ends, self.height)
+        corners = canvas.route(view.technology, *ends, self.height)
         if not corners:
             return
         painter, colors = self.painter, self.colors
@@ -172,10 +166,7 @@ class StagePainter(PanelPainter):
             else:
                 self.text(words, QRectF(box.right() - width, y, width + 1, tall), "bold", tone)
             self.text(
-                card.database,
-                QRectF(box.left() + 26, y, box.width() - width - 34, tall),
-                "bold",
-                colors.text,
+                card.database, QRectF(box.left() + 26, y, box.width() - width - 34, tall), "bold", colors.text
             )
         more = view_model.count_more(view.facts) if name in (FROM, TO) else ""
         y += tall * (2 if style.far else 1) + 10
@@ -216,10 +207,7 @@ class StagePainter(PanelPainter):
             half = row.height() / 2
             if half >= self.line_height("body") + 2:
                 self.text(
-                    name,
-                    QRectF(row.left() + 30, row.top() + 2, row.width() - 110, half),
-                    "body",
-                    colors.text,
+                    name, QRectF(row.left() + 30, row.top() + 2, row.width() - 110, half), "body", colors.text
                 )
                 words = view_model.resource_words(state)
                 self.text(words, QRectF(row.left() + 30, row.center().y() - 2, row.width() - 110, half), "small",
@@ -414,8 +402,8 @@ class StagePainter(PanelPainter):
             if ends not in used and ends[::-1] not in used:
                 continue
             corners = (
-                places.route(view.technology, *ends, self.height)
-                or places.route(view.technology, *ends[::-1], self.height)[::-1]
+                canvas.route(view.technology, *ends, self.height)
+                or canvas.route(view.technology, *ends[::-1], self.height)[::-1]
             )
             color = self.style.series(view.chips[view.number].color)
             for number in range(3):

@@ -8,12 +8,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPen, QPolygonF
 
 from app.view_models.failover_moment.view import DONE, RUNNING, WAITING, StageView
-from app.views.failover_stage.canvas import SHRINK, CanvasPainter
-from app.views.failover_stage.places import WIDTH, find_panel, list_chips
-from app.widgets.signs import (
-    draw_mark,
-    draw_text,
-)
+from app.views.failover_stage.canvas import SHRINK, WIDTH, CanvasPainter, find_panel, list_chips
+from app.widgets.signs import draw_mark, draw_text
 from app.words import formatting
 from app.words.language import tr
 

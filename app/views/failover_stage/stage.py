@@ -7,28 +7,66 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap, QTransform
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QSizePolicy, QWidget
 
 from app.view_models.failover_moment.phases import PANEL, QUEUE
 from app.view_models.failover_moment.view import StageView
 from app.view_models.failover_moment.why_not import WhyNotView
-from app.views.failover_stage.canvas import make_style
-from app.views.failover_stage.drawing import StagePainter
-from app.views.failover_stage.places import (
+from app.views.failover_stage.canvas import (
     BODY_TOP,
     LEAST_HEIGHT,
     PLACES,
     WIDTH,
+    CanvasPainter,
+    StageStyle,
     find_box,
     find_panel,
     list_chips,
+    make_style,
 )
-from app.views.failover_stage.requirements import draw_why_not
+from app.views.failover_stage.drawing import StagePainter
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
 from app.widgets.key_button import KeyButton
+from app.widgets.layouts import lay_column, lay_row
+from app.widgets.signs import draw_mark
 from app.words.language import mark, tr
 from engine.overrides import override
+
+
+def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyNotView) -> None:
+    """Draw the requirements of an automatic failover; those that are not revealed yet wait in gray."""
+    canvas = CanvasPainter(painter, style, height)
+    colors = style.colors
+    painter.fillRect(QRectF(0, 0, WIDTH, height), colors.surface)
+    tone = colors.bad if view.missing else colors.ok
+    disk = canvas.title(view.heading, view.sentence, tone)
+    mark_box = disk.adjusted(9, 9, -9, -9)
+    draw_mark(painter, "cross" if view.missing else "check", mark_box, colors.surface)
+    count = max(1, len(view.rows))
+    step = min(64.0, (height - BODY_TOP - 24) / count)
+    for number, row in enumerate(view.rows):
+        box = QRectF(24, BODY_TOP + 8 + number * step, WIDTH - 48, step - 8)
+        shown = number < view.revealed
+        bad = shown and not row.met
+        canvas.box(
+            box,
+            colors.bad if bad else colors.border,
+            colors.bad_soft if bad else colors.raised,
+            2.0 if bad else 1.2,
+        )
+        shape, ink = ("check", colors.ok) if row.met else ("cross", colors.bad)
+        mark_box = QRectF(box.left() + 14, box.center().y() - 9, 18, 18)
+        draw_mark(painter, shape if shown else "ring", mark_box, ink if shown else colors.muted)
+        words = colors.bad if bad else colors.text if shown else colors.muted
+        name = row.name if not (shown and row.now) else f"{row.name}: {row.now}"
+        tall, mono = canvas.line_height("bold"), canvas.line_height("mono")
+        at = QRectF(box.left() + 46, box.center().y() - (tall + mono) / 2, box.width() - 60, tall)
+        canvas.text(name, at, "bold", words)
+        if shown:
+            at = QRectF(at.left(), at.bottom(), at.width(), mono)
+            canvas.text(row.check, at, "mono", colors.text if bad else colors.muted)
+
 
 FAR_SCALE: Final = 1.3
 """From this text size on the stage is drawn for the back row."""
@@ -189,15 +227,8 @@ class FailoverStage(QWidget):
         self.buttons[GO].setProperty("primary", "true")
         self._row = QFrame()
         self._row.setProperty("stage", "true")
-        row = QHBoxLayout(self._row)
-        row.setContentsMargins(24, 2, 24, 8)
-        row.addLayout(steps, 1)
-        row.addLayout(ends)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.canvas, 1)
-        column.addWidget(self._row)
+        lay_row((steps, 1), ends, on=self._row, margins=(24, 2, 24, 8))
+        lay_column((self.canvas, 1), self._row, on=self, margins=0, spacing=0)
         self.setFocusProxy(self.canvas)
         self.hide()
 

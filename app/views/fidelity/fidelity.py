@@ -1,27 +1,145 @@
-"""Agreement of the simulation with published figures: every row, and the figures that are curves."""
+"""Agreement of the simulation with published figures as one report: every row, and the figures that are curves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
 
-from PySide6.QtCore import QCoreApplication, QEvent, QSize, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QProgressBar, QTabWidget, QWidget
+from PySide6.QtCore import QCoreApplication, QObject, QSize, Qt, QThread, QTimer, QUrl, Signal, Slot
+from PySide6.QtGui import (
+    QCloseEvent,
+    QColor,
+    QImage,
+    QKeySequence,
+    QPainter,
+    QResizeEvent,
+    QShortcut,
+    QShowEvent,
+    QTextDocument,
+)
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QProgressBar,
+    QSplitter,
+    QTextBrowser,
+    QWidget,
+)
 
-from app.views.fidelity.display_names import name_of
-from app.views.fidelity.figures_page import FiguresPage
-from app.views.fidelity.from_rows import figures_of
-from app.views.fidelity.rows_page import PASS, RowsPage
-from app.views.fidelity.worker import FidelityStep, FidelityWorker, StepResult, steps
+from app.views.fidelity.figures import ERRORS, MANY, TABLE_6, figures_of
+from app.views.fidelity.report import (
+    CLASSES,
+    FAILOVERS,
+    PASS,
+    VERDICTS,
+    PanelDrawing,
+    build_legend,
+    build_rows,
+    list_texts,
+    name_of,
+)
 from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
-from app.words.language import tr
+from app.widgets.reader import name_box
+from app.words.language import mark, tr
 from engine.overrides import override
-from engine.published.fidelity import SECTIONS
+from engine.planning.figures import FIGURES, Figure
+from engine.published import whitepaper_failover
+from engine.published.fidelity import EXCEPTIONS, SECTIONS
+from engine.published.rows import FigureRow, explain
+from engine.published.whitepaper_failover import FAILOVER_S
+
+ALL: Final = mark("All sections")
+ORDER: Final = (ERRORS, TABLE_6, *FIGURES, MANY)
+"""Names of figures in the order of the list."""
+SECTION_MARGIN_PX: Final = 24
+"""Margin next to the longest section title: the frame and a scroll bar."""
+PICTURE_MARGIN_PX: Final = 60
+"""Difference between the widths of the page and of a picture."""
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """Result of a step: rows of a section, a figure by its name, or only preparation."""
+
+    rows: tuple[FigureRow, ...] = ()
+    figures: tuple[tuple[str, Figure], ...] = ()
+
+
+@dataclass(frozen=True)
+class FidelityStep:
+    """Unit of work of well under a second."""
+
+    name: str
+    do: Callable[[], StepResult]
+
+
+def steps() -> tuple[FidelityStep, ...]:
+    """Return quick sections and curves first, then the failovers, which take longest, by cause."""
+    sections = {name: FidelityStep(name, partial(_rows, name)) for name in SECTIONS}
+    curves = [FidelityStep(name, partial(_figure, name)) for name in FIGURES]
+    slow = next(name for name, make in SECTIONS.items() if make is whitepaper_failover.rows)
+    seeds = [
+        FidelityStep(f"{FAILOVERS}{cause}", partial(_fail, cause, loaded))
+        for cause in FAILOVER_S
+        for loaded in (False, True)
+    ]
+    quick = [step for name, step in sections.items() if name != slow]
+    return (*quick, *curves, *seeds, sections[slow])
+
+
+def _rows(section: str) -> StepResult:
+    return StepResult(rows=tuple(explain(row, section, EXCEPTIONS) for row in SECTIONS[section]()))
+
+
+def _figure(name: str) -> StepResult:
+    return StepResult(figures=((name, FIGURES[name]()),))
+
+
+def _fail(cause: str, loaded: bool) -> StepResult:
+    whitepaper_failover.failovers(cause, loaded)  # cached for the rows of its section
+    return StepResult()
+
+
+class FidelityWorker(QThread):
+    """Worker through *todo*; `stop` ends it after the present step."""
+
+    began = Signal(int, str)
+    """Signal: number of finished steps, and the name of the next one."""
+    found = Signal(object)
+
+    def __init__(self, todo: Sequence[FidelityStep], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._todo = tuple(todo)
+        self.done = 0
+
+    @override
+    def run(self) -> None:
+        for step in self._todo[self.done :]:
+            if self.isInterruptionRequested():
+                return
+            self.began.emit(self.done, step.name)
+            self.found.emit(step.do())
+            self.done += 1
+
+    @property
+    def complete(self) -> bool:
+        """Return whether all steps are done."""
+        return self.done == len(self._todo)
+
+    def stop(self) -> None:
+        """Stop and wait until nothing runs any more."""
+        self.requestInterruption()
+        self.wait()
 
 
 class FidelityView(QWidget):
-    """Comparison that starts when it is first shown and never blocks the window."""
+    """Report that is computed from when it is first shown, and never blocks the window."""
 
     closed = Signal()
 
@@ -34,20 +152,39 @@ class FidelityView(QWidget):
         self.setAccessibleName(tr("Fidelity"))
         self._steps = tuple(todo())
         self.work = FidelityWorker(self._steps, self)
-        self.rows = RowsPage(SECTIONS)
-        self.figures = FiguresPage()
-        self.summary = QLabel(wordWrap=True)
-        self.progress = QProgressBar()
-        self.progress.setRange(0, len(self._steps))
-        self.progress.setTextVisible(False)
+        self.rows: list[FigureRow] = []
+        """All rows in the order of the sections, independent of the filter."""
+        self.figures: dict[str, Figure] = {}
+        self.parts = QListWidget()
+        """Sections and, below them, figures."""
+        self.parts.setAccessibleName(tr("Sections and figures"))
+        self.page = QTextBrowser(openLinks=False)
+        self.page.setAccessibleName(tr("Rows of the comparison"))
+        self.page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verdict = _choice(tr("Verdict"), mark("All verdicts"), VERDICTS.items())
+        self.kind = _choice(tr("Class"), mark("All classes"), CLASSES.items())
+        self.search = QLineEdit(placeholderText=tr("Search all columns (Ctrl+F)"), clearButtonEnabled=True)
+        self.search.setAccessibleName(tr("Find"))
+        self.shown, self.summary = QLabel(), QLabel(wordWrap=True)
+        self.shown.setProperty("muted", "true")
+        self.progress = QProgressBar(maximum=len(self._steps), textVisible=False)
         self.progress.setAccessibleName(tr("Progress"))
+        self._later = QTimer(self, singleShot=True, interval=0)
         self._lay_out()
+        self._list_parts()
+        self.parts.currentRowChanged.connect(self._later.start)
+        self.verdict.currentIndexChanged.connect(self._later.start)
+        self.kind.currentIndexChanged.connect(self._later.start)
+        self.search.textChanged.connect(self._later.start)
+        self._later.timeout.connect(self.draw)
+        QShortcut(QKeySequence.StandardKey.Find, self, self.search.setFocus)
         self.work.began.connect(self._on_began)
         self.work.found.connect(self._on_result)
         self.work.finished.connect(self._on_finished)
         application = QCoreApplication.instance()
         if application is not None:
             application.aboutToQuit.connect(self.work.stop)
+        theme.follow(self, theme.LOOKS, self._list_parts, self._later.start)
 
     @override
     def sizeHint(self) -> QSize:
@@ -57,6 +194,8 @@ class FidelityView(QWidget):
         """Stop the work and wait for its end; it resumes when the page is shown again."""
         self.work.stop()
 
+    # --- results --------------------------------------------------------------------------------------------
+
     @Slot(int, str)
     def _on_began(self, step_count: int, name: str) -> None:
         self.progress.setValue(step_count)
@@ -64,10 +203,11 @@ class FidelityView(QWidget):
 
     @Slot(object)
     def _on_result(self, result: StepResult) -> None:
-        if result.rows:
-            self.rows.add_rows(result.rows)
-            self.figures.put(figures_of(self.rows.rows))
-        self.figures.put(dict(result.figures))
+        places = {name: place for place, name in enumerate(SECTIONS)}
+        self.rows = sorted([*self.rows, *result.rows], key=lambda row: places[row.section])
+        self.figures |= dict(result.figures) | (figures_of(self.rows) if result.rows else {})
+        self._list_parts()
+        self._later.start()
 
     @Slot()
     def _on_finished(self) -> None:
@@ -75,19 +215,14 @@ class FidelityView(QWidget):
         self._write_summary("" if self.work.complete else tr("Stopped."))
 
     def _write_summary(self, doing: str) -> None:
-        rows = self.rows.rows
-        failed = [row for row in rows if row.verdict != PASS]
+        failed = [row for row in self.rows if row.verdict != PASS]
         explained = sum(row.reason is not None for row in failed)
         colors = theme.tokens(self.palette())
         parts = []
-        if rows:
-            parts.append(
-                "<b>"
-                + tr("{all} rows: {passed} pass, {failed} fail").format(
-                    all=len(rows), passed=len(rows) - len(failed), failed=len(failed)
-                )
-                + "</b>"
-            )
+        if self.rows:
+            counted = tr("{all} rows: {passed} pass, {failed} fail")
+            passed = len(self.rows) - len(failed)
+            parts.append(f"<b>{counted.format(all=len(self.rows), passed=passed, failed=len(failed))}</b>")
         if failed:
             tone = colors.text if explained == len(failed) else colors.bad
             known = tr("failures with a known reason: {n}").format(n=explained)
@@ -95,13 +230,111 @@ class FidelityView(QWidget):
         parts += [f'<span style="color:{colors.muted.name()}">{doing}</span>'] if doing else []
         self.summary.setText("&nbsp;&nbsp;&nbsp;".join(parts))
 
+    # --- what is shown --------------------------------------------------------------------------------------
+
+    @property
+    def figure_names(self) -> list[str]:
+        """Names of the figures computed so far, in the order of the papers."""
+        return sorted(self.figures, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
+    def _list_parts(self) -> None:
+        """List sections with passed and total rows, and figures; the selected one stays selected."""
+        colors, selected = theme.tokens(self.palette()), self._find_figure()
+        row = self.parts.currentRow()
+        blocked = self.parts.blockSignals(True)
+        self.parts.clear()
+        for name in (ALL, *SECTIONS):
+            own = [row for row in self.rows if name in (ALL, row.section)]
+            failed = [row for row in own if row.verdict != PASS]
+            self.parts.addItem(f"{tr(name)}\n{_format_counts(len(own) - len(failed), len(own))}")
+            tone = "bad" if any(row.reason is None for row in failed) else "warn" if failed else "text"
+            self.parts.item(self.parts.count() - 1).setForeground(QColor(colors.named(tone)))
+        self.parts.addItems(self.figure_names)
+        self.parts.setCurrentRow(
+            1 + len(SECTIONS) + self.figure_names.index(selected) if selected else max(0, row)
+        )
+        self.parts.blockSignals(blocked)
+        words = (word for name in (ALL, *SECTIONS) for word in tr(name).split())
+        self.parts.setMinimumWidth(max(map(self.fontMetrics().horizontalAdvance, words)) + SECTION_MARGIN_PX)
+
+    def _find_figure(self) -> str:
+        """Return the name of the selected figure; empty if a section is selected."""
+        item = self.parts.currentItem() if self.parts.currentRow() > len(SECTIONS) else None
+        return item.text() if item is not None else ""
+
+    def select_rows(self) -> list[FigureRow]:
+        """Return the rows of the selected section that pass the filters."""
+        section = (ALL, *SECTIONS)[max(0, self.parts.currentRow())]
+        verdict, kind = self.verdict.currentData(), self.kind.currentData()
+        words = self.search.text().casefold().split()
+        return [
+            row
+            for row in self.rows
+            if section in (ALL, row.section)
+            and verdict in (None, row.verdict)
+            and kind in (None, row.kind)
+            and all(word in " ".join((row.section, *list_texts(row))).casefold() for word in words)
+        ]
+
+    def draw(self) -> None:
+        """Show the selected figure, or the rows of the selected section."""
+        colors, figure = theme.tokens(self.palette()), self.figures.get(self._find_figure())
+        place = self.page.verticalScrollBar().value()
+        if figure is None:
+            rows = self.select_rows()
+            self.page.setHtml(build_rows(rows, colors))
+            text = tr("{shown} of {every} rows") if len(rows) != len(self.rows) else tr("{every} rows")
+            self.shown.setText(text.format(shown=len(rows), every=len(self.rows)))
+        else:
+            self._draw_figure(figure)
+            self.shown.setText("")
+        self.page.verticalScrollBar().setValue(place)
+
+    def _draw_figure(self, figure: Figure) -> None:
+        colors, view = theme.tokens(self.palette()), self.page.viewport().size()
+        line = self.fontMetrics().height()
+        width, ratio = max(300, view.width() - PICTURE_MARGIN_PX), self.devicePixelRatioF()
+        height = max(7 * line, (view.height() - 9 * line) // len(figure.panels) - 3 * line)
+        document = self.page.document()
+        document.clear()
+        parts = [f"<h3>{figure.title}</h3><p>{tr(figure.said)} {figure.source}.</p>"]
+        for number, panel in enumerate(figure.panels):
+            drawing = PanelDrawing(figure, panel, colors, (width, height), round(0.85 * line))
+            image = QImage(QSize(width, height) * ratio, QImage.Format.Format_ARGB32_Premultiplied)
+            image.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(image)
+            QSvgRenderer(drawing.draw().encode()).render(painter)
+            painter.end()
+            name = f"panel-{number}"
+            document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), image)
+            parts.append(f"<p>{build_legend(figure, panel, colors)}</p><img src='{name}' width='{width}'/>")
+        parts.append(f"<p align='center'>{tr(figure.x_title)}</p>" if figure.x_title else "")
+        self.page.setHtml("".join(parts))
+
+    # --- looks ----------------------------------------------------------------------------------------------
+
     def _lay_out(self) -> None:
-        head = lay_row((self.summary, 1), self.progress)
         self.progress.setFixedWidth(180)
-        self.tabs = QTabWidget(documentMode=True)
-        self.tabs.addTab(self.rows, tr("Rows"))
-        self.tabs.addTab(self.figures, tr("Figures"))
-        lay_column(head, (self.tabs, 1), on=self, margins=(14, 10, 14, 12))
+        bar = lay_row((self.search, 1), self.verdict, self.kind, self.shown)
+        right = QWidget()
+        lay_column(bar, (self.page, 1), on=right, margins=0)
+        split = QSplitter(childrenCollapsible=False)
+        split.addWidget(self.parts)
+        split.addWidget(right)
+        split.setStretchFactor(1, 1)
+        split.setSizes([260, 900])
+        self.parts.setWordWrap(True)
+        self.parts.setResizeMode(
+            QListWidget.ResizeMode.Adjust
+        )  # otherwise the list wraps for its first width
+        self.parts.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.parts.setSpacing(1)
+        lay_column(lay_row((self.summary, 1), self.progress), (split, 1), on=self, margins=(14, 10, 14, 12))
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._later.start()
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
@@ -115,8 +348,21 @@ class FidelityView(QWidget):
         super().closeEvent(event)
         self.closed.emit()
 
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "tabs"):
-            self._write_summary("")
+
+def _choice(name: str, every: str, entries: Iterable[tuple[str, str]]) -> QComboBox:
+    box = QComboBox()
+    box.addItem(tr(every), None)
+    for data, text in entries:
+        words = tr(text)
+        box.addItem(words[:1].upper() + words[1:], data)
+    name_box(box, name)
+    return box
+
+
+def _format_counts(passed: int, total: int) -> str:
+    if not total:
+        return "…"
+    failed = total - passed
+    if not failed:
+        return tr("{passed} of {all} pass").format(passed=passed, all=total)
+    return tr("{passed} of {all} pass, {failed} fail").format(passed=passed, all=total, failed=failed)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence, QShowEvent
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -35,7 +35,6 @@ from engine.constants import TICKS_PER_S
 from engine.drill.time.event_log import select_events
 from engine.events import AlertData, Event
 from engine.model import Alert, World
-from engine.overrides import override
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -282,6 +281,7 @@ class Monitor(QWidget):
         self.setFocusProxy(self.databases)
         self._lay_out()
         theme.follow(self, theme.LOOKS, self._show_theme)
+        theme.follow(self, theme.SHOWN, self._draw)
 
     def _lay_out(self) -> None:
         self._button = QPushButton()
@@ -409,11 +409,6 @@ class Monitor(QWidget):
             self.databases.setItemIcon(index, theme.icon(SIGNS[state.tone], colors, color))
         self.databases.setToolTip(self.databases.currentText())  # large text cuts its end off
         self.databases.blockSignals(False)
-
-    @override
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._draw()
 
     def _show_theme(self) -> None:
         side = self.fontMetrics().height()

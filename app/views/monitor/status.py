@@ -8,15 +8,7 @@ from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QComboBox,
-    QFormLayout,
-    QGroupBox,
-    QLabel,
-    QScrollArea,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QFormLayout, QGroupBox, QLabel, QScrollArea, QWidget
 
 from app.views.monitor.readout import (
     SIGNS,
@@ -47,7 +39,6 @@ from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.mirroring.monitor import MonitorRow, results
 from engine.model import World
-from engine.overrides import override
 
 NARROW_UNITS: Final = 38.0
 """Width in line heights below which the grid has short titles."""
@@ -91,6 +82,7 @@ class LabeledValues(QWidget):
         self._values: dict[str, QLabel] = {}
         self._shown_lines: list[tuple[str, str]] = []
         theme.follow(self, theme.PALETTE, self._recolor)
+        theme.follow(self, theme.SIZE, self._fit)
 
     @property
     def visible_values(self) -> dict[str, str]:
@@ -117,11 +109,6 @@ class LabeledValues(QWidget):
             self._values[label].setWordWrap(len(value) > FIGURE_LETTERS)
             self._values[label].setAccessibleName(f"{label}: {value}")
         self._recolor()
-        self._fit()
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:

@@ -15,16 +15,7 @@ from engine import tsql
 from engine.availability import replicas
 from engine.constants import PRODUCT, TICKS_PER_S
 from engine.messages import fill_message
-from engine.model import (
-    DatabaseCopy,
-    DbState,
-    EndpointState,
-    Instance,
-    MirrorState,
-    Role,
-    SyncState,
-    World,
-)
+from engine.model import DatabaseCopy, DbState, EndpointState, Instance, MirrorState, Role, SyncState, World
 
 
 @dataclass(frozen=True, slots=True)

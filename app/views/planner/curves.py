@@ -18,8 +18,8 @@ from app.widgets import theme
 from app.widgets.axes import FactorAxis, ValueAxis, heights, value_range
 from app.widgets.layouts import lay_column
 from app.widgets.theme import ThemeTokens
-from app.words.counters import COUNTERS as ENGINE_COUNTERS
-from app.words.counters import KB_PER_S, PERCENT, Counter
+from app.words.formatting import COUNTERS as ENGINE_COUNTERS
+from app.words.formatting import KB_PER_S, PERCENT, Counter
 from app.words.language import mark, tr
 from engine.flow import SafetyMode
 from engine.planning import MirroringPlan, SteadyState, Sweep, points_about, statements_about

@@ -7,14 +7,7 @@ from typing import Final
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import (
-    QDialog,
-    QGridLayout,
-    QLabel,
-    QProgressBar,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QProgressBar, QSizePolicy, QWidget
 
 from app.views.planner.controls import FigureBox
 from app.widgets import theme

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QBuffer, QEvent, QIODevice, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFileDialog,
@@ -25,7 +27,6 @@ from PySide6.QtWidgets import (
 )
 
 from app.files import atomic_write
-from app.views.planner import export
 from app.views.planner.controls import Controls
 from app.views.planner.curves import AXES, COUNTERS, MODES, PlanCurves, Sweeps, is_measured
 from app.views.planner.failover_times import FailoverTimesDialog
@@ -38,20 +39,47 @@ from app.words import formatting
 from app.words.language import tr
 from app.words.localization import localize
 from engine.drill.judging.sweep import CAUSES, scenario_of
+from engine.flow import SafetyMode
 from engine.overrides import override
 from engine.planning import (
     BANDWIDTH_MBPS,
+    COLUMNS,
     RTT_MS,
     Goals,
     MeasuredPoint,
     MirroringPlan,
     PlanFinding,
+    Sweep,
     Tone,
     advice,
     points_about,
     statements_about,
     sweep,
 )
+
+PLAN_COLUMNS: Final = (
+    "scale", "rtt_ms", "bandwidth_mbps", "loss", "compression_ratio", "version", "encryption",
+)  # fmt: skip
+
+
+def rows(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> list[list[str]]:
+    """Return headings and one row for each point of each sweep."""
+    found = [["workload", "safety", "varied", *PLAN_COLUMNS, *COLUMNS]]
+    for curve in (each for by_mode in sweeps for each in by_mode.values()):
+        for x, point in zip(curve.x, curve.points, strict=True):
+            there = plan.with_changes(**{curve.axis: x})
+            link = [f"{getattr(there, name):.6g}" for name in PLAN_COLUMNS]
+            figures = [f"{getattr(point, name):.6g}" for name in COLUMNS]
+            found.append([plan.workload.name, curve.safety.name, curve.axis, *link, *figures])
+    return found
+
+
+def as_csv(table: list[list[str]]) -> str:
+    """Format the table as CSV."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(table)
+    return out.getvalue()
+
 
 SIGNS: Final = {Tone.OK: "✓", Tone.WARN: "!", Tone.BAD: "✕", Tone.INFO: "·"}
 """Signs of the tones, so that color is not the only sign."""
@@ -170,6 +198,7 @@ class Planner(QWidget):
         self._lay_out()
         self.controls.changed.connect(self._on_change)
         self.curves.moved.connect(self._on_moved)
+        theme.follow(self, theme.SIZE, self._fit)
 
     @override
     def sizeHint(self) -> QSize:
@@ -286,7 +315,7 @@ class Planner(QWidget):
 
     def table(self) -> list[list[str]]:
         """Return headings and all points of the curves that are shown."""
-        return export.rows(self.plan, self.sweeps.values()) if self.plan is not None else []
+        return rows(self.plan, self.sweeps.values()) if self.plan is not None else []
 
     def copy(self) -> None:
         """Copy the figures to the clipboard."""
@@ -295,7 +324,7 @@ class Planner(QWidget):
 
     def save_csv(self, file: str) -> None:
         """Save the figures as CSV."""
-        self._save(file, lambda path: atomic_write.write(path, export.as_csv(self.table())))
+        self._save(file, lambda path: atomic_write.write(path, as_csv(self.table())))
 
     def save_picture(self, file: str) -> None:
         """Save curves and findings as shown."""
@@ -365,11 +394,6 @@ class Planner(QWidget):
         self._left_column.setMinimumWidth(0 if narrow else left_px)
         self._left_column.setMaximumWidth(ANY_SIZE if narrow else left_px)
         self._left_column.setMinimumHeight(CONTROLS_LINES * self.fontMetrics().height() if narrow else 0)
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     def _bar(self) -> FlowLayout:
         bar = FlowLayout(8)

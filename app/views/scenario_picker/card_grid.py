@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import (
-    QModelIndex,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QFont, QFontMetricsF, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -28,8 +19,8 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
 )
 
-from app.view_models.drill_cards import Card
-from app.views.scenario_picker.text_lines import cached_lines
+from app.view_models.start_page import Card
+from app.views.scenario_picker.top_cards import cached_lines
 from app.widgets import theme
 from app.widgets.reader import follow_selection
 from app.widgets.tables import read_look

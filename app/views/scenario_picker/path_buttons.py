@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QSizePolicy, QWidget
 
 from app.files.learning_paths import learning_paths
 from app.view_models.start_page import PathProgress
-from app.views.scenario_picker.text_lines import cached_lines
+from app.views.scenario_picker.top_cards import cached_lines
 from app.widgets import theme
 from app.words.language import tr
 from engine.overrides import override
@@ -49,6 +49,7 @@ class PathButtons(QWidget):
             button.clicked.connect(lambda checked, key=key: self._choose(key, checked))
         self._columns = 0
         theme.follow(self, theme.FONT, self._arrange, self._fit)
+        theme.follow(self, theme.SIZE, self._arrange, self._fit)
 
     def show_paths(self, paths: Sequence[PathProgress], technology: str | None) -> None:
         """Show the progress of each path; *technology* is the one that is chosen."""
@@ -82,12 +83,6 @@ class PathButtons(QWidget):
         lines = [button.lines_for(width) for button in self.buttons.values()]
         for button in self.buttons.values():
             button.set_lines(max(title for title, _ in lines), max(after for _, after in lines))
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._arrange()
-        self._fit()
 
 
 class PathButton(QAbstractButton):

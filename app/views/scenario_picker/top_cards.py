@@ -3,30 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
-from app.view_models.drill_cards import SHORT_LABELS, level_title
-from app.view_models.start_page import InterruptedRun, NextDrill
+from app.view_models.start_page import SHORT_LABELS, InterruptedRun, NextDrill, level_title
 from app.widgets import theme
 from app.widgets.busy_cursor import preparing
 from app.widgets.key_button import KeyButton
+from app.widgets.layouts import lay_column, lay_row
 from app.words import formatting
 from app.words.language import tr
 from engine.overrides import override
+
+
+def wrapped(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -> list[str]:
+    """Wrap *text* into at most *lines_max* lines of that *width*; the last one is elided."""
+    if metrics.horizontalAdvance(text) <= width:
+        return [text]
+    lines, words = [""], text.split()
+    for place, word in enumerate(words):
+        longer = f"{lines[-1]} {word}".strip()
+        if not lines[-1] or metrics.horizontalAdvance(longer) <= width:
+            lines[-1] = longer
+        elif len(lines) < lines_max:
+            lines.append(word)
+        else:
+            lines[-1] = " ".join((lines[-1], *words[place:]))
+            break
+    return [metrics.elidedText(line, Qt.TextElideMode.ElideRight, width) for line in lines]
+
+
+@lru_cache(maxsize=2048)
+def cached_lines(text: str, font_text: str, width: float, lines_max: int) -> tuple[str, ...]:
+    """Return the lines of `wrapped` from a cache, because the list requests its rows on each change."""
+    font = QFont()
+    font.fromString(font_text)
+    return tuple(wrapped(text, QFontMetricsF(font), width, lines_max))
+
 
 BESIDE_UNITS: Final = 62.0
 """Minimum width in line heights for the two cards side by side."""
@@ -51,22 +75,9 @@ class TopCard(QFrame):
             label.setWordWrap(True)
         for label in (self.facts, self.reason):
             label.setProperty("muted", "true")
-        head = QHBoxLayout()
-        head.addWidget(self.heading, 1)
-        head.addWidget(self.facts)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.reason, 1)
-        row.addWidget(self.more)
-        row.addWidget(self.button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 10, 14, 12)
-        layout.setSpacing(4)
-        layout.addLayout(head)
-        layout.addWidget(self.title)
-        layout.addWidget(self.text)
-        layout.addStretch()
-        layout.addLayout(row)
+        head = lay_row((self.heading, 1), self.facts)
+        row = lay_row((self.reason, 1), self.more, self.button, spacing=8)
+        lay_column(head, self.title, self.text, 0, row, on=self, margins=(16, 10, 14, 12), spacing=4)
         self.set_primary(primary)
 
     def set_primary(self, primary: bool) -> None:
@@ -143,6 +154,7 @@ class TopCards(QWidget):
         self.resume.hide()
         self.show_loading()
         theme.follow(self, theme.FONT, self.show_font)
+        theme.follow(self, theme.SIZE, self._arrange)
 
     def show_loading(self) -> None:
         """Show that the learner's results are not read yet."""
@@ -224,11 +236,6 @@ class TopCards(QWidget):
         beside = self.width() >= BESIDE_UNITS * self.fontMetrics().height()
         way = QBoxLayout.Direction
         self._row.setDirection(way.LeftToRight if beside else way.TopToBottom)
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._arrange()
 
     def show_font(self) -> None:
         """Apply the text size."""

@@ -2,14 +2,118 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Slot
-from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QGraphicsView, QWidget
+from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QRectF, Qt, Slot
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleInterface,
+    QAccessibleObject,
+    QMouseEvent,
+    QPainter,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QAccessibleWidget, QGraphicsView, QWidget
 
 from app.views.topology.scene import TopologyScene
+from app.widgets.interfaces import register_factory
 from engine.overrides import override
+
+if TYPE_CHECKING:
+    from app.views.topology.scene import Item
+
+
+NO_INTERFACE: QAccessibleInterface = None  # type: ignore[assignment]
+"""Qt's value for no interface, which the type stubs lack."""
+
+
+class AccessibleItem(QObject):
+    """QObject that represents a canvas item for screen readers, because an item is not a QObject."""
+
+    def __init__(self, view: VoicedCanvas, item: Item) -> None:
+        super().__init__(view)
+        self.view = view
+        self.item = item
+
+
+class _ItemInterface(QAccessibleObject):
+    """Name, place and state of one item."""
+
+    def __init__(self, voice: AccessibleItem) -> None:
+        super().__init__(voice)
+        self._voice = voice
+
+    def parent(self) -> QAccessibleInterface:
+        return QAccessible.queryAccessibleInterface(self._voice.view)
+
+    def child(self, index: int) -> QAccessibleInterface:
+        return NO_INTERFACE
+
+    def childCount(self) -> int:
+        return 0
+
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
+        return -1
+
+    def role(self) -> QAccessible.Role:
+        return QAccessible.Role.Graphic
+
+    def text(self, kind: QAccessible.Text) -> str:
+        face = self._voice.item.face
+        if kind == QAccessible.Text.Name:
+            return str(face.spoken)
+        return ""
+
+    def rect(self) -> QRect:
+        view, item = self._voice.view, self._voice.item
+        box = view.mapFromScene(item.sceneBoundingRect()).boundingRect()
+        return QRect(view.viewport().mapToGlobal(box.topLeft()), box.size())
+
+    def state(self) -> QAccessible.State:
+        state = QAccessible.State()
+        state.focusable = state.selectable = True
+        chosen = self._voice.item.isSelected()
+        state.selected = state.focused = chosen
+        return state
+
+
+class _ViewInterface(QAccessibleWidget):
+    """The topology with its items as children."""
+
+    def __init__(self, view: VoicedCanvas) -> None:
+        super().__init__(view, QAccessible.Role.Chart, view.accessibleName())
+        self._view = view
+
+    def text(self, kind: QAccessible.Text) -> str:
+        return str(self._view.summary) if kind == QAccessible.Text.Description else super().text(kind)
+
+    def childCount(self) -> int:
+        return len(self._view.voices())
+
+    def child(self, index: int) -> QAccessibleInterface:
+        voices = self._view.voices()
+        if not 0 <= index < len(voices):  # the item was removed a moment ago
+            return NO_INTERFACE
+        return QAccessible.queryAccessibleInterface(voices[index])
+
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
+        voices = self._view.voices()
+        return next((place for place, voice in enumerate(voices) if voice is child.object()), -1)
+
+
+def _interface_of(_: str, target: QObject) -> QAccessibleInterface | None:
+    if isinstance(target, AccessibleItem):
+        return _ItemInterface(target)
+    return _ViewInterface(target) if isinstance(target, VoicedCanvas) else None
+
+
+@cache
+def install() -> None:
+    """Register this factory with Qt; once per process."""
+    register_factory(_interface_of)
+
 
 ZOOM_STEP: Final = 1.2
 ZOOM_MIN, ZOOM_MAX = 0.25, 4.0
@@ -146,3 +250,16 @@ class TopologyCanvas(QGraphicsView):
             self._pan_from = None
             self.viewport().unsetCursor()
         return panned
+
+
+class VoicedCanvas(TopologyCanvas):
+    """Canvas whose items a screen reader can visit."""
+
+    @property
+    def summary(self) -> str:
+        """Description of the whole picture."""
+        raise NotImplementedError
+
+    def voices(self) -> list[AccessibleItem]:
+        """Return the items in reading order."""
+        raise NotImplementedError

@@ -26,14 +26,13 @@ from app.view_models.faces import Picture, StatusSign
 from app.view_models.offers import ActionTarget
 from app.view_models.picture import hide_unknown, picture_of
 from app.view_models.preview import preview
-from app.views.topology.accessibility import AccessibleItem, VoicedCanvas, install
-from app.views.topology.finder import FindBox
+from app.views.topology.canvas import AccessibleItem, VoicedCanvas, install
 from app.views.topology.links import LinkItem
 from app.views.topology.nodes import NodeItem, ServerNode
 from app.views.topology.notes import COUNT_MAX, Note, NoteItem
 from app.views.topology.places import Place, nearest
 from app.views.topology.scene import Item, TopologyScene
-from app.views.topology.tools import CanvasTools, zoom_actions
+from app.views.topology.tools import CanvasTools, FindBox, zoom_actions
 from app.widgets import theme
 from app.widgets.acts import SharedActions
 from app.widgets.reader import announce
@@ -586,10 +585,7 @@ def _tip(item: Item) -> str:
     return plain_tip(item.face.spoken.replace("; ", "\n"))
 
 
-_PLAIN_KEYS: Final = {
-    Qt.Key.Key_Slash: Topology.find_thing,
-    Qt.Key.Key_Delete: Topology.remove_note,
-}
+_PLAIN_KEYS: Final = {Qt.Key.Key_Slash: Topology.find_thing, Qt.Key.Key_Delete: Topology.remove_note}
 """Plain keys and their functions, as in the table of keys."""
 _SHIFTED_KEYS: Final = {Qt.Key.Key_N: Topology.add_note, Qt.Key.Key_S: Topology.spotlight}
 """Keys with Shift: a letter typed by mistake changes nothing."""

@@ -79,9 +79,7 @@ def parse(text: str, names: ConditionNames) -> Condition:
 
     if len(text) > LENGTH_MAX:
         raise ConditionError(
-            LENGTH_MAX,
-            say("the condition is too long"),
-            say("at most {n} characters", n=LENGTH_MAX),
+            LENGTH_MAX, say("the condition is too long"), say("at most {n} characters", n=LENGTH_MAX)
         )
     try:
         tree = _grammar().parse(text)

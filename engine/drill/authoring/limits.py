@@ -44,11 +44,7 @@ def find_excess(text: str) -> tuple[int, str, str] | None:
     Return an index into it, the actual size and the allowed size.
     """
     if len(text) > SIZE_MAX:
-        return (
-            0,
-            say("the file has {n} characters", n=len(text)),
-            say("at most {n}", n=SIZE_MAX),
-        )
+        return (0, say("the file has {n} characters", n=len(text)), say("at most {n}", n=SIZE_MAX))
     depth = dots = parts = 0
     for piece in _PIECE.finditer(text):
         if piece["word"] is not None:
@@ -62,11 +58,7 @@ def find_excess(text: str) -> tuple[int, str, str] | None:
         if sign == ".":
             dots += 1
             if dots > DOTS_MAX:
-                return (
-                    piece.start(),
-                    say("a key has too many dots"),
-                    say("at most {n}", n=DOTS_MAX),
-                )
+                return (piece.start(), say("a key has too many dots"), say("at most {n}", n=DOTS_MAX))
             continue
         dots = 0
         depth += (sign in "[{") - (sign in "]}")

@@ -15,23 +15,8 @@ from engine.drill.team.calls import count_closed_orders, count_true_statuses
 from engine.events import NoteData, select_data
 from engine.flow.setup import worker_threads
 from engine.mirroring import monitor, prerequisites
-from engine.model import (
-    Availability,
-    AvailabilityGroup,
-    FailoverMode,
-    NameRecord,
-    Node,
-    Program,
-    World,
-)
-from engine.protocol import (
-    accounts,
-    availability,
-    drivers,
-    jobs,
-    serving,
-    streams,
-)
+from engine.model import Availability, AvailabilityGroup, FailoverMode, NameRecord, Node, Program, World
+from engine.protocol import accounts, availability, drivers, jobs, serving, streams
 from engine.tables import read_table
 
 Changes = Literal["by events", "by the clock", "by itself"]

@@ -343,12 +343,7 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
         for number, said in problems:
             finder.add(("solution", i, "do"), said if number == 1 else in_line(number, said), offset=0)
         if len(inputs) > 1:
-            finder.add(
-                ("solution", i, "do"),
-                say("more than one line"),
-                say("one line per [[solution]]"),
-                0,
-            )
+            finder.add(("solution", i, "do"), say("more than one line"), say("one line per [[solution]]"), 0)
         for item in inputs[:1]:
             try:
                 simulator.resolve(world, item)

@@ -245,10 +245,7 @@ def _explain(finder: ProblemFinder, data: object, error: ErrorDetails) -> None:
         finder.add(path, say("the key {key!r} is missing", key="kind"))
     elif kind == "union_tag_invalid":
         finder.add(
-            (*path, "kind"),
-            say("unknown word {word!r}", word=error["ctx"]["tag"]),
-            format_expected(error),
-            0,
+            (*path, "kind"), say("unknown word {word!r}", word=error["ctx"]["tag"]), format_expected(error), 0
         )
     elif kind == "value_error":
         finder.add(

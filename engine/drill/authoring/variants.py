@@ -163,11 +163,7 @@ def _entries(path: Path, name: str, pool: object) -> Iterator[Found]:
     elif not all(type(entry) in (str, int, float) for entry in pool) or len({type(e) for e in pool}) > 1:
         yield path, say("the entries have different types"), say("only texts, or only numbers")
     elif any(isinstance(entry, str) and len(entry) > ENTRY_LENGTH_MAX for entry in pool):
-        yield (
-            path,
-            say("an entry is too long"),
-            say("at most {n} characters", n=ENTRY_LENGTH_MAX),
-        )
+        yield (path, say("an entry is too long"), say("at most {n} characters", n=ENTRY_LENGTH_MAX))
 
 
 def _placeholders(value: object, path: Path) -> Iterator[tuple[Path, str]]:

@@ -13,7 +13,8 @@ from engine.drill.authoring.schema import AnyRule, DowntimeRule, ExposedRule, Lo
 from engine.drill.judging import counterfactual
 from engine.drill.judging.counterfactual import ActionImpact, is_inspection
 from engine.drill.judging.replay_timeline import DOWN, EXPOSED, Lanes, StateSpan
-from engine.drill.judging.score import DISARMED, Loss, RubricItem
+from engine.drill.judging.score import DISARMED
+from engine.drill.judging.scored_run import Loss, RubricItem
 from engine.drill.judging.shapes import SIZES
 from engine.drill.running.drill import Drill
 from engine.events import AvailabilityData, SqlDoneData, select_data

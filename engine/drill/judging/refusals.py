@@ -11,6 +11,7 @@ from engine.drill.authoring import facts
 from engine.events import AvailabilityData, Event, SqlDoneData, select_data
 from engine.localization import say
 from engine.model import Tick
+from engine.tables import read_table
 
 REFUSAL_RANGES: Final = ((1400, 1500), (3101, 3121), (5011, 5012))
 """Ranges of errors that mean "this command was wrong here": mirroring, RESTORE, no such database.
@@ -19,29 +20,9 @@ Failed queries (954, 955, …) and typing errors (102, 156, …) cost only time.
 """
 
 
-REFUSAL_ADVICE: Final[dict[int, str]] = {
-    1404: say("wait until the mirror has finished its current task."),
-    1406: say("you can no longer force service safely. Remove the session and recover the copy."),
-    1408: say("restore the log backups that are missing on the future mirror, WITH NORECOVERY."),
-    1412: say("restore the log backups that are missing on the future mirror, WITH NORECOVERY."),
-    1416: say("this database is not mirrored on this server."),
-    1418: say("check endpoint and port of the other server first."),
-    1422: say("wait for SYNCHRONIZED."),
-    1426: say("connect all three servers before you set a witness."),
-    1431: say("you cannot change the session without quorum; only SET PARTNER OFF works."),
-    1439: say("the session has no witness."),
-    1447: say("connect both partners first."),
-    1455: say("force service only on the mirror, and only while the principal is lost."),
-    1456: say("connect the other server first."),
-    1462: say("redo has stopped with an error. Repair the error first."),
-    1470: say("run this on the principal."),
-    1475: say("back up the log on the principal and restore it on the mirror."),
-    1477: say("FAILOVER needs safety FULL."),
-    1478: say("restore the log backup that is missing on the future mirror."),
-    3104: say("remove the session (SET PARTNER OFF) before RESTORE."),
-    3117: say("only a RESTORING database can be recovered."),
-    3118: say("this database does not exist on this server."),
-    5011: say("this database does not exist on this server."),
+REFUSAL_ADVICE: Final = {
+    int(number): say(text)
+    for number, text in (row.values() for row in read_table("engine.drill.judging", "refusals.tsv"))
 }
 """Advice that would have avoided the refusal, by error number."""
 

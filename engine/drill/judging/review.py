@@ -43,10 +43,7 @@ PHASES: Final = (
 )
 """Phases of a failover: from step, to step, name. Undo runs while clients already work again."""
 
-INSTANCE_PHASES: Final = (
-    PHASES[0],
-    ("detected", "online", say("start and recovery on the new node")),
-)
+INSTANCE_PHASES: Final = (PHASES[0], ("detected", "online", say("start and recovery on the new node")))
 """Phases of a failover cluster instance, where redo is part of the recovery."""
 
 ORDERED: Final = {"detection": say("until the command")}

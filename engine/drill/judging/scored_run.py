@@ -1,11 +1,13 @@
-"""Input of a score."""
+"""Input of a score, and the items of which a score consists."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
+from engine.drill.judging.shapes import ItemJson, LossJson
 from engine.drill.running.questions import GoalState, InquiryAnswer, OpenedHint
 from engine.drill.team.calls import Calls
 from engine.events import Event
@@ -42,3 +44,59 @@ class ScoredRun:
     """Inputs of the trainee."""
     calls: Calls = ()
     """Calls between the roles of a team."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Points lost by one cause: number, time, cause, and a better alternative."""
+
+    points: float
+    tick: Tick | None
+    """Tick; None if it has no single moment."""
+    why: str
+    better: str
+    cause: str = ""
+    """Cause, if it is known immediately: the refused command."""
+    condition: str = ""
+    """Condition that revealed it, if any."""
+    unasked: bool = False
+    """True for a question that was never asked, so that no answer was wrong."""
+
+    def as_json(self) -> LossJson:
+        """Return the loss in JSON types."""
+        at_s = None if self.tick is None else self.tick / TICKS_PER_S
+        return {
+            "points": self.points,
+            "at_s": at_s,
+            "why": self.why,
+            "better": self.better,
+            "cause": self.cause,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RubricItem:
+    """Points of one rule (negative: a deduction) with reason, moments, and a better way where points are missing."""
+
+    name: str
+    points: float
+    max: float
+    why: str
+    at_s: tuple[float, ...] = ()
+    better: str = ""
+    losses: tuple[Loss, ...] = ()
+    """Losses that explain the missing points."""
+    counted: bool = True
+    """False if the run gave no opportunity for it, so that the other rules share its points."""
+
+    def as_json(self) -> ItemJson:
+        """Return the rubric item in JSON types."""
+        return {
+            "name": self.name,
+            "points": self.points,
+            "max": self.max,
+            "why": self.why,
+            "at_s": list(self.at_s),
+            "better": self.better,
+            "losses": [loss.as_json() for loss in self.losses],
+        }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib.resources import files
 from typing import Final
 
 from engine import arithmetic
@@ -222,55 +223,18 @@ CAUSES: Final = ("power-off", "stop-service", "hang", "pull-cable")
 LENGTH_S: Final = 180
 """Length of a run, with the failure between 20 and 40 s. Assumed: longer than any automatic failover."""
 
-TEMPLATE: Final = """
-title = "Failover on a planned link"
-summary = "The principal fails, and the mirror takes over."
-level = "expert"
-minutes = 3
-seed = 1
-length = "{length}s"
-brief = "Nobody does anything."
-
-{servers}{links}
-[[database]]
-name = "Planned"
-workload = "{workload}"
-scale = {scale!r}
-compression_ratio = {compression_ratio!r}
-
-[[session]]
-database = "Planned"
-principal = "PRINCIPAL"
-mirror = "MIRROR"
-witness = "WITNESS"
-
-[[client]]
-name = "APP"
-databases = ["Planned"]
-data_source = "PRINCIPAL"
-failover_partner = "MIRROR"
-
-[[timeline]]
-between = ["20s", "40s"]
-do = "{cause} PRINCIPAL"
-"""
-
-SERVER: Final = """
-[[server]]
+SERVER: Final = """[[server]]
 name = "{name}"
 site = "{site}"
 version = {version}
 endpoint.encryption = "{encryption}"
 """
-
-LINK: Final = """
-[[link]]
+LINK: Final = """[[link]]
 ends = ["PRINCIPAL", "{end}"]
 rtt_ms = {rtt_ms!r}
 bandwidth_mbps = {bandwidth_mbps!r}
 loss = {loss!r}
 """
-"""Link of the witness, which is near the mirror; near the principal it would fail with the principal's site."""
 
 
 def scenario_of(plan: MirroringPlan, cause: str) -> Scenario | None:
@@ -295,7 +259,8 @@ def scenario_of(plan: MirroringPlan, cause: str) -> Scenario | None:
         LINK.format(end=end, rtt_ms=plan.rtt_ms, bandwidth_mbps=plan.bandwidth_mbps, loss=plan.loss)
         for end in ("MIRROR", "WITNESS")
     ]
-    text = TEMPLATE.format(
+    template = files("engine.drill.judging").joinpath("planned_link.toml").read_text(encoding="utf-8")
+    text = template.format(
         length=LENGTH_S,
         servers="".join(servers),
         links="".join(links),

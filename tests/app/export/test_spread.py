@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.export.spread import picture
+from app.cli.sweep import picture
 from engine.drill.judging.sweep import RunOutcome
 
 RUNS = [RunOutcome("small", "reference", seed, float(seed), seed > 2, 4.0, None, 0.0) for seed in range(1, 6)]

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 
-from app.main_window.fault_menu import list_targets
+from app.main_window.commands import list_targets
 from app.view_models.offers import ActionTarget
 from engine.model import World
 from tests.app.main_window.conftest import Hands

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.main_window import fault_menu
+from app.main_window import commands
 from app.main_window.announcements import describe_state
 from app.view_models.offers import ActionTarget
 from app.widgets.docks import DOCKS
@@ -114,7 +114,7 @@ def collect_window_texts(hands: Hands) -> Iterator[str]:
     for group, actions in window.commands.groups():
         for found in entries(actions):
             yield f"palette {group}: {found}"
-    for _, targets in fault_menu.list_targets(hands.drill.world):
+    for _, targets in commands.list_targets(hands.drill.world):
         for target in targets:
             window.topology.choose(target)
             QApplication.processEvents()

@@ -20,7 +20,7 @@ from app.view_models.failover_moment.why_not import WhyNotView, explain_failover
 from app.views.failover_stage import stage
 from app.views.failover_stage.canvas import make_style
 from app.views.failover_stage.drawing import StagePainter
-from app.views.failover_stage.requirements import draw_why_not
+from app.views.failover_stage.stage import draw_why_not
 from app.widgets import theme
 from app.words import language
 from tests import painted

@@ -10,7 +10,7 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.main_window import confirmations, finish_moment
+from app.main_window import confirmations, debrief_page
 from app.storage import Profile
 from tests.app.main_window.conftest import Hands
 from tests.open_window import OpenWindow
@@ -172,7 +172,7 @@ def test_a_notice_moves_nothing_and_takes_no_focus(hands: Hands) -> None:
 def test_a_drill_that_ends_stays_on_screen_for_a_moment(
     hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finish_moment, "WAIT_S", 60.0)
+    monkeypatch.setattr(debrief_page, "WAIT_S", 60.0)
     window = hands.window
     begin(hands, "automatic-failover")
     window.session.set_speed(1000.0)

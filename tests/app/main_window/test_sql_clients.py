@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.host import NoRecorder
 from app.main_window.session import HostSession
+from app.main_window.shared_parts import SharedParts
 from app.main_window.sql_clients import ClientPorts
 from app.serve.service import TOOLS
 from app.widgets.notice import NoticeBar
@@ -25,7 +26,9 @@ class Desk:
     def __init__(self, owner: QWidget) -> None:
         self.session = HostSession(owner, clock=lambda: 0.0, use_timer=False)
         self.notice = NoticeBar(owner)
-        self.ports = ClientPorts(self.session, self.notice, owner)
+        rest: Any = None  # nothing else of a window matters here
+        window: Any = owner
+        self.ports = ClientPorts(SharedParts(window, self.session, rest, rest, rest, self.notice, rest, rest))
 
     def run_until_done(self, coroutine: Coroutine[Any, Any, Any], turns: int = 50) -> Any:
         """Run the event loop with the ports until *coroutine* is done; return its result."""

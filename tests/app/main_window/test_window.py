@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import settings
-from app.main_window import fault_menu
+from app.main_window import commands
 from app.main_window.desk import PLACES
 from app.settings import WindowSettings
 from app.storage import Profile
@@ -337,7 +337,7 @@ def test_without_a_profile_the_window_warns_and_plays(qtbot: QtBot, store: Windo
 
 def test_fault_menu_objects_match_the_world(hands: Hands) -> None:
     world = play_lab(hands)
-    kinds = dict(fault_menu.list_targets(world))
+    kinds = dict(commands.list_targets(world))
     assert [target.title for target in kinds["Servers"]] == ["SERVER_A", "SERVER_B", "SERVER_W"]
     assert len(kinds["Links"]) == 6
 

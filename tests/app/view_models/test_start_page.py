@@ -12,10 +12,12 @@ from app.files import scenario_files, summaries
 from app.files.summary import LEVELS, ScenarioSummary
 from app.storage import ResultRow, RunId
 from app.view_models import progress as standing
-from app.view_models.drill_cards import ORDERS, PASS_POINTS, Card
 from app.view_models.start_page import (
     DURATIONS,
     FIRST_DRILL,
+    ORDERS,
+    PASS_POINTS,
+    Card,
     Filters,
     filter_cards,
     list_path_progress,

@@ -17,7 +17,7 @@ from app.view_models.series import time_step_s
 from app.views.charts import Charts
 from app.views.charts.panel import ChartValueAxis, axis_top
 from app.widgets.axes import TimeAxis
-from app.words.counters import COUNTERS
+from app.words.formatting import COUNTERS
 from engine.drill.running.modes import TERMS, DrillMode
 from engine.events import Event
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
@@ -77,12 +77,12 @@ def test_the_database_choice_gets_its_own_row_without_room(charts: Charts, run: 
     charts.setStyleSheet(f"QToolButton {{ padding: {padding_px}px }}")
     run.world.availability["Orders"] = Availability(database="Orders")
     charts.show_drill(run)
-    span = charts._spans.button(0)
+    tools = charts._tools
     tops = []
     for lines in (40, 20, 40):  # 20 lines are less than the least width beside one another
         charts.resize(lines * charts.fontMetrics().height(), 400)
         QApplication.processEvents()
-        tops.append(span.geometry().top() >= charts._databases.geometry().bottom())
+        tops.append(tools.geometry().top() >= charts._databases.geometry().bottom())
     assert tops == [False, True, False]
 
 
@@ -125,10 +125,10 @@ def test_the_last_two_minutes_scroll_with_time(qtbot: Any, charts: Charts, run: 
     for panel in charts.panels:  # a curve that Qt believes elsewhere is not drawn
         assert panel.curve.boundingRect().left() == pytest.approx(low)
     for button, length in (("10 min", 600.0), ("1 h", 3600.0)):
-        next(b for b in charts._spans.buttons() if b.text() == button).click()
+        next(b for b in charts._tools._spans.buttons() if b.text() == button).click()
         low, high = charts.panels[0].plot.vb.viewRange()[0]
         assert high - low == pytest.approx(length)
-    next(b for b in charts._spans.buttons() if b.text() == "All").click()
+    next(b for b in charts._tools._spans.buttons() if b.text() == "All").click()
     assert charts.panels[0].plot.vb.viewRange()[0][0] == 0.0
     assert charts.panels[0].plot.vb.viewRange()[0][1] >= 600.0
 
@@ -220,7 +220,7 @@ def test_another_moment_shows_only_events_until_then(charts: Charts, run: Any) -
 
 def test_other_counters_can_be_selected(charts: Charts, run: Any) -> None:
     sample(run, 1, log_used_kb=3000.0)
-    action = next(a for a in charts._counter_menu.actions() if a.data() == "log_used_kb")
+    action = next(a for a in charts._tools._counter_menu.actions() if a.data() == "log_used_kb")
     action.trigger()
     assert "log_used_kb" in [panel.counter.name for panel in charts.panels]
     assert curve(charts, "log_used_kb")[1][-1] == 3000.0

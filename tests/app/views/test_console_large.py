@@ -9,9 +9,8 @@ from PySide6.QtCore import QMimeData, Qt
 from pytestqt.qtbot import QtBot
 
 from app.views.console import results
-from app.views.console.editor import SqlEditor
 from app.views.console.outcome import BatchOutcome, Rowset, as_text
-from app.views.console.query import QueryWindow
+from app.views.console.query import QueryWindow, SqlEditor
 from app.views.console.results import Results
 from app.widgets import highlight
 from app.widgets.code_edit import LINE_MAX

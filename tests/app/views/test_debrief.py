@@ -18,8 +18,7 @@ from app.view_models.debrief.model import DebriefModel
 from app.view_models.value_curve import merge_waits, slopes
 from app.views.debrief import Debrief, mistakes, phases_of
 from app.views.debrief.page import EXPORT, POINTS, STORY, TIMELINE
-from app.views.debrief.par import show_account
-from app.views.debrief.value_curve import ValueCurve, ValueCurveLegend
+from app.views.debrief.par import ValueCurve, ValueCurveLegend, show_account
 from app.widgets.strip import TimeStrip
 from app.words import formatting
 from engine.drill.judging.counterfactual import LOOK_S, ActionImpact

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 
-from app.views.console.editor import SqlEditor
+from app.views.console.query import SqlEditor
 from app.widgets import theme
 
 CTRL = Qt.KeyboardModifier.ControlModifier

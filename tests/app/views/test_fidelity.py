@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from PySide6.QtCore import QThread
+from PySide6.QtSvg import QSvgRenderer
 
 from app.views.fidelity import FidelityView
-from app.views.fidelity.display_names import WORDS as KNOWN
-from app.views.fidelity.display_names import name_of
-from app.views.fidelity.from_rows import figures_of
-from app.views.fidelity.plot import UNITS, FigurePlot
-from app.views.fidelity.worker import FidelityStep, FidelityWorker, StepResult, steps
+from app.views.fidelity.fidelity import FidelityStep, FidelityWorker, StepResult, steps
+from app.views.fidelity.figures import figures_of
+from app.views.fidelity.report import UNITS, PanelDrawing, name_of
+from app.views.fidelity.report import WORDS as KNOWN
 from app.widgets import theme
 from app.words import language
 from engine.planning.figures import FIGURES, Figure, FigureLine, FigurePanel
@@ -86,76 +87,66 @@ def page(open_page: Callable[..., FidelityView]) -> FidelityView:
 
 
 def list_row_ids(page: FidelityView) -> list[str]:
-    return [each.id for each in page.rows.table.table.rows]
+    return [each.id for each in page.select_rows()]
+
+
+def read_page(page: FidelityView) -> str:
+    page.draw()
+    return page.page.toPlainText()
 
 
 def test_rows_follow_the_section_order_with_counts(page: FidelityView) -> None:
     assert list_row_ids(page) == [GOOD.id, BAD.id, WORDS.id]
     assert "3 rows: 2 pass, 1 fail" in page.summary.text()
     assert "failures with a known reason: 1" in page.summary.text()
-    texts = [page.rows.sections.item(place).text() for place in range(4)]
+    texts = [page.parts.item(place).text() for place in range(4)]
     assert [text.split("\n")[1] for text in texts] == [
         "2 of 3 pass, 1 fail", "1 of 2 pass, 1 fail", "1 of 1 pass", "…",
     ]  # fmt: skip
     assert not page.progress.isVisible()
 
 
-def test_a_table_shows_the_text_of_its_row(page: FidelityView) -> None:
-    model = page.rows.table.table
-    cells = [[model.index(line, column).data() for column in range(model.columnCount())] for line in range(3)]
-    assert cells[0][1:8] == [
-        GOOD.id,
-        "transactions / sec",
-        "241 1/s",
-        "240.9 1/s",
-        "0.0 %",
-        "calibrated",
-        "table 2a",
-    ]
-    assert cells[1][0] == "✕"
-    assert cells[1][5] == "+27.7 %"
-    assert cells[1][8] == "Bursts, one fewer"
-    assert cells[2][3:6] == ["minimal change", "0.5 % <fewer>", ""]
+def test_the_page_shows_cells_reason_and_section_of_each_row(page: FidelityView) -> None:
+    text = read_page(page)
+    assert (
+        text.index(FIRST)
+        < text.index(GOOD.id)
+        < text.index(BAD.id)
+        < text.index(SECOND)
+        < text.index(WORDS.id)
+    )
+    for part in ("transactions / sec", "241 1/s", "240.9 1/s", "0.0 %", "calibrated", "table 2a", "✕", "+27.7 %",
+                 "predicted", "Bursts, one fewer", "minimal change", "0.5 % <fewer>"):  # fmt: skip
+        assert part in text
+    assert page.page.document().find("table 2a").charFormat().toolTip() == "A paper (2006), table 2a"
 
 
 def test_filters_narrow_and_combine(page: FidelityView) -> None:
-    rows = page.rows
-    rows.sections.setCurrentRow(1)
+    page.parts.setCurrentRow(1)
     assert list_row_ids(page) == [GOOD.id, BAD.id]
-    rows.verdict.setCurrentText("Fail")
+    page.verdict.setCurrentText("Fail")
     assert list_row_ids(page) == [BAD.id]
-    assert rows.shown.text() == "1 of 3 rows"
-    rows.verdict.setCurrentIndex(0)
-    rows.kind.setCurrentText("Calibrated")
+    page.draw()
+    assert page.shown.text() == "1 of 3 rows"
+    page.verdict.setCurrentIndex(0)
+    page.kind.setCurrentText("Calibrated")
     assert list_row_ids(page) == [GOOD.id]
-    rows.sections.setCurrentRow(2)
+    page.parts.setCurrentRow(2)
     assert list_row_ids(page) == []
-    assert rows.detail.text() == ""
-    rows.kind.setCurrentIndex(0)
-    rows.sections.setCurrentRow(0)
-    rows.search.setText("bursts FEWER")
+    page.kind.setCurrentIndex(0)
+    page.parts.setCurrentRow(0)
+    page.search.setText("bursts FEWER")
     assert list_row_ids(page) == [BAD.id]
-    rows.search.setText("")
+    page.search.setText("")
     assert len(list_row_ids(page)) == 3
 
 
 def test_rows_that_arrive_later_are_filtered(open_page: Callable[..., FidelityView]) -> None:
     page = open_page(StepResult(rows=(GOOD,)))
-    page.rows.verdict.setCurrentText("Fail")
+    page.verdict.setCurrentText("Fail")
     assert list_row_ids(page) == []
-    page.rows.add_rows([BAD, row("T2a.cpu")])
+    page.work.found.emit(StepResult(rows=(BAD, row("T2a.cpu"))))
     assert list_row_ids(page) == [BAD.id]
-
-
-def test_the_selected_row_is_shown_in_full(page: FidelityView) -> None:
-    page.rows.table.selectRow(1)
-    text = page.rows.detail.text()
-    assert all(
-        part in text
-        for part in (BAD.id, "+27.7 %", "predicted", "fail", "Bursts, one fewer", "A paper (2006)")
-    )
-    page.rows.table.selectRow(2)
-    assert "0.5 % &lt;fewer>" in page.rows.detail.text()
 
 
 def test_a_section_with_an_unexplained_failure_stands_out_more(
@@ -163,20 +154,19 @@ def test_a_section_with_an_unexplained_failure_stands_out_more(
 ) -> None:
     page = open_page(StepResult(rows=(BAD, WORDS)))
     colors = theme.tokens(page.palette())
-    section = page.rows.sections.item(1)
-    assert section.foreground().color() == colors.warn
-    page.rows.add_rows([row("T3a.new", verdict="fail", error_percent=50.0)])
-    assert section.foreground().color() == colors.bad
-    assert page.rows.sections.item(2).foreground().color() == colors.text
+    assert page.parts.item(1).foreground().color() == colors.warn
+    page.work.found.emit(StepResult(rows=(row("T3a.new", verdict="fail", error_percent=50.0),)))
+    assert page.parts.item(1).foreground().color() == colors.bad
+    assert page.parts.item(2).foreground().color() == colors.text
 
 
 def test_figures_follow_the_papers_order_and_are_drawn(page: FidelityView) -> None:
-    names = [page.figures.names.item(place).text() for place in range(page.figures.names.count())]
-    assert names == ["All errors", "Figure 8"]
-    page.figures.names.setCurrentRow(1)
-    assert page.figures.plot.figure is CURVE
-    assert len(page.figures.plot.plots) == 1
-    assert "Figure 8: round trip" in page.figures.title.text()
+    assert page.figure_names == ["All errors", "Figure 8"]
+    page.parts.setCurrentRow(page.parts.count() - 1)
+    page.work.found.emit(StepResult())
+    assert "Figure 8: round trip" in read_page(page), "the selected figure stays selected"
+    assert "Mirrordrill" in page.page.toPlainText()
+    assert page.page.toHtml().count("<img") == 1
 
 
 def test_stopping_keeps_the_rest_for_later(qtbot: Any) -> None:
@@ -245,20 +235,17 @@ def test_a_real_section_includes_its_reasons() -> None:
     assert work.complete
 
 
-def test_every_unit_of_a_figure_is_known(qtbot: Any) -> None:
+def test_every_unit_of_a_figure_is_known_and_each_panel_is_drawn() -> None:
     cheap = [name for name in FIGURES if name not in ("Figure 1", "Figure 4")]
     figures = [FIGURES[name]() for name in cheap]
     assert {panel.unit for figure in figures for panel in figure.panels} | {"min", "h"} <= set(UNITS)
-    plot = FigurePlot()
-    qtbot.addWidget(plot)
-    plot.resize(600, 400)
-    plot.show()
     for figure in figures:
-        plot.show_figure(figure)
-        assert len(plot.plots) == len(figure.panels)
-        plot.grab()
-    plot.show_figure(None)
-    assert plot.plots == []
+        for panel in figure.panels:
+            svg = PanelDrawing(figure, panel, theme.light(), (600, 400), 14).draw()
+            assert QSvgRenderer(svg.encode()).isValid()
+            assert not re.search(r"\bnan\b|\binf\b", svg)
+            curves = sum(not line.points for line in panel.lines)
+            assert svg.count("<polyline") == curves
 
 
 def test_rows_produce_their_own_figures() -> None:
@@ -284,20 +271,12 @@ def test_rows_produce_their_own_figures() -> None:
     assert figures_of([WORDS]) == {}
 
 
-def test_a_figure_follows_a_theme_change(qtbot: Any, qapp: Any) -> None:
-    """Its parts must not go while Qt still hands the style on to them: that once ended the program."""
-    theme.apply(qapp, theme.LIGHT)
-    plot = FigurePlot()
-    qtbot.addWidget(plot)
-    plot.show_figure(CURVE)
-    plot.resize(400, 300)
-    plot.show()
+def test_the_report_follows_a_theme_change(page: FidelityView, qapp: Any) -> None:
     for choice, scale in ((theme.DARK, 1.0), (theme.CONTRAST, 1.5), (theme.LIGHT, 1.0)):
-        old = plot.plots[0]
         colors = theme.apply(qapp, choice, scale)
-        assert plot.plots[0] is old, "the parts went while the style was being handed on"
-        qtbot.waitUntil(lambda old=old: plot.plots[0] is not old)
-        assert plot._view.backgroundBrush().color() == colors.surface
+        page.parts.setCurrentRow(0)
+        page.draw()
+        assert colors.bad.name() in page.page.toHtml()
 
 
 def test_the_texts_of_the_comparison_are_translated() -> None:

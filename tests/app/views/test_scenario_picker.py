@@ -12,10 +12,9 @@ from pytestqt.qtbot import QtBot
 
 from app.files import scenario_files, summaries
 from app.files.summary import ScenarioSummary
-from app.view_models.drill_cards import Card
-from app.view_models.start_page import Filters, InterruptedRun, NextDrill
+from app.view_models.start_page import Card, Filters, InterruptedRun, NextDrill
 from app.views.scenario_picker import ScenarioPicker
-from app.views.scenario_picker.text_lines import wrapped
+from app.views.scenario_picker.top_cards import wrapped
 
 
 @pytest.fixture(scope="module")

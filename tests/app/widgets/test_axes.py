@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.widgets.axes import HEADROOM, FactorAxis, ValueAxis, heights, value_range
-from app.words.counters import KB, MS, PERCENT, SECONDS
+from app.words.formatting import KB, MS, PERCENT, SECONDS
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QFont, QResizeEvent
 from pytestqt.qtbot import QtBot
 
-from app.views.console.editor import SqlEditor
+from app.views.console.query import SqlEditor
 
 TEXTS = (
     "",

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QToolButton
 
-from app.views.console.editor import sql_highlighter
+from app.views.console.query import sql_highlighter
 from app.widgets import find_bar
 from app.widgets.code_edit import CodeEdit
 from app.widgets.scroll_container import scrolling

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.words.counters import COUNTERS, WATCHED
+from app.words.formatting import COUNTERS, WATCHED
 from engine import flow
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.authoring.problems import ScenarioError
-from engine.drill.judging.score import RubricItem
+from engine.drill.judging.scored_run import RubricItem
 from engine.drill.running.drill import Drill, DrillMode
 from tests.engine.drill.running.test_questions import CHANGES, asking
 from tests.engine.drill.texts import drill, run, small

@@ -6,7 +6,8 @@ from contextlib import suppress
 
 import pytest
 
-from engine.drill.judging.score import RubricItem, score_linearly
+from engine.drill.judging.score import score_linearly
+from engine.drill.judging.scored_run import RubricItem
 from engine.drill.running.drill import DrillMode
 from engine.inputs import InputError
 from tests.engine.drill.texts import drill, run

@@ -1,0 +1,95 @@
+"""Buttons above the charts: the shown length, the selected span, the counters, saving."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QButtonGroup, QMenu, QToolButton, QWidget
+
+from app.widgets.bars import Bar, hang
+from app.widgets.layouts import lay_row
+from app.words import formatting
+from app.words.formatting import COUNTERS, counter
+from app.words.language import mark, tr
+
+SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
+"""Label and length in seconds; None: from the start."""
+
+
+class ChartTools(QWidget):
+    """Bar that knows no chart; a selected span replaces the buttons of lengths."""
+
+    length_chosen = Signal(object)
+    """Signal: length in seconds; None: from the start."""
+    span_left = Signal()
+    """Signal: show the whole timeline again."""
+    counters_chosen = Signal(list)
+    """Signal: names of the ticked counters."""
+    export_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._spans = QButtonGroup(self)
+        for number, (text, length_s) in enumerate(SPANS):
+            button = QToolButton()
+            button.setCheckable(True)
+            button.setText(tr(text) if length_s is None else text)
+            said = tr("Show all") if length_s is None else tr("Show the last {time}").format(time=text)
+            button.setToolTip(said)
+            self._spans.addButton(button, number)
+        self._spans.button(0).setChecked(True)
+        self._spans.idClicked.connect(lambda number: self.length_chosen.emit(SPANS[number][1]))
+        self._all = QToolButton()
+        self._all.setToolTip(tr("Show the whole timeline in every view (Esc)"))
+        self._all.clicked.connect(self.span_left)
+        self._all.hide()
+        self._counter_menu = QMenu(self, toolTipsVisible=True)
+        for one in COUNTERS.values():
+            action = self._counter_menu.addAction("")
+            action.setToolTip(tr(one.help))
+            action.setCheckable(True)
+            action.setData(one.name)
+            action.triggered.connect(self._choose_counters)
+        choose = QAction(tr("Counters ▾"), self)
+        choose.setMenu(self._counter_menu)
+        save = QAction(tr("Save…"), self)
+        save.setIconText(save.text())  # otherwise Qt omits the dots on a button
+        save.setToolTip(tr("Save the charts as a picture (PNG, SVG) or as values (CSV)"))
+        save.triggered.connect(self.export_wanted)
+        tools = Bar(tr("Charts"))  # in a narrow dock they move into a menu
+        tools.put((choose, save))
+        opener = tools.widgetForAction(choose)
+        assert isinstance(opener, QToolButton)
+        hang(self._counter_menu, opener)
+        lay_row(*self._spans.buttons(), self._all, 1, tools, on=self, margins=0, spacing=0)
+
+    def name_counters(self, of_groups: bool) -> None:
+        """Name counters for primary and secondary, if the copies are replicas of availability groups."""
+        for action in self._counter_menu.actions():
+            named = counter(action.data(), of_groups)
+            action.setText(f"{tr(named.title)} ({named.unit.name})" if named.unit.name else tr(named.title))
+
+    def tick_counters(self, names: Collection[str]) -> None:
+        """Tick these counters."""
+        for action in self._counter_menu.actions():
+            action.setChecked(action.data() in names)
+
+    def show_length(self, span_s: float | None) -> None:
+        """Check the button of a length."""
+        self._spans.button([length for _, length in SPANS].index(span_s)).setChecked(True)
+
+    def show_span(self, span: tuple[float, float] | None) -> None:
+        """Show the selected span in place of the lengths, so that the panel needs no more width; None: none."""
+        self._all.setVisible(span is not None)
+        for button in self._spans.buttons():
+            button.setVisible(span is None)
+        if span is not None:
+            self._all.setText(f"{formatting.run_time(span[0], 1)} – {formatting.run_time(span[1], 1)}  ✕")
+
+    def _choose_counters(self) -> None:
+        self.counters_chosen.emit(
+            [action.data() for action in self._counter_menu.actions() if action.isChecked()]
+        )

@@ -1,0 +1,251 @@
+"""Comparison with the papers as HTML: the rows of a section as a table, the panels of a figure as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Final
+
+import numpy as np
+from PySide6.QtGui import QColor
+
+from app.widgets.axes import find_decades, find_value_ticks, format_tick, heights, value_range
+from app.widgets.theme import ThemeTokens
+from app.words import formatting
+from app.words.formatting import KB, KB_PER_S, PER_S, PERCENT, SECONDS, Unit
+from app.words.language import mark, tr
+from engine.planning.figures import Figure, FigureLine, FigurePanel
+from engine.published.rows import FigureClass, FigureRow
+from engine.tables import read_table
+
+FAILOVERS: Final = "failovers: "
+"""Prefix of the names of steps that compute failovers. The cause follows, as Table 6 is indexed."""
+
+WORDS: Final = frozenset(row["text"] for row in read_table("app.views.fidelity", "display_names.tsv"))
+"""Texts translated on display. Rows and titles of figures stay as in the papers."""
+
+PASS: Final = "pass"
+VERDICTS: Final = {PASS: mark("pass"), "fail": mark("fail")}
+CLASSES: Final = {
+    FigureClass.CALIBRATED: mark("calibrated"),
+    FigureClass.SHARED: mark("shared"),
+    FigureClass.PREDICTED: mark("predicted"),
+    FigureClass.STATEMENT: mark("statement"),
+    FigureClass.INPUT: mark("input"),
+}
+COLUMNS: Final = (
+    ("", 3), (mark("Row"), 21), (mark("Item"), 23), (mark("Published"), 11), (mark("Mirrordrill"), 13),
+    (mark("Error"), 8), (mark("Class"), 9), (mark("Source"), 12),
+)  # fmt: skip
+"""Headings, and widths in percent."""
+
+
+def name_of(step: str) -> str:
+    """Return the name of a step in the language of the interface."""
+    if step == f"{FAILOVERS}manual":
+        return tr("manual failovers")
+    if step.startswith(FAILOVERS):
+        return tr("failovers after {cause}").format(cause=step.removeprefix(FAILOVERS))
+    return tr(step)
+
+
+# --- rows ---------------------------------------------------------------------------------------------------
+
+
+def list_texts(row: FigureRow) -> tuple[str, ...]:
+    """Return the cells of a row, and the text below it."""
+    band = ""
+    if row.band is not None:
+        band = tr("5th to 95th percentile of the runs: {low} to {high} {unit}").format(
+            low=formatting.plain_number(row.band[0]), high=formatting.plain_number(row.band[1]), unit=row.unit
+        )
+    return (
+        "✓" if row.verdict == PASS else "✕", row.id, row.what, _format_value(row, row.published),
+        _format_value(row, row.ours), _format_error(row), tr(CLASSES[row.kind]), row.source,
+        " ".join(filter(None, (band, row.note, row.reason))),
+    )  # fmt: skip
+
+
+def _format_value(row: FigureRow, figure: float | str) -> str:
+    """Return a figure with its unit, or its text if it is not a number."""
+    return figure if isinstance(figure, str) else f"{formatting.significant(figure, 4)} {row.unit}".rstrip()
+
+
+def _format_error(row: FigureRow) -> str:
+    """Format the error with its sign, zero without."""
+    if row.error_percent is None:
+        return ""
+    share = row.error_percent / 100.0
+    return formatting.percent(share, sign=True) if abs(row.error_percent) >= 0.05 else formatting.percent(0.0)
+
+
+def build_rows(rows: Sequence[FigureRow], colors: ThemeTokens) -> str:
+    """Build the table of *rows* under the headings of their sections; a note or reason follows below its row."""
+    lines, section = [], None
+    for row in rows:
+        if row.section != section:
+            section = row.section
+            titles = "".join(
+                f"<th width='{share}%' align='left'>{tr(title) if title else ''}</th>"
+                for title, share in COLUMNS
+            )
+            lines.append(f"<tr><td colspan='8'><h3>{escape(tr(section))}</h3></td></tr><tr>{titles}</tr>")
+        *cells, below = map(escape, list_texts(row))
+        cells[0] = _paint(cells[0], colors.ok if row.verdict == PASS else colors.bad)
+        cells[5] = cells[5] if row.verdict == PASS else _paint(cells[5], colors.bad)
+        cells[7] = f"<span title='{cells[7]}'>{escape(_shorten_source(row.source))}</span>"
+        lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+        if below:
+            lines.append(f"<tr><td></td><td colspan='7'>{_paint(below, colors.muted)}</td></tr>")
+    return f"<table width='98%' cellspacing='0' cellpadding='3'>{''.join(lines)}</table>"
+
+
+def _shorten_source(source: str) -> str:
+    """Return table or figure of the paper; its title where the source is the whole of it."""
+    last = source.rsplit(", ", 1)[-1]
+    return source if ")" in last else last
+
+
+def _paint(text: str, color: QColor) -> str:
+    return f"<span style='color:{color.name()}'>{text}</span>"
+
+
+# --- figures ------------------------------------------------------------------------------------------------
+
+UNITS: Final = {
+    unit.name: unit
+    for unit in (
+        KB, KB_PER_S, PER_S, PERCENT, SECONDS,
+        Unit("min", lambda value: f"{formatting.significant(value)} min"),
+        Unit("h", lambda value: f"{formatting.significant(value)} h"),
+    )
+}  # fmt: skip
+SERIES_OF: Final = {
+    "safety FULL": 0, "safety OFF": 1, "compressed": 0, "not compressed": 1,
+    "send queue": 1, "redo queue": 2, "Mirrordrill": 0, "Mirrordrill, no load": 3, "Mirrordrill, normal load": 0,
+    "calibrated": 3, "shared": 0, "predicted": 1,
+}  # fmt: skip
+"""Series of a name: the same quantity has the same color in every figure; others are grey."""
+
+GUIDES: Final = ("+10 %", "-10 %", "no mirroring", "input")
+"""Lines that are dashed."""
+BAR: Final = 0.2
+"""Width of a bar among names along the axis."""
+EDGE: Final = 0.03
+"""Empty share of the axis at each end."""
+LEFT_LETTERS, BOTTOM_LINES = 7.0, 1.6
+"""Space for the labels of the axes, in heights of the font."""
+
+
+def build_legend(figure: Figure, panel: FigurePanel, colors: ThemeTokens) -> str:
+    """Build the title of a panel with the sign and name of each of its lines."""
+    parts = [f"<b>{tr(panel.title)}</b>"]
+    for line in panel.lines:
+        sign = "✕" if line.measured else "■" if _is_bar(figure, line) else "●" if line.points else "▬"
+        parts.append(f"{_paint(sign, _color(line, colors))} {tr(line.name)}")
+    return "&nbsp;&nbsp;&nbsp;".join(dict.fromkeys(parts))
+
+
+def _is_bar(figure: Figure, line: FigureLine) -> bool:
+    return bool(figure.categories) and not line.spread and not line.measured
+
+
+def _color(line: FigureLine, colors: ThemeTokens) -> QColor:
+    number = SERIES_OF.get(line.name)
+    return colors.text if line.measured else colors.idle if number is None else colors.series[number]
+
+
+class PanelDrawing:
+    """Drawing of one panel; its coordinates are pixels of the picture."""
+
+    def __init__(
+        self, figure: Figure, panel: FigurePanel, colors: ThemeTokens, size: tuple[int, int], font_px: int
+    ) -> None:
+        self._figure, self._panel, self._colors, self._font_px = figure, panel, colors, font_px
+        self.width, self.height = size
+        self._left, self._right = LEFT_LETTERS * font_px, self.width - font_px
+        self._top, self._bottom = 0.5 * font_px, self.height - BOTTOM_LINES * font_px
+        all_y = [np.array((*line.y, *(end for ends in line.spread for end in ends))) for line in panel.lines]
+        self._unit = UNITS[panel.unit]
+        self._low, self._high = value_range(np.concatenate(all_y), self._unit, panel.logarithmic)
+        x = heights(np.concatenate([np.array(line.x) for line in panel.lines]), figure.logarithmic_x)
+        first, last = (-0.5, len(figure.categories) - 0.5) if figure.categories else (x.min(), x.max())
+        margin = EDGE * (last - first)
+        self._first, self._last = float(first - margin), float(last + margin)
+
+    def draw(self) -> str:
+        """Build the SVG."""
+        parts = [*self._draw_axes()]
+        bars = [line for line in self._panel.lines if _is_bar(self._figure, line)]
+        for number, line in enumerate(bars):
+            parts += self._draw_bars(line, number - (len(bars) - 1) / 2.0)
+        for line in sorted(self._panel.lines, key=lambda line: line.measured):
+            if line not in bars:
+                parts += self._draw_points(line) if line.points else [self._draw_curve(line)]
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" '
+            f'font-size="{self._font_px}">{"".join(parts)}</svg>'
+        )
+
+    def _x(self, position: float) -> float:
+        return self._left + (position - self._first) / (self._last - self._first) * (self._right - self._left)
+
+    def _y(self, position: float) -> float:
+        return self._bottom - (position - self._low) / (self._high - self._low) * (self._bottom - self._top)
+
+    def _locate(self, line: FigureLine) -> list[tuple[float, float]]:
+        xs = heights(np.array(line.x), self._figure.logarithmic_x)
+        ys = heights(np.array(line.y), self._panel.logarithmic)
+        return [(self._x(float(x)), self._y(float(y))) for x, y in zip(xs, ys, strict=True)]
+
+    def _draw_axes(self) -> Iterator[str]:
+        border, ink = self._colors.border.name(), self._colors.muted.name()
+        logarithmic, half = self._panel.logarithmic, 0.35 * self._font_px
+        for value in find_value_ticks(self._low, self._high, self._bottom - self._top, logarithmic):
+            y = self._y(value)
+            yield f'<path d="M{self._left},{y:.1f} H{self._right}" stroke="{border}"/>'
+            label = escape(format_tick(value, self._unit, logarithmic))
+            yield f'<text x="{self._left - 6}" y="{y + half:.1f}" text-anchor="end" fill="{ink}">{label}</text>'
+        for position, label in self._list_x_labels():
+            x, base = self._x(position), self._bottom + 1.2 * self._font_px
+            yield f'<text x="{x:.1f}" y="{base:.1f}" text-anchor="middle" fill="{ink}">{escape(label)}</text>'
+
+    def _list_x_labels(self) -> list[tuple[float, str]]:
+        if self._figure.categories:
+            return [(float(place), tr(name)) for place, name in enumerate(self._figure.categories)]
+        if self._figure.logarithmic_x:
+            decades = find_decades(self._first, self._last)
+            return [(decade, formatting.significant(10.0**decade)) for decade in decades]
+        step = 10.0 ** np.floor(np.log10(self._last - self._first))
+        step = next(
+            step * part for part in (0.1, 0.2, 0.5, 1.0) if (self._last - self._first) / (step * part) <= 12
+        )
+        marks = np.arange(np.ceil(self._first / step), np.floor(self._last / step) + 1) * step
+        return [(float(value), formatting.significant(float(value))) for value in marks]
+
+    def _draw_curve(self, line: FigureLine) -> str:
+        dashed = line.name in GUIDES
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in self._locate(line) if np.isfinite(y))
+        style = f'stroke-width="{1.3 if dashed else 2.2}"' + (' stroke-dasharray="5,4"' if dashed else "")
+        color = _color(line, self._colors).name()
+        return f'<polyline points="{points}" fill="none" stroke="{color}" {style}/>'
+
+    def _draw_bars(self, line: FigureLine, offset: float) -> Iterator[str]:
+        width = self._x(0.9 * BAR) - self._x(0.0)
+        for x, y in zip(line.x, line.y, strict=True):
+            left, top = self._x(x + offset * BAR) - width / 2.0, self._y(y)
+            color, height = _color(line, self._colors).name(), self._y(0.0) - top
+            yield f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{color}"/>'
+
+    def _draw_points(self, line: FigureLine) -> Iterator[str]:
+        color = _color(line, self._colors).name()
+        for (low, high), (x, _) in zip(line.spread, self._locate(line), strict=False):
+            bottom, top = self._y(low), self._y(high)
+            ends = f"M{x - 6:.1f},{bottom:.1f} h12 M{x - 6:.1f},{top:.1f} h12"
+            yield f'<path d="M{x:.1f},{bottom:.1f} V{top:.1f} {ends}" stroke="{color}" stroke-width="1.6"/>'
+        for x, y in self._locate(line):
+            if line.measured:
+                cross = f"M{x - 5:.1f},{y - 5:.1f} l10,10 M{x - 5:.1f},{y + 5:.1f} l10,-10"
+                yield f'<path d="{cross}" stroke="{color}" stroke-width="2.6"/>'
+            else:
+                yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{color}"/>'
