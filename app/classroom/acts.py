@@ -1,6 +1,6 @@
-"""A seat's log: acts numbered from 1. The seat writes it, the host keeps it.
+"""A seat's log: actions numbered from 1, written by the seat and stored by the host.
 
-None is earlier than the one before, unless the instructor has sent the seat back.
+Times never decrease, unless the instructor has rewound the seat.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.model import Tick
 LINE_MAX: Final = 65_536
 """Characters of an input line: a script in one batch. Assumed."""
 ACTS_MAX: Final = 20_000
-"""Maximum actions of one seat: one every two seconds of the longest drill. Assumed."""
+"""Maximum number of actions of one seat: one every two seconds of the longest drill. Assumed."""
 LETTERS_MAX: Final = 4_000_000
 """Maximum characters of all actions of one seat, as in a file of input lines (app/cli/runs.py)."""
 TICK_MAX: Final = 8 * 3600 * TICKS_PER_S
@@ -35,7 +35,7 @@ class LogEntry(NamedTuple):
     line: str
     """Input line without its time; empty: no input, the run has reached *tick*."""
     digest: str
-    """The seat's hash of its world after it; empty: none was taken."""
+    """Hash of the seat's world after the entry; empty: not computed."""
     instruction: int
     """Number of the instruction that the entry answers; 0: an action of the seat itself."""
 

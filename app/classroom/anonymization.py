@@ -1,4 +1,4 @@
-"""Names of people and groups taken out of what was typed, for a report that names nobody."""
+"""Removal of names of people and groups from typed texts, for anonymous reports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Pairs = tuple[tuple[str, str], ...]
 """Pairs of a name to hide and its replacement, a word that is also valid where SQL expects a name."""
 
 LETTERS_MIN: Final = 3
-"""Of a part of a name that is looked for on its own; shorter ones are words of many languages."""
+"""Minimum length of a part of a name that is replaced alone; shorter parts are common words."""
 SOMEBODY: Final = "somebody"
 """Replacement for a part of a name that several people share."""
 

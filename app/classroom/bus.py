@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ALIVE_S: Final = 1.0
-"""Wall time between two signs of life of an idle host."""
+"""Wall time between two keep-alive messages of an idle host."""
 GONE_S: Final = 5.0
 """Time of silence after which a host counts as lost, and its seats as disconnected."""
 AGAIN_S: Final = 1.0
 """Wall time between two tries to reach the NATS server."""
 ANSWER_S: Final = 5
-"""So long the NATS server may take to answer."""
+"""Response timeout of the NATS server, in seconds."""
 DIAL_S: Final = 20.0
 """Wall time to wait for the NATS server when a host starts, because the server may be restarting."""
 KEPT_S: Final = 3600.0
@@ -50,7 +50,7 @@ class SeatNews(SeatStatus):
     acknowledged: int
     connected: bool
     visit: int
-    """Larger for a later connection of the seat: the last one counts."""
+    """Number of the seat's connection; the highest one counts."""
 
 
 class OfHost(WireMessage):
@@ -89,7 +89,7 @@ class HandLoweredNews(OfHost):
 
 
 class RunShownNews(OfHost):
-    """All are shown the run of a seat, or again their own."""
+    """The run of a seat is shown to all seats, or each seat shows its own again."""
 
     kind: Literal["shown"] = "shown"
     show: Show
@@ -103,7 +103,7 @@ class Bus:
     """Connection of one host to the other hosts of its class."""
 
     def __init__(self, url: str, the_class: str) -> None:
-        """Create the bus; *the_class*: its fingerprint, which separates classes on one server."""
+        """Create the bus; *the_class*: fingerprint of the class, which separates classes on one server."""
         self.own = secrets.token_hex(4)
         """The name of this host among the others."""
         self._url = url
@@ -113,7 +113,7 @@ class Bus:
         """Messages that could not be sent to the server. They are sent before any other message."""
         self._telling = asyncio.Lock()
         self._next_sequence: int | None = None
-        """Number in the stream of the first message that was not heard yet."""
+        """Sequence number of the first message in the stream that was not received yet."""
 
     async def dial(self) -> None:
         """Connect to the server. Raises BusUnavailableError."""
@@ -158,7 +158,7 @@ class Bus:
         self._next_sequence = last + 1 if self._next_sequence is None else min(self._next_sequence, last + 1)
 
     async def tell(self, *said: News) -> None:
-        """Send messages in order; failed ones are sent later, except seat states, which are sent anew."""
+        """Send messages in order; failed ones are sent later, except seat states, which are rebuilt."""
         assert self._client is not None, "dialled"
         self._untold += [one.model_copy(update={"host": self.own}) for one in said]
         async with self._telling:

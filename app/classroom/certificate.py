@@ -1,4 +1,4 @@
-"""The host's own certificate, made once for a class; the join code names it, so nobody else has to vouch for it."""
+"""The host's own certificate, created once per class; the join code contains its fingerprint."""
 
 from __future__ import annotations
 

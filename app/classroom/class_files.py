@@ -45,7 +45,7 @@ SEATS: Final = "seats/"
 PART: Final = "part-"
 """Begins the name of a folder in an archive."""
 BYTES_MAX: Final = 500_000_000
-"""Of an archive, and of all that it holds."""
+"""Maximum bytes of an archive, and of its content."""
 MEMBERS_MAX: Final = 10_000
 MEMBER_BYTES_MAX: Final = 50_000_000
 """Maximum bytes of a member: twice the longest log of a seat with every character escaped."""
@@ -77,13 +77,13 @@ class LogCheck:
     seat: int | None
     name: str
     verdict: LogVerdict | None
-    """As of the board; None where nothing could be played."""
+    """Verdict of the board; None if the log could not be played."""
     problem: str
     """Part of the file that contradicts the inputs; empty if none does."""
     group: str = ""
     """Group of the seat, if the exported class contains it."""
     part: str = ""
-    """Of an exported class of several: which one that is (app/classroom/plan.py)."""
+    """Number of the part, in an export of a class with several parts (app/classroom/plan.py)."""
 
 
 # --- writing ------------------------------------------------------------------------------------------------

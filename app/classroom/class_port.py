@@ -1,4 +1,4 @@
-"""The port of a class: connections that have not joined yet keep nobody out. No Qt."""
+"""The port of a class: connections that have not joined yet cannot block it. No Qt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ JOINING_MAX: Final = 2_000
 One more replaces the oldest of the address that has most of them. Assumed: the largest class, all at once.
 """
 SEATS_FILES: Final = 2_200
-"""Descriptors for seats, consoles and the program itself."""
+"""File descriptors for seats, consoles and the program itself."""
 
 
 class _Accepted(socket.socket):

@@ -14,7 +14,7 @@ BYTES_MAX: Final = 400_000
 A longer one ends the connection.
 """
 WELCOME_BYTES_MAX: Final = 8_000_000
-"""Of a message to a seat or a console, which hold a scenario or a board."""
+"""Maximum bytes of a message to a seat or console, which can contain a scenario or a board."""
 NAME_MAX: Final = 60
 """Characters of a person's name."""
 HAND_MAX: Final = 200
@@ -26,12 +26,12 @@ PINGS_S: Final = 10.0
 REFUSED: Final = 4000
 """WebSocket close code of a seat that was refused for good; the reason is a sentence. 4000 and on are private use."""
 LATER: Final = 4001
-"""The same of one that may try again."""
+"""Close code for a seat that may try again."""
 
 Tick = Annotated[int, Field(ge=0, le=TICK_MAX)]
 Group = Annotated[str, Field(pattern=r"^[^\s@]{1,30}$")]
 SeatNumber = Annotated[int, Field(ge=-(2**62), lt=2**62)]
-"""Number of a seat; negative where no host has given one. A database holds 64 bits."""
+"""Number of a seat; negative if no host assigned it. A database holds 64 bits."""
 Key = Annotated[str, Field(min_length=16, max_length=100)]
 
 
@@ -48,7 +48,7 @@ class Join(WireMessage):
     secret: Annotated[str, Field(max_length=20)]
     name: Annotated[str, Field(min_length=1, max_length=NAME_MAX)]
     token: Key
-    """The seat has made it; the host keeps its SHA-256 alone."""
+    """Random token of the seat; the host stores only its SHA-256."""
     consent: bool = False
 
 
@@ -81,7 +81,7 @@ class SeatStatus(WireMessage):
     consent: bool = False
     """The instructor may observe the seat."""
     held: bool = False
-    """The seat accepts no own inputs, because the instructor has taken it over."""
+    """True if the instructor has taken over the seat, so it accepts no own inputs."""
 
 
 class Reflect(WireMessage):
@@ -94,7 +94,7 @@ class Reflect(WireMessage):
 
 
 class Ready(WireMessage):
-    """Readiness of a seat. It is sent only to a host whose welcome has a version: older hosts refuse it."""
+    """Readiness of a seat, sent only to a host whose welcome has a version: older hosts refuse it."""
 
     kind: Literal["ready"] = "ready"
     version: Annotated[str, Field(max_length=40)]
@@ -225,7 +225,7 @@ class Give(WireMessage):
 
 
 class Show(WireMessage):
-    """Show the run of a seat to all, or those of two seats side by side; None: each seat shows its own again.
+    """Show the runs of one or two seats to all; without seats each seat shows its own run again.
 
     The same seats with another tick move the shared position.
     """
@@ -251,7 +251,7 @@ class HandIn(WireMessage):
 
     kind: Literal["hand_in"] = "hand_in"
     seat: SeatNumber
-    """Its number; below zero where no host has given it one."""
+    """Number of the seat; negative if no host assigned it."""
     name: Annotated[str, Field(min_length=1, max_length=NAME_MAX)]
     digest: Annotated[str, Field(min_length=64, max_length=64)]
     """Digest of the assignment (app/classroom/seat_log.py)."""

@@ -18,7 +18,7 @@ SECRET_LETTERS: Final = 6
 At the rate at which a host checks codes (app/classroom/rate_limit.py), trying half of them takes eight years.
 """
 FINGERPRINT_LETTERS: Final = 14
-"""70 bits of the SHA-256 of the host's certificate, which an attacker in between would have to match."""
+"""Fingerprint: 70 bits of the SHA-256 of the host's certificate, which an attacker would have to match."""
 PORT: Final = "7443"
 """Default port of a class; similar to 443, which requires an administrator. Assumed."""
 GROUP: Final = 5
@@ -28,7 +28,7 @@ _MISREAD: Final = str.maketrans("ILO", "110", "- ")
 
 
 class InvalidJoinCodeError(Exception):
-    """The text is not a join code with an address. The message says which form was expected."""
+    """The text is not a join code with an address; the message states the expected form."""
 
 
 @dataclass(frozen=True, slots=True)

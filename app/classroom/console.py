@@ -1,4 +1,4 @@
-"""The instructor's console as lines: what is typed goes to the host, the board and its answers come back."""
+"""The instructor's console as lines: typed lines go to the host, the board and replies come back."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _LINES: Final = tuple(
 )
 """Patterns of valid lines. Their named groups are the fields of the request."""
 PARTINGS: Final = "partings"
-"""Line that the console answers from the record: moments at which seats made different choices."""
+"""Console command that is answered from the record: moments at which seats made different choices."""
 _HAND_IN: Final = re.compile(r"hand in\s+(?P<file>\S.*)")
 _READ: Final[dict[str, Callable[[str], object]]] = {
     "seat": int, "other": int, "tick": lambda said: _parse_ticks(said), "ticks": lambda said: _parse_ticks(said),

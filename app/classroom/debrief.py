@@ -59,7 +59,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class MistakeMade:
-    """One of a seat."""
+    """Mistake of one seat."""
 
     what: str
     better: str
@@ -86,7 +86,7 @@ class SeatReview:
     answers: tuple[Row, ...] = ()
     """Questions and answers, as in the report of a run."""
     printed: bytes = b""
-    """The same as a PDF, where that is wanted."""
+    """The sheet as a PDF, if requested."""
     account: Account | None = None
     """Cost of each action and wait; None: the run has no score, or the computation took too long."""
 
@@ -96,11 +96,11 @@ class CommonMistake:
     """Mistake that several seats made."""
 
     what: str
-    """Of the seat that it cost most."""
+    """Mistake as described for the seat that it cost most."""
     better: str
     seats: tuple[int, ...]
     points: float
-    """That it cost all of them together."""
+    """Points that the mistake cost all seats together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class ClassReview:
     mistakes: tuple[CommonMistake, ...]
     """The most frequent first."""
     calibration: Calibration | None
-    """Of all answers of all seats."""
+    """Calibration over all answers of all seats."""
     marks: tuple[ClassMark, ...] = ()
     """Times that the instructor has marked."""
     class_time_s: float | None = None
@@ -313,7 +313,7 @@ def review_class(
 
 
 def find_replay_moments(record: ClassRecord) -> ReplayMoments:
-    """Return the moments at which seats have diverged so far. An unplayable run is omitted."""
+    """Return the moments at which seats have diverged so far. Runs that cannot be replayed are omitted."""
     courses = []
     for log in logs(record):
         with suppress(UnplayableError, InputError), guarded():
@@ -376,7 +376,7 @@ def _is_input(move: RunSegment, inputs: Sequence[Input]) -> bool:
 
 
 def _key(item: Input) -> str:
-    """Return a key that is equal for lines with the same effect, in any window and spacing."""
+    """Return a key that is equal for lines with the same effect, regardless of window and spacing."""
     if item.verb != "sql":
         return item.line_without_time
     server, batch = item.args[0].partition("#")[0], facts.normalize_sql(item.args[1], keep_literals=True)

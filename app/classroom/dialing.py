@@ -1,4 +1,4 @@
-"""Dial the addresses of a class in parallel; the first one whose certificate fits the code is taken."""
+"""Dial the addresses of a class in parallel; the first one whose certificate matches the code is used."""
 
 from __future__ import annotations
 

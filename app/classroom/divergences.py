@@ -1,8 +1,8 @@
-"""Divergences of a class: times up to which all seats had acted alike, and at which their choices differ.
+"""Divergences of a class: times until which all seats acted alike, and at which their choices differ.
 
 The cost of a divergence is a difference of average final scores: seats with the best choice minus seats with
-another choice. It includes everything that happened afterwards, not only the value of the choice. The debrief of
-each seat reports that value (V(t)).
+another choice. It includes everything that happened afterwards, not only the value of the choice. The debrief
+of each seat reports that value (V(t)).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SeatAction:
 
     tick: Tick
     key: str
-    """Key that is equal for actions with the same effect."""
+    """Key: equal for actions with the same effect."""
     words: str
 
 
@@ -55,12 +55,12 @@ class DivergenceChoice:
 
 @dataclass(frozen=True, slots=True)
 class ClassDivergence:
-    """A moment up to which all its seats had done the same."""
+    """Moment until which all its seats had acted alike."""
 
     tick: Tick
     """Time at which the first of the seats acted."""
     choices: tuple[DivergenceChoice, ...]
-    """The best one first."""
+    """Choices, best first."""
 
     @property
     def cost(self) -> float:

@@ -1,4 +1,4 @@
-"""A seat in a program that holds its run itself: what is recorded of it goes into the seat's log and to the host."""
+"""The seat of a run in this program: records inputs in the seat's log and sends them to the host."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class GuiSeat:
 
     @property
     def is_delivered(self) -> bool:
-        """No connected host lacks an entry of the log."""
+        """Return whether every connected host has all entries of the log."""
         return not self.link.connected or self.link.acknowledged >= len(self._seat_log.acts)
 
     def move(self, event: SeatEvent) -> None:
@@ -174,7 +174,7 @@ class GuiSeat:
     # --- the instructor
 
     def carry_out(self, number: int, line: str, do: Callable[[str], bool]) -> None:
-        """Let *do* apply the inject. A refused inject is logged too; in a replay it changes nothing."""
+        """Apply an inject by *do* and log it. A refused inject is logged too; in a replay it changes nothing."""
         self.answered.add(number)
         self._instruction = (number, line)
         try:

@@ -1,6 +1,6 @@
-"""The host of a class: takes in every seat's log, has it on disk before it says so, and plays it again. No Qt.
+"""The host of a class: receives every seat's log, stores it before it acknowledges, and replays it. No Qt.
 
-Everything here happens on one event loop; the database has a thread that writes, runs are played again in processes.
+Everything here runs on one event loop. A thread writes to the database, and processes replay the runs.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ BOARD_S: Final = 0.2
 
 
 class ClassHost:
-    """A class that is open. With a *bus* it has several hosts, which write to the same record."""
+    """An open class. With a *bus* it has several hosts, which write to the same record."""
 
     def __init__(
         self, record: ClassRecord, the_class: ClassPart, bus: Bus | None, follow: Callable[[], object]
@@ -101,7 +101,7 @@ class ClassHost:
         self._attention.peers = self._neighbours
 
     def begin(self) -> None:
-        """Start the background tasks next to the connections, and judge runs of seats that left."""
+        """Start the background tasks, and judge runs of seats that left."""
         self._do(self._writer.run())
         self._do(self._show())
         if self._bus is not None:
@@ -252,7 +252,7 @@ class ClassHost:
         line.answered = answered(log, self._instructions.values())
 
     async def _catch_up(self, line: SeatState) -> None:
-        """Read the stored entries of this seat that another host wrote, or that an unconfirmed write left."""
+        """Read stored entries of this seat that another host or an unconfirmed write added."""
         async with line.taking:
             self._confirm_entries(
                 line, await self._writer.read(self._record.acts, line.number, line.acknowledged + 1)

@@ -1,4 +1,4 @@
-"""Taking part in a class without a window: from the code to the last act that the host has acknowledged."""
+"""Participation in a class without a window: from the code to the last acknowledged action."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that the instructor shows to all seats: one, or two side by side, at one shared time."""
+"""Runs that the instructor shows to all seats: one, or two side by side, at a shared time."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A seat's connection to its host, in a thread of its own: dials again after every break, and sends what is missing.
+"""A seat's connection to its host, in a separate thread: reconnects after each break, and sends missing entries.
 
-Without a network it says the welcome itself, and the log is handed in by file.
+Without a network it creates the welcome itself, and the log is handed in as a file.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ANSWER_S: Final = 4.0
 """Wall time in which a host must acknowledge a message; this detects a silently cut connection. Assumed."""
 ACTS_AT_ONCE: Final = 100
 LETTERS_AT_ONCE: Final = 100_000
-"""Maximum characters of the actions in one message, unless a single one has more."""
+"""Maximum characters of actions per message; a single longer action is sent alone."""
 OTHER_VERSION: Final = mark(
     "this seat and the host have incompatible versions: install the same version on both"
 )
@@ -64,7 +64,7 @@ class HostLink(threading.Thread):
         self.refused = ""
         """Reason for which the host refused this seat."""
         self.host_version = ""
-        """Version of the host; empty: an older one, which does not say it."""
+        """Version of the host; empty: an older host that does not send it."""
         self.tick, self.frozen, self.over = 0, False, False
         """Status of the seat. `wake` sends it immediately."""
         self.hand: str | None = None
@@ -72,7 +72,7 @@ class HostLink(threading.Thread):
         self.reflection: Reflect | None = None
         """The person's reflection on the run; None until it is known."""
         self.consent, self.held = consent, False
-        """Two flags: the instructor may look at the seat; the seat starts no action of its own meanwhile."""
+        """Two flags: the instructor may observe the seat; the instructor has taken over the seat."""
         self._invitation = None if isinstance(where, SeatAssignment) else where
         self._addresses = [] if isinstance(where, SeatAssignment) else where.addresses
         self._found_addresses: list[str] = []
@@ -273,7 +273,7 @@ class HostLink(threading.Thread):
 
 
 def take_message_chunk(acts: Sequence[LogEntry]) -> list[LogEntry]:
-    """Take as many actions as fit into one message, but at least one."""
+    """Take as many actions from *acts* as fit into one message, but at least one."""
     found: list[LogEntry] = []
     letters = 0
     for act in acts[:ACTS_AT_ONCE]:

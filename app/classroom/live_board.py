@@ -35,7 +35,7 @@ class LiveBoard:
         self._hands: list[int] = []
         """Seats with raised hands, in the order in which they were raised."""
         self.changed: set[int] = set()
-        """Seats whose tiles are other ones since the board was sent."""
+        """Seats whose tiles changed since the board was last sent."""
         self._has_changed = True
         """The class is in another state since then."""
 
@@ -76,10 +76,7 @@ class LiveBoard:
         }
 
     def news(self) -> list[int] | None:
-        """Return the seats whose tiles have changed since the last call.
-
-        None if nothing has changed, including the class.
-        """
+        """Return the seats whose tiles changed since the last call; None if nothing in the class changed."""
         if not (self.changed or self._has_changed):
             return None
         changed, self.changed, self._has_changed = sorted(self.changed), set(), False

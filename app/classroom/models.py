@@ -84,9 +84,9 @@ class KeptAct(Base):
 
 
 class ClassInstruction(Base):
-    """Instruction of the instructor: a text to read, an input line that is applied at the seat, or a rewind.
+    """Instruction of the instructor: a text, an input line that the seat applies, or a rewind.
 
-    A mark is for nobody: it names a time of a seat, or of the class.
+    A mark has no addressee: it names a time of a seat, or of the class.
     """
 
     __tablename__ = "instruction"

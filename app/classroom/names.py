@@ -15,12 +15,13 @@ INVISIBLE: Final = frozenset(
     | set(range(0xFE00, 0xFE10))
     | set(range(0xE0100, 0xE01F0))
 )
-"""Code points that show nothing although Python calls them printable: the braille blank, and what Unicode lists as
-Default_Ignorable_Code_Point [Unicode Character Database, DerivedCoreProperties.txt]."""
+"""Invisible code points that Python considers printable: the braille blank, and Default_Ignorable_Code_Point
+[Unicode Character Database, DerivedCoreProperties.txt].
+"""
 
 
 def find_free_name(name: str, used_names: Container[str]) -> str:
-    """Return *name*, with the next number if somebody has it already: "Ann", "Ann 2"."""
+    """Return *name*, or with the next free number if it is in use: "Ann", "Ann 2"."""
     name = name.strip()
     numbered = (f"{name[: NAME_MAX - 5]} {number}" for number in count(2))
     return name if name not in used_names else next(one for one in numbered if one not in used_names)

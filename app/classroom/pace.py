@@ -21,7 +21,9 @@ Columns = dict[str, str | int | float | bool | None]
 SMOOTHING: Final = 0.2
 """Weight of the last span of time in a seat's pace. Assumed."""
 SPAN_S: Final = (1.0, 30.0)
-"""Wall time between two words of a seat from which its pace is taken; longer ones are breaks of the network."""
+"""Minimum and maximum wall time between two messages of a seat that count for its pace; longer gaps are
+network breaks.
+"""
 
 
 class SeatSpeed:
@@ -76,7 +78,7 @@ class ClassPace:
         return the_class.clock_tick + max(0.0, gone_s) * the_class.clock_speed * TICKS_PER_S
 
     def class_tick(self, lines: Iterable[Paced]) -> int:
-        """Return the time of the class: its clock, or else the median of the playing seats."""
+        """Return the time of the class: its clock, or the median of the playing seats."""
         tick = self.clock_tick()
         if tick is not None:
             return int(tick)

@@ -1,4 +1,4 @@
-"""The other hosts of a class as this one knows them: who is alive, which seats they look at, what they are told."""
+"""The other hosts of a class as this host knows them: availability, observed seats, and messages to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan: what a class plays and what its instructor has prepared, as a TOML file."""
+"""A plan as a TOML file: the parts that a class plays, and prepared instructions."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class LessonPlan(PlanSection):
     """Parts of a lesson, and its groups."""
 
     scenario: Annotated[str, Field(min_length=1)] | None = None
-    """Name of a scenario, or its file, seen from the plan's folder; None if each part has its own."""
+    """Name of a scenario, or its file relative to the plan's folder; None if each part has its own."""
     mode: Mode | None = None
     """None if each part has its own."""
     title: Annotated[str, Field(max_length=NAME_MAX)] = ""
@@ -115,9 +115,9 @@ class LessonPlan(PlanSection):
     """Simulated seconds a second of a class clock; None: each seat has its own pace."""
     groups: Annotated[tuple[People, ...], Field(strict=False, alias="group", max_length=200)] = ()
     stages: Annotated[tuple[PlannedPart, ...], Field(strict=False, alias="part", max_length=PARTS_MAX)] = ()
-    """None: the class has one part."""
+    """Parts of the class; None: one part."""
     draw_groups: bool = False
-    """True if people without a named group are drawn into one. This allows a comparison of two lesson plans."""
+    """True if people without a named group are assigned randomly, to compare two lesson plans."""
     injects: Annotated[tuple[PlannedInject, ...], Field(strict=False, alias="inject", max_length=200)] = ()
     messages: Annotated[tuple[PlannedMessage, ...], Field(strict=False, alias="message", max_length=200)] = ()
 

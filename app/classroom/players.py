@@ -1,4 +1,4 @@
-"""Players of a seat without a window: a file of input lines, the reference solution, or lines as they are typed."""
+"""Players of a seat without a window: a file of input lines, the reference solution, or typed lines."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Final
 
 BURST: Final = 40
-"""Wrong codes that one address may try at once, because a class behind one router mistypes. Assumed."""
+"""Number of wrong codes that one address may try at once: a class behind one router mistypes. Assumed."""
 PER_S: Final = 2.0
-"""Wrong codes that one address may try a second from then on. Assumed."""
+"""Number of wrong codes per second that one address may try after the burst. Assumed."""
 ADDRESSES_MAX: Final = 10_000
 """Maximum remembered addresses; beyond that, those that have waited long enough are forgotten."""
 
@@ -20,7 +20,7 @@ class RateLimiter:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._tries: dict[str, tuple[float, float]] = {}
-        """Address -> tries that were left, and when."""
+        """Address -> remaining tries, and the time of that count."""
 
     def is_allowed(self, address: str) -> bool:
         """Return whether a code from *address* may be checked now."""

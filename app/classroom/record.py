@@ -1,4 +1,4 @@
-"""The record of a class in a database: SQLite unless told otherwise. What it has acknowledged survives any kill."""
+"""The record of a class in a database, SQLite by default. Acknowledged data survives any crash."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class ClassRecord:
             return session.scalar(select(ClassPart).where(ClassPart.current))
 
     def parts(self) -> list[ClassPart]:
-        """Return all parts in order, including later ones."""
+        """Return all parts in order, also those not started."""
         with Session(self._engine) as session:
             return list(session.scalars(select(ClassPart).order_by(ClassPart.id)))
 
@@ -184,7 +184,7 @@ class ClassRecord:
             return session.scalar(select(Seat).where(Seat.token_hash == token_hash))
 
     def keep(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
-        """Store new *seats*, which get their numbers, and new actions of existing seats, in one transaction."""
+        """Store new *seats*, which get their numbers, and new actions in *logs*, in one transaction."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             current = select(ClassPart.id).where(ClassPart.current).with_for_update(read=True)
             part = session.scalar(current) if logs or self._only_host is not None else None

@@ -1,4 +1,4 @@
-"""The runs of a class played again: which worker has had which acts, and what each run has come to."""
+"""Replay of the runs of a class: the entries that each worker has received, and the results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOGETHER: Final = 50
 """Number of seats whose actions are sent to a worker at once."""
 
 BREAKS_MAX: Final = 2
-"""Workers that may end while they play one seat's run alone; then that run is given up."""
+"""Maximum number of workers that may crash on one seat's run before the run is given up."""
 
 RESTS: Final = 4.0
 """Rest of a worker after it computed the values of a seat, as a multiple of that computing time. Other processes
@@ -41,10 +41,10 @@ class ReplayVerifier:
         judged: Callable[[int, LogVerdict], Awaitable[None]],
         weighed: Callable[[int, float, float], None],
     ) -> None:
-        """Create a verifier for *the_class*.
+        """Create a verifier for *the_class*; *log_of* reads all actions of a seat.
 
-        *log_of* reads all actions of a seat. *judged* receives the result of a seat. *weighed* gets a
-        second of its run and the points that are still reachable from there.
+        *judged* receives the result of a seat. *weighed* receives a time of its run in seconds, and the
+        points reachable from there.
         """
         self._workers = Workers(
             the_class.scenario_text, the_class.scenario_name, the_class.seed, the_class.mode
@@ -58,9 +58,9 @@ class ReplayVerifier:
         self._breaks: dict[int, int] = {}
         """Seat -> how many workers have ended while they played its run alone."""
         self._is_alone = [False for _ in self._unjudged]
-        """For each worker: its seats are played one at a time, as one of them has ended it."""
+        """Per worker: True if its seats are played one at a time, because one of them crashed it."""
         self._unweighable: set[int] = set()
-        """Seats whose weighing has ended a worker."""
+        """Seats whose evaluation crashed a worker."""
 
     @property
     def places(self) -> range:
@@ -121,7 +121,7 @@ class ReplayVerifier:
             logger.exception("seat %d", number)
 
     async def _weigh_until(self, worker: int, to_do: asyncio.Event) -> None:
-        """Compute the reachable score of one seat after another while no run waits for judgment."""
+        """Compute the reachable score of one seat after another while no run waits for its verdict."""
         loop, unweighed = asyncio.get_running_loop(), self._unweighed[worker]
         while unweighed and not to_do.is_set():
             number, begun = next(iter(unweighed)), loop.time()

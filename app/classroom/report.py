@@ -1,6 +1,7 @@
-"""The report of a class in one ZIP: a page of the class, one a person, tables, and what a learning record store takes.
+"""The report of a class in one ZIP: a class page, a page per person, tables, and xAPI statements.
 
-Nothing is written beside the ZIP, so deleting it deletes all of it; `class erase` removes a person from the record.
+Nothing is written outside the ZIP, so deleting it deletes everything; `class erase` removes a person from the
+record.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from engine.model import Tick
 PARTINGS_SHOWN: Final = 10
 MISTAKES_SHOWN: Final = 15
 LOSSES_SHOWN: Final = 3
-"""On the page of the class; the tables have all."""
+"""Number of losses on the class page; the tables contain all."""
 
 WIDTH: Final = 760
 LEFT: Final = 160
@@ -284,7 +285,7 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
 
 
 def _accuracy(seat: SeatReview, account: Account) -> str:
-    """Format the accuracy; that of a run that has not ended says how far it reaches."""
+    """Format the accuracy; for an unfinished run also the time that it covers."""
     said = formatting.percent(account.accuracy / 100.0)
     if not _is_truncated(seat):
         return said
@@ -499,7 +500,7 @@ def _weighed(account: Account | None) -> tuple[float | None, float | None]:
 def _strip(
     title: str, values: Sequence[float], maximum: float, lines: Sequence[tuple[str, float | None]], top: int
 ) -> Iterator[str]:
-    """Yield one row of the picture: equal values stand above one another."""
+    """Yield one row of the picture; equal values are stacked."""
     base = top + ROW - 26
     yield f'<text x="{LEFT - 12}" y="{base}" text-anchor="end">{escape_text(title)}</text>'
     yield f'<path d="M{LEFT} {base + 6}H{WIDTH - RIGHT}" stroke="#888"/>'

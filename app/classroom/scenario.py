@@ -22,7 +22,7 @@ LEFT_OUT: Final = ("solution", "hint", "facilitator", "source", "fidelity", "ear
 """Tables and keys of a scenario that no run needs."""
 HIDDEN: Final = "-"
 EARNS: Final = {"goal": "goals", "question": "diagnosis", "predict": "prediction"}
-"""Table -> kind of rule that it requires. Whether something is scored determines what is allowed."""
+"""Table -> kind of rule that it requires. Allowed rules depend on the existing tables."""
 
 
 def text_for_seat(scenario: Scenario, mode: DrillMode) -> str:

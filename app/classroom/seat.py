@@ -1,4 +1,4 @@
-"""A seat's run: a drill whose every act is in the seat's log before anything goes on, and that obeys the instructor."""
+"""A seat's run: every action is in the log before the run continues, and the instructor's instructions are followed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MARK_TICKS: Final = 10 * TICKS_PER_S
 STEP_S: Final = 0.1
 """Wall time after which a paced run checks for the instructor's requests."""
 STEP_TICKS: Final = 10 * TICKS_PER_S
-"""The same in ticks for a run at full speed: some milliseconds."""
+"""Step of a run at full speed, in ticks: some milliseconds."""
 FROZEN_S: Final = 0.05
 
 
@@ -106,10 +106,9 @@ class SeatRun:
     def __init__(
         self, kept: SeatLog, link: HostLink, speed: float | None, show: Callable[[InstructionMessage], object]
     ) -> None:
-        """Replay the log *kept*.
+        """Replay the log *kept*; *show* receives the instructor's messages.
 
-        *speed*: simulated seconds per second; None: as fast as possible. *show* gets the instructor's
-        messages.
+        *speed*: simulated seconds per second; None: as fast as possible.
         """
         given = kept.given
         assert given is not None, "the host has said what is played"

@@ -1,6 +1,7 @@
-"""A seat's log on its own computer: a file that goes on after a break, and can be handed in without any network. No Qt.
+"""A seat's log on its own computer: a file that continues after a break and can be handed in without a network. No Qt.
 
-The first line says what is played, each further one is an act; all of it is JSON. The seat's token lies beside it.
+The first line is the assignment, each further one an action, all as JSON. The seat's token is in a separate
+file.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ from engine.model import Tick
 
 SUFFIX: Final = ".seat"
 NOBODY: Final = 0
-"""No seat has this number."""
+"""Number that no seat has."""
 PARTS_MAX: Final = 20
-"""Of a class (app/classroom/plan.py)."""
+"""Maximum number of parts of a class (app/classroom/plan.py)."""
 BYTES_MAX: Final = 100_000_000
-"""More is not read."""
+"""Maximum number of bytes read from a log."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 
 
@@ -63,7 +64,7 @@ class SeatAssignment:
     seed: int
     mode: str
     part: int = 1
-    """Of the class."""
+    """Number of the part of the class."""
 
     @property
     def digest(self) -> str:
@@ -143,10 +144,7 @@ def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
 
 
 def read_handout(file: Path) -> SeatAssignment:
-    """Read the assignment of seats without a network from the file that `format_handout` made.
-
-    Raises InvalidSeatLogError.
-    """
+    """Read the assignment of seats without a network from the file of `format_handout`. Raises InvalidSeatLogError."""
     try:
         with file.open("rb") as opened:
             what, acts = parse(opened.read(BYTES_MAX), str(file))
@@ -182,7 +180,7 @@ def _json(line: bytes) -> object:
 def folder_of(origin: Invitation | SeatAssignment) -> Path:
     """Return the folder in which this computer stores its seats of a class.
 
-    Its key is the fingerprint of the host, or the digest of an assignment that is played without a host.
+    The folder name is the fingerprint of the host, or the digest of an assignment without a host.
     """
     key = origin.digest[:16] if isinstance(origin, SeatAssignment) else origin.fingerprint.lower()
     return default_folder() / "classes" / key

@@ -1,4 +1,4 @@
-"""Consoles that observe seats, with the consent of the seat: first the run so far, then each action as it happens."""
+"""Consoles that observe seats with their consent: first the run so far, then each action."""
 
 from __future__ import annotations
 

@@ -17,13 +17,13 @@ class SeatPhase(StrEnum):
     JOINING = "joining"
     """The host has not sent the assignment yet."""
     REPLAYING = "replaying"
-    """The desk catches up with the log; nothing can be done meanwhile."""
+    """The desk replays the log; inputs are not accepted."""
     LIVE = "live"
     """The run is on the desk, its log is written, and the host is connected."""
     OFFLINE = "offline"
     """The run is on the desk and its log is written; no host is connected."""
     ENDED = "ended"
-    """Nothing is recorded any more, so nothing can be done."""
+    """Recording has ended; inputs are not accepted."""
 
 
 class SeatEvent(StrEnum):

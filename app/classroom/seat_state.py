@@ -19,9 +19,9 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
 WORTH_STEP: Final = 2.0
-"""Minimum change in points that is reported.
+"""Minimum change of the reachable score that is reported, in points. Smaller ones are invisible on the board.
 
-Smaller ones are invisible on the board, and thousands of seats are sent to every console. Assumed.
+Assumed.
 """
 
 
@@ -49,23 +49,23 @@ class SeatState:
     over: bool = False
     """The seat has nothing more to do."""
     hand: str | None = None
-    """Its question with the raised hand."""
+    """Question of the raised hand; None: not raised."""
     consent: bool = False
     held: bool = False
     """The seat has acknowledged that the instructor has it."""
     version: str = ""
-    """Version of the seat; empty: an older one, which does not say it."""
+    """Version of the seat; empty: an older seat that does not send it."""
     recording: bool = False
     """The seat has reported that its log is written."""
     taken: bool = False
-    """The instructor wants to have it."""
+    """True if the instructor wants to take over the seat."""
     socket: WebSocket | None = None
     host: str = ""
     """Host to which it is or was connected last, as known here; empty: none."""
     visit: int = 0
     """Number of the seat's connection. A later connection has a larger number."""
     away: bool = False
-    """It is connected to another host."""
+    """True if the seat is connected to another host."""
     verdict: LogVerdict | None = None
     """Verdict on its log."""
     worth: list[tuple[float, float]] = field(default_factory=list)
@@ -85,9 +85,9 @@ class SeatState:
     def weigh(self, t_s: float, points: float) -> None:
         """Record the *points* that are reachable at *t_s*.
 
-        Points reachable later were reachable before as well. Values after *t_s* are removed, because the seat
-        was rewound. Where values hardly change, only the two ends are kept. A loss by an action at the last
-        recorded time is shown as a steep step.
+        Points that are reachable later were also reachable before. Values after *t_s* are removed, because
+        the seat was rewound. Of nearly constant values only both ends are kept. A loss by an action at the
+        last recorded time is a steep step.
         """
         known = [(at, max(before, points)) for at, before in self.worth if at <= t_s]
         if len(known) > 1 and known[-2][1] - points < WORTH_STEP:

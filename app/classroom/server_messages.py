@@ -26,7 +26,7 @@ class LogVerdict(TypedDict):
     last_act_t_s: float | None
     last_act: str
     stuck_since_s: float | None
-    """Since when nothing was done and nothing reached, if that is longer than STUCK_S."""
+    """Time since which nothing was done or reached, if longer than STUCK_S; None otherwise."""
     goals: dict[str, float | None]
     """Name -> when it was reached."""
     instructor_inputs: int
@@ -36,7 +36,7 @@ class LogVerdict(TypedDict):
     progress: float | None
     """Percent of the goals' weights that are reached."""
     score: float | None
-    """So far; final when the run is over. None where nothing is scored."""
+    """Score so far, final when the run is over; None if nothing is scored."""
     downtime_s: float
     ended_by: str | None
     state_hash: str
@@ -77,7 +77,7 @@ class SeatWelcome(TypedDict):
     state: str
     tick: int
     part: int
-    """Of the class, from 1."""
+    """Number of the part of the class, from 1."""
     name: NotRequired[str]
     """Name of the seat; different from the entered one if that was in use. Absent from hosts before 1.1."""
     version: NotRequired[str]
@@ -98,10 +98,10 @@ class Acknowledged(TypedDict):
 
 
 class ClassClock(TypedDict):
-    """No seat is ahead of it."""
+    """Class clock, which no seat may pass."""
 
     tick: int
-    """As the message is sent."""
+    """Tick of the class clock when the message is sent."""
     speed: float
     """Simulated seconds per second; 0: the clock is stopped."""
 
@@ -112,13 +112,13 @@ class PaceState(TypedDict):
     kind: Literal["state"]
     state: str
     until: int | None
-    """Tick at which it stops until the instructor lets it go on."""
+    """Tick at which the seat stops until the instructor releases it."""
     clock: ClassClock | None
     """None: its own pace."""
     break_s: float | None
-    """The class is frozen for a break that lasts so long yet."""
+    """Remaining seconds of a break of the whole class; None: no break."""
     hosts: list[str]
-    """HOST:PORT of each host, where the class has several: the next one has the class too."""
+    """HOST:PORT of each host if the class has several; a seat may connect to any."""
 
 
 class InstructionMessage(TypedDict):
@@ -141,7 +141,7 @@ class Attention(TypedDict):
     kind: Literal["attention"]
     looked_at: bool
     held: bool
-    """The seat is taken over: only the instructor acts."""
+    """True if the instructor has taken over the seat."""
 
 
 class HandLowered(TypedDict):
@@ -159,7 +159,7 @@ class ShownRun(TypedDict):
 
 
 class RunShown(TypedDict):
-    """Runs of one or two seats at a shared time. Without a name each seat shows its own again."""
+    """Runs of one or two seats at a shared time; without seats each seat shows its own run again."""
 
     kind: Literal["shown"]
     name: str | None
@@ -218,7 +218,7 @@ class Tile(TypedDict):
     """Empty: none."""
     frozen: bool
     stopped: bool
-    """It should be frozen: on its own, with the class, or at its limit."""
+    """True if the seat should be frozen: alone, with the class, or at its limit."""
     over: bool
     until_s: float | None
     """Time at which it stops."""
@@ -231,13 +231,13 @@ class Tile(TypedDict):
     hand: str | None
     """Question of the seat; None: the hand is not raised."""
     hand_place: int | None
-    """In the queue of raised hands, from 1."""
+    """Position in the queue of raised hands, from 1."""
     consent: bool
     """The seat may be looked at."""
     held: bool
     """The instructor has it, and the seat has acknowledged that."""
     version: NotRequired[str]
-    """Version of the seat; empty: an older one, which does not say it."""
+    """Version of the seat; empty: an older seat that does not send it."""
     recording: NotRequired[bool]
     """The seat has reported that its log is written."""
     verdict: LogVerdict | None
@@ -262,7 +262,7 @@ class DashboardUpdate(TypedDict):
     kind: Literal["board"]
     state: str
     part: str
-    """Kind of the present part (app/classroom/plan.py); empty: the class has only one part."""
+    """Kind of the current part (app/classroom/plan.py); empty: the class has only one part."""
     part_number: int
     parts: int
     not_frozen: list[str]
@@ -310,7 +310,7 @@ class Unseen(TypedDict):
 
 
 class ReplayMoments(TypedDict):
-    """Moments at which seats made different choices, the most costly first, from the console's own replay."""
+    """Moments at which seats made different choices, most costly first, from the console's own replay."""
 
     kind: Literal["partings"]
     moments: list[ReplayMoment]
@@ -321,9 +321,9 @@ class ReplayMoment(TypedDict):
 
     t_s: float
     cost: float
-    """Points by which all weaker choices together scored below the best one."""
+    """Points by which all other choices together scored below the best one."""
     choices: list[ReplayChoice]
-    """The best one first."""
+    """Choices, best first."""
 
 
 class ReplayChoice(TypedDict):

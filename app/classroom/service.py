@@ -1,4 +1,4 @@
-"""A class that is opened on a port of this computer: a new one, or the one that its database holds."""
+"""Hosting of a class on a port of this computer: a new class, or the one in a database."""
 
 from __future__ import annotations
 
@@ -56,13 +56,14 @@ BACKLOG: Final = 2_048
 HANDSHAKE_S: Final = 15.0
 """A connection that has not finished its TLS by then is closed; asyncio waits 60 s. Assumed."""
 TLS_BUFFER_BYTES: Final = 16_384
-"""Buffer of asyncio for each open TLS connection. The default is 256 kB (CPython, Lib/asyncio/sslproto.py): 256 MB
-for a class of a thousand. A TLS record has at most 16 kB [RFC 8446, 5.1].
+"""Buffer of asyncio per TLS connection. The default of 256 kB would need 256 MB for a class of a thousand.
+
+A TLS record has at most 16 kB [RFC 8446, 5.1].
 """
 
 
 DRAWS: Final = 20
-"""Seeds that are looked at for a variant that can be used, before the drill's own is taken."""
+"""Number of seeds tried to find a usable variant before the drill's own seed is used."""
 
 OPEN_S: Final = 1.0
 """Wall time in which a host that is there answers."""
@@ -77,10 +78,7 @@ class ClassMismatchError(Exception):
 
 
 def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> list[ClassPart]:
-    """Return the parts of a class that nobody has joined, with one code and certificate.
-
-    *text*: the text of the plan.
-    """
+    """Return the parts of a new class with one code and certificate. *text*: the text of the plan."""
     shown, key = certificate.create_certificate()
     code, secret = new_secret() + fingerprint(certificate.convert_to_der(shown)), secrets.token_urlsafe(32)
     made: list[ClassPart] = []
@@ -118,7 +116,7 @@ def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> l
 
 
 def _drawn_seed(scenario: Scenario) -> int:
-    """Draw the seed of a parallel variant that nobody knows, so that a test cannot be rehearsed."""
+    """Draw a random seed with a usable variant, so that a test cannot be rehearsed."""
     for _ in range(DRAWS):
         seed = any_seed()
         with suppress(ScenarioError):  # not every combination of variants is valid
@@ -170,11 +168,10 @@ def serve(
     nats: str | None = None,
     owner_pipe: TextIO | None = None,
 ) -> None:
-    """Hold the class until SIGTERM, SIGINT or the end of *owner_pipe*.
+    """Hold the class until SIGTERM, SIGINT or the end of *owner_pipe*, which the owning window keeps open.
 
-    The owning window keeps *owner_pipe* open. If the class has several hosts, *nats* is the URL over which
-    they communicate. *show* gets one line with the invitation. Raises ListenAddressError,
-    BusUnavailableError.
+    If the class has several hosts, *nats* is the URL over which they communicate. *show* gets one line with
+    the invitation. Raises ListenAddressError, BusUnavailableError.
     """
     if nats is None and has_live_host(the_class):
         raise ListenAddressError(

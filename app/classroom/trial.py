@@ -23,12 +23,12 @@ from app.export.sheets import as_csv
 from app.words.language import tr
 
 SHUFFLES: Final = 10_000
-"""Ways to deal the people out that are tried: the chance is right to about 0.005. Our own choice."""
+"""Number of random divisions for the permutation test: the probability is exact to about 0.005. Assumed."""
 SEED: Final = 1
 MEASURED: Final = ("pre", "post", "retention")
 """Parts of a class whose points are compared."""
 PEOPLE_MIN: Final = 2
-"""Of each group, so that it has a spread."""
+"""Minimum number of people per group, so that it has a variance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,11 @@ class GroupComparison:
     counts: tuple[int, int]
     means: tuple[float, float]
     difference: float
-    """Of the first from the second."""
+    """Mean of the second group minus that of the first."""
     standardised: float | None
-    """The same in pooled standard deviations, corrected for small groups [Hedges 1981]; None: nothing varies."""
+    """The difference in pooled standard deviations, corrected for small groups [Hedges 1981]; None without variance."""
     chance: float
-    """Share of random divisions into groups of these sizes whose difference is at least as large, either way."""
+    """Share of random divisions with an at least equal difference in either direction."""
 
 
 def people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -> list[Person]:

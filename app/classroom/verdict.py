@@ -30,8 +30,10 @@ NOT_IN_A_CLASS: Final = frozenset({"rewind"})
 
 
 FAILURES_MAX: Final = 3
-"""Inputs of one run that end in an error of the simulation. The run is not played further after the next one. Assumed:
-each costs a second pass over the log."""
+"""Number of inputs of one run that may raise an internal error before the run is abandoned.
+
+Assumed: each costs a second pass over the log.
+"""
 
 
 class Rerun:
@@ -59,9 +61,9 @@ class Rerun:
         self._failures = 0
         self._instructor_inputs = 0
         self._unaided: GuardedPlayer | None = None
-        """The same run without the inputs with which the instructor helped; None: there was none."""
+        """The run without the instructor's helpful inputs; None: there were none."""
         self._is_stopped = False
-        """The run cannot be played further; later acts are only counted."""
+        """True if the run was abandoned; later actions are only counted."""
 
     @property
     def drill(self) -> Drill:

@@ -1,4 +1,4 @@
-"""Processes in which the host plays seats' runs again, so that it goes on answering meanwhile."""
+"""Processes in which the host replays seats' runs, so that it stays responsive."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ LOOK_S: Final = 1.0
 """Interval at which a worker checks for a stuck run."""
 
 _busy = False
-"""In a worker: a run is being played."""
+"""In a worker: True while a run is being played."""
 _runs: dict[int, Rerun] = {}
-"""In a worker: the runs of its seats as far as they were played; some 100 kB each."""
+"""In a worker: runs of its seats as far as played; some 100 kB each."""
 _unplayed: Rerun | None = None
-"""In a worker: a run at its beginning."""
+"""In a worker: a run at its start."""
 
 
 def _begin(text: str, name: str, seed: int, mode: str) -> None:

@@ -40,7 +40,7 @@ class RecordWriter:
         self._thread = ThreadPoolExecutor(1, "class record")
         self._waiting: list[Waiting] = []
         self._joining: dict[str, Joining] = {}
-        """By the hash of the seat's token."""
+        """Joining seats by the hash of their token."""
         self._to_do = asyncio.Event()
 
     def close(self) -> None:

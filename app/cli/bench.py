@@ -44,7 +44,7 @@ SIMPY_WARM_S: Final = 0.1
 """Database seconds that the SimPy model plays before the measurement, so that its construction does not count."""
 
 CORES_EACH: Final = 8
-"""Every database gets the cores of a test server, so that each can carry all of Workload1."""
+"""Cores per database: those of a test server, so that each can carry all of Workload1."""
 
 TIMES: Final = 5
 """Number of repetitions; the fastest counts, because other programs only ever add time."""

@@ -28,10 +28,9 @@ if TYPE_CHECKING:
 SECONDS_MAX: Final = 86_400.0
 
 SEVERAL_S: Final = 20.0
-"""Duration from which several processes are worth their start, unless their number is given. Measured.
+"""Duration of a search from which several processes are worthwhile.
 
-A process needs 1.3 s of processor time to start, and about the same until it is as fast as one with some hundred
-plans.
+Measured: a process needs 1.3 s of processor time to start.
 """
 
 WORKERS_EACH: Final = 4

@@ -39,9 +39,9 @@ MOMENT_S: Final = 0.001
 """Seconds between checks whether a job was handed over: loky fails if it shuts down earlier."""
 
 ROUNDS_TOLD: Final = 3
-"""Number of rounds whose known states a cluster receives. Each of its processes knows only those. Assumed.
+"""Number of recent rounds whose states each cluster job receives.
 
-Each process gets work in one of three rounds; it repeats missed states, and the search drops them.
+Assumed: missed states are tried again and dropped.
 """
 
 

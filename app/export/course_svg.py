@@ -36,7 +36,7 @@ _FILLS: Final = {
     "DISCONNECTED": "url(#down)",
     "PENDING_FAILOVER": "url(#exposed)",
 }
-"""Fill of a span; problems are hatched, so that color is not the only sign."""
+"""Fill of a time span by state; problems are hatched, so that color is not the only sign."""
 _IDLE: Final = "#e6eaef"
 
 _SHAPES: Final = {
@@ -129,7 +129,7 @@ def describe_lanes(lanes: Iterable[Lanes]) -> str:
 
 
 def _has_copies(lane: Lanes) -> bool:
-    """Return False for a database of which there was never a mirror or a secondary."""
+    """Return whether the database ever had a mirror or a secondary."""
     return any(span.what != "NONE" for span in lane.state)
 
 

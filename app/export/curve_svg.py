@@ -18,7 +18,7 @@ HEIGHT: Final = 120
 """Height of the plot."""
 DOT: Final = 3.5
 NUMBER_GAP: Final = 11.0
-"""Minimum distance between two numbers; an action without loss gets none if space is short."""
+"""Minimum distance between two labels; actions without loss lose theirs first."""
 LEGEND_ROW: Final = 14
 SAMPLE: Final = 20
 LETTER: Final = 5.6

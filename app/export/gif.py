@@ -14,7 +14,7 @@ Pixels = NDArray[np.uint8]
 
 COLORS: Final = 255
 CLEAR_INDEX: Final = 255
-"""Index of the transparent color: pixels that stay as they are."""
+"""Color index for pixels that do not change."""
 CODE_MAX: Final = 4096
 
 
@@ -28,7 +28,7 @@ class GifWriter:
         self._previous_frame: NDArray[np.uint8] | None = None
         self._parts = [self._header()]
         self._pending: tuple[bytes, int] | None = None
-        """Frame whose duration may still grow, and its duration in hundredths of a second."""
+        """Last frame and its duration in hundredths of a second, which may still grow."""
 
     def add(self, pixels: Pixels, hundredths: int) -> None:
         """Show *pixels* for that time."""

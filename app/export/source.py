@@ -27,7 +27,7 @@ class ExportSource:
     account: Account | None = None
     """Regret of each action and wait, if it was computed."""
     instructor_inputs: tuple[Input, ...] = ()
-    """Inputs that the instructor of a class made in this run."""
+    """Inputs by the instructor of a class in this run."""
     instructor_goals: frozenset[str] = frozenset()
     """Goals that the run reached through actions of the instructor."""
     lessons: tuple[RunSegment, ...] | None = None

@@ -31,13 +31,10 @@ GENERATORS: Final = ("random-trouble-easy", "random-trouble-medium", "random-tro
 """Shipped generators: the seed determines the faults and their times."""
 
 NODES: Final = 50
-"""Number of plans in the search for one better than the reference. Assumed: half a second."""
+"""Number of plans in the search for a better one than the reference. Assumed: half a second."""
 
 TRIES: Final = 8
-"""Number of drills tried for the requested difficulty before another is offered. Assumed.
-
-Measured: each takes one to six seconds of processor time.
-"""
+"""Number of drills tried for a difficulty before another one is offered. Assumed; each takes one to six seconds."""
 
 DRAWN_MAX: Final = 200
 """Maximum number of seeds drawn in the search for different selections. Assumed: four times the largest generator."""

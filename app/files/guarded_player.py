@@ -47,9 +47,9 @@ class Budget:
 
 
 OF_SEAT: Final = Budget(8 * 3600 * TICKS_PER_S, 60.0, 0.1, 3_000.0)
-"""Budget of a seat, whose instructor waits for it and knows its owner."""
+"""Limits for the run of a known seat."""
 OF_FILE: Final = Budget(1_000_000 * TICKS_PER_S, 20.0, 0.02, 200.0)
-"""Budget of a file, which may come from a stranger."""
+"""Limits for a file of unknown origin."""
 
 
 class PlayerHeartbeat:

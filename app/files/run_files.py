@@ -32,12 +32,12 @@ _NEEDED: Final[dict[str, type | tuple[type, ...]]] = {
 """Fields and types that a report must have for replay and display."""
 
 NESTS_MAX: Final = 2_000_000
-"""Maximum lists and tables of a file, counted before parsing: each takes 60 to 230 bytes.
-
-Assumed: forty times the events of the longest drill.
-"""
+"""Maximum number of lists and tables in a file, counted before parsing: each takes 60 to 230 bytes. Assumed."""
 VALUES_MAX: Final = 20_000_000
-"""Maximum values of a file, counted the same way: twice those of two hours with two hundred databases."""
+"""Maximum number of values in a file, counted before parsing.
+
+Assumed: twice those of two hours with two hundred databases.
+"""
 INPUTS_MAX: Final = 100_000
 """Maximum input lines of a run. Assumed: one per second for a day."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
@@ -128,7 +128,7 @@ def _problem(report: object, raw: bytes) -> str:
 
 
 _HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
-"""JSON escape of one surrogate of a character beyond the first 65,536. A surrogate without its partner is invalid."""
+"""JSON escape of one surrogate of a character beyond U+FFFF; invalid without its partner."""
 
 
 def _is_text(report: object) -> bool:

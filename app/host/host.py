@@ -47,9 +47,9 @@ BUDGET_S: Final = 0.010
 SLICE_TICKS: Final = 50
 """Ticks between two checks of the clock; at 5 us per tick well below a millisecond."""
 SQL_TICKS: Final = 5
-"""The same while T-SQL exceeds its share of work: one step of some ms (engine/tsql/batches/work.py)."""
+"""Ticks per slice while T-SQL exceeds its share of work: one step of some ms (engine/tsql/batches/work.py)."""
 AT_ONCE_S: Final = 0.05
-"""Initial `at_once_s`: three frames, during which nobody misses a progress bar. Assumed."""
+"""Initial `at_once_s`: three frames, which need no progress bar. Assumed."""
 
 
 class Host:
@@ -66,7 +66,7 @@ class Host:
         self.speed_changed: HostSignal[float] = HostSignal()
         self.running_changed: HostSignal[bool] = HostSignal()
         self.lagging: HostSignal[float] = HostSignal()
-        """Signal: the speed that is reached, or 0 if it is the requested one."""
+        """Signal: actual speed if it is lower than the requested one, else 0."""
         self.progress: HostSignal[float] = HostSignal()
         """Signal: progress of a search or replay, 0 to 1; -1 when it has ended."""
         self.finished: HostSignal[Report] = HostSignal()
@@ -96,7 +96,7 @@ class Host:
         self._sought: tuple[Tick, bool] | None = None
         """Arguments of the last `show_moment`, while the background task that computes it is running."""
         self._is_held = False
-        """True while time stands still for a question."""
+        """True while time is paused by a question."""
         self._since_recorded_ticks = 0
         """Ticks since the latest record, in an exam."""
 

@@ -54,7 +54,7 @@ class HostSignal(Generic[Said]):
 
 
 ENDS: Final = {"sql": "sql_done", "batch": "sql_done", "connect": "session"}
-"""Verbs whose answer is a later event of their window, with the event's kind; all others complete at once."""
+"""Verbs with a delayed answer -> kind of the event that contains it; all others complete at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class RequestResult:
     done: SqlDoneData | SessionData | None = None
     """Fields of the event in ENDS: for T-SQL its `sql_done` with messages and results. None if the batch was lost."""
     refused: str = ""
-    """Reason, as one sentence, for which the request was refused."""
+    """Reason for the refusal as one sentence; empty: accepted."""
 
 
 @dataclass(frozen=True, slots=True)

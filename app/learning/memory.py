@@ -20,24 +20,19 @@ INTERVAL_DAYS_MAX: Final = 180
 """Longest interval between drills of a skill. Assumed: after half a year it is worth a drill."""
 
 SPACED_DAYS: Final = 1.0
-"""Minimum days between runs for a longer interval: ten runs in one evening are not spaced.
-
-FSRS also counts whole days.
-"""
+"""Minimum days between two runs that count as spaced; ten runs in one evening are not. FSRS also counts whole days."""
 
 WEIGHTS: Final[dict[DrillMode, float]] = {DrillMode.EXAM: 0.6, DrillMode.PRACTICE: 0.4, DrillMode.GUIDED: 0.2}
-"""Share by which one run moves the level to its own quality. Assumed: a run with less help is stronger evidence;
-free play is none.
-"""
+"""Weight of one run for the level, by mode. Assumed: less help is stronger evidence; free play is none."""
 
 HINT_PRICE: Final = 0.1
-"""Share of the quality that each opened layer of a hint takes. Assumed."""
+"""Share of the quality lost per opened hint layer. Assumed."""
 
 HINTS_PRICE_MAX: Final = 0.5
-"""Hints never take more than this share: the rest was done by oneself. Assumed."""
+"""Maximum share of the quality lost by hints. Assumed."""
 
 RATINGS: Final = ((0.6, Rating.Again), (0.8, Rating.Hard))
-"""Qualities below which a run counts as so much for FSRS. Assumed: 60 of 100 points is a pass."""
+"""Qualities below which a run has this FSRS rating. Assumed: 60 of 100 points is a pass."""
 
 EASY: Final = 0.95
 """Minimum quality of an exam that counts as easy. Assumed: the reference solution earns as much."""
@@ -46,12 +41,9 @@ APART_DAYS: Final = 2.0
 """Minimum days between two unaided passes that prove a skill. Assumed: one night is not enough."""
 
 EVIDENCE_S_MIN: Final = 30.0
-"""Minimum simulated seconds of a run that counts as evidence of skills.
+"""Minimum simulated seconds of a run that counts as evidence.
 
-Assumed: no shipped drill can be solved faster.
-
-Before the first fault there is nothing to decide, and a run that ends so early was a mistake. A partner alone needs
-10 s to detect a loss.
+Assumed: before the first fault there is nothing to decide.
 """
 
 SCHEDULER: Final = Scheduler(
@@ -114,7 +106,7 @@ class SkillStanding:
     successes: int
     """Spaced successes since the last lapse."""
     proved: bool
-    """True after two unaided passes days apart, one of them in a drill that was new."""
+    """True after two unaided passes on different days, one of them in a new drill."""
     last: datetime | None
     due: datetime | None
     """Due time of the next review; None: never practiced."""

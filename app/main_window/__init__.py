@@ -63,7 +63,7 @@ def open_window(scenario: Scenario | None) -> int:
 
 
 def _show_fallback(window: MainWindow) -> None:
-    """Report that the flow runs as plain Python although nobody selected that."""
+    """Report that the flow model runs as slow plain Python although this was not requested."""
     from engine.flow import compiled  # only after the start page is on screen
 
     if reason := compiled.kernel().reason:

@@ -15,7 +15,7 @@ from app.words.language import tr
 from engine.overrides import override
 
 GROUPS: Final = ("drill", "time", "fault", "view", "teach", "help")
-"""First part of the name of each action of the window; the others of `app.widgets.keys` belong to one view."""
+"""First part of the action names of the window; other groups of `app.widgets.keys` belong to single views."""
 ONLY_ON_DESK: Final = {
     "drill.restart",
     "drill.hint",
@@ -95,9 +95,9 @@ class DeskKeys(QObject):
         wanted: Callable[[], bool],
         acts: Mapping[str, Callable[[], object]],
     ) -> None:
-        """Create the keys.
+        """Create the keys. *wanted*: predicate, whether the desk is shown.
 
-        *wanted*: whether the desk is shown. *acts*: rows of `app.widgets.keys` -> functions.
+        *acts*: row of `app.widgets.keys` -> function.
         """
         super().__init__(window)
         self._wanted = wanted

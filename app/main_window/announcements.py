@@ -1,4 +1,4 @@
-"""Says aloud what happens, wherever the keyboard is: changes of the world, of time, and on demand how things stand."""
+"""Spoken announcements: changes of the world and of time, and the state of the drill on demand."""
 
 from __future__ import annotations
 

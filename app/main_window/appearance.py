@@ -1,4 +1,4 @@
-"""Theme, text size, motion, keys and layouts: chosen in menus, applied at once, kept for the next start."""
+"""Theme, text size, motion, shortcuts and layouts: chosen in menus, applied immediately, and stored."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Appearance(QObject):
         super().__init__(parent)
         self._store, self._desk = store, desk
         self._actions = dict(actions)
-        """Every action whose keys can be chosen, by its name in the table of keys."""
+        """Every action with configurable shortcuts, by its name in the table of keys."""
         self._groups: dict[str, QActionGroup] = {}
         desk.room_changed.connect(self._change_room)
         self._motion = QAction(tr("Reduce &motion"), self, checkable=True)
@@ -230,10 +230,10 @@ class Appearance(QObject):
             self._store.set(self._key(self._desk.narrow), self._desk.state())
 
     def _key(self, narrow: bool) -> settings.WindowSettingKey[QByteArray]:
-        """Return the key of the layout for this screen size.
+        """Return the settings key of the layout for this screen size.
 
-        A profile has a layout for each screen size, and a second one for a narrow desk. So each is restored
-        exactly: the layout of a large screen leaves the picture no room on a small one.
+        A profile has a layout for each screen size, and a second one for a narrow desk, because the layout of
+        a large screen leaves no room for the picture on a small one.
         """
         screen = self._desk.screen().size()
         kind = f"{self.layout}-narrow" if narrow else self.layout

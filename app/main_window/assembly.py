@@ -1,6 +1,6 @@
-"""Everything behind the start page, made in steps of a few milliseconds so that the page goes on answering.
+"""Construction of everything behind the start page, in steps of milliseconds so that the page stays responsive.
 
-Here alone the parts of the window meet: each is given what it needs, and signals lead from one to the other.
+Only this module connects the parts of the window to each other.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Assembly(QObject):
     # --- parts ------------------------------------------------------------------------------------------------
 
     def _make_desk(self) -> Iterator[None]:
-        """Yield the page, then the views, one in a step, each in its place."""
+        """Create the page and then the views, one per step, each in its place."""
         self._desk = desk = Desk()
         self._desk_page = DeskPage(desk, self._actions.by_name)
         self._pages.addWidget(self._desk_page)

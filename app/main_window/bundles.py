@@ -1,4 +1,4 @@
-"""Bundles in the window: own drills are handed on in one file, and what was taken in is listed and removed."""
+"""Bundles in the window: export of own drills in one file, and list and removal of imported ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BundleDialogs(WindowPart):
     """The two dialogs for bundles and their actions."""
 
     run_wanted = Signal(str)
-    """The path of a recorded run that is to be opened."""
+    """Signal: path of a recorded run to open."""
 
     def __init__(
         self, shared: SharedParts, choice: DrillChoice, navigation: Navigation, picker: ScenarioPicker

@@ -22,7 +22,7 @@ class SeatKey:
     name: str = ""
     consent: bool = False
     open: bool = False
-    """The class was not over when the seat was left."""
+    """True if the class was not over when the seat left."""
 
 
 def load_seat(store: WindowSettings) -> SeatKey:
@@ -45,7 +45,7 @@ def keep_seat(store: WindowSettings, seat: SeatKey) -> None:
 def offer(
     store: WindowSettings, notice: NoticeBar, hold: Callable[[Path], object], join: Callable[[], object]
 ) -> None:
-    """Offer to continue the class that this window held, or else to return to the seat."""
+    """Offer to reopen the class that this window held, or to return to its seat."""
     database = Path(store.get(settings.CLASS_HELD))
     if database.is_file() and (description := _describe_class(database)):
         notice.offer(description, tr("Continue your class"), lambda: hold(database))

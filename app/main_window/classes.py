@@ -1,4 +1,4 @@
-"""Class: hold one, with its board beside the desk, or join one with the drill that its host gives."""
+"""Class: host one with its board next to the desk, or join one with the host's drill."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ TESTS: Final = "".join(
     f'[[part]]\nkind = "{kind}"\n' + ("" if kind == "lesson" else f'mode = "{DrillMode.EXAM}"\n')
     for kind in KINDS
 )
-"""Parts of a class that is tested before and after its lesson, in a plan."""
+"""Plan text with a test before and after the lesson."""
 NO_SEAT: Final = mark("You are not in a class.")
 END_MS: Final = 4_000
 """Time limit for the orderly end of a host process."""
@@ -185,7 +185,7 @@ class Classes(QObject):
         )
 
     def _check_room(self) -> None:
-        """Check the room in a thread, because an address that does not respond takes seconds."""
+        """Check the network of the room in a thread, because unreachable addresses take seconds."""
         if self.board is not None:
             invited = invitation(self.board.code.text())
             QThreadPool.globalInstance().start(lambda: self._room_checked.emit(check_room(invited)))
@@ -296,7 +296,7 @@ class Classes(QObject):
         self.board.replay.show_runs(runs)
 
     def _show_partings(self, moments: Sequence[ReplayMoment]) -> None:
-        """Offer the moments at which seats parted: the best choice next to the most frequent other one."""
+        """Show the moments at which seats diverged: the best choice next to the most frequent other one."""
         if self.board is None or self.board.replay is None:
             return
         targets = []
@@ -395,7 +395,7 @@ class Classes(QObject):
             self.board.show_problem(text)
 
     def stop_host(self) -> None:
-        """Close the class; its record stays, and `class export` makes one file of it."""
+        """Close the class; its record stays, and `class export` writes it to one file."""
         for process in (self._console, self._host):
             if process is not None:
                 process.blockSignals(True)

@@ -1,4 +1,4 @@
-"""The end of the window: a run that is played is asked about first, and what is on screen is kept."""
+"""Closing of the window: asks about a run in progress, and stores the state of the window."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _session_ends() -> bool:
 
 
 AFTER_MS: Final = 300
-"""Pause after the last change, since some come in bursts."""
+"""Pause after the last change before the drafts are stored, because changes come in bursts."""
 
 
 class SettingsWriter(WindowPart):

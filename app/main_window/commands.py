@@ -74,7 +74,7 @@ def _refill(menu: QMenu, target: ActionTarget, fill_one: Callable[[QMenu, Action
 
 
 FILLED_LATER: Final = ("&Faults",)
-"""Menus whose entries exist only while they are open; the entries are found under their object."""
+"""Menus that are filled when they open; their actions are found elsewhere."""
 
 Group = tuple[str, list[QAction]]
 

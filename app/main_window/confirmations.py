@@ -1,7 +1,7 @@
-"""The one policy for what cannot be undone: which acts ask first, in which words, and how they are asked.
+"""Confirmation policy for irrevocable actions: which ones ask first, and how.
 
-`ACTIONS` and `LINES` name what goes through here; a part of the window that has such an act of its own calls `confirm`.
-What can be undone is not asked about: it is done, and the notice offers to undo it for `UNDO_S`.
+`ACTIONS` and `LINES` list them; parts of the window with their own irrevocable actions call `confirm`.
+Revocable actions are applied at once, and the notice offers to undo them for `UNDO_S`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 UNDO_S: Final = 10.0
-"""Wall time for which something that was done can be undone from its notice. Assumed."""
+"""Wall time during which a notice offers to undo an action. Assumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +73,9 @@ class Confirmations(QObject):
         watching: Callable[[], bool],
         describe_consequence: Callable[[], str],
     ) -> None:
-        """Create confirmations.
+        """Create confirmations; *watching*: predicate, whether the reference solution is shown.
 
-        *watching*: the reference solution is shown. *describe_consequence*: describes what happens to a run
-        that is left.
+        *describe_consequence*: describes what happens to a run that is left.
         """
         super().__init__(parent)
         self._parent, self._session = parent, session

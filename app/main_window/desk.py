@@ -1,4 +1,4 @@
-"""The desk: where each view stands while a drill runs, and how the places are kept."""
+"""The desk: the arrangement of its views during a drill, and its storage."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDoc
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
 PLACES: Final = tuple(dock for dock in DOCKS if dock.area is not MIDDLE)
-"""Every dock that there can be."""
+"""All docks outside the center."""
 
 SHARES: Final = {
     # profile: share of the desk's width for the left and right areas, of its height for the bottom and the upper right
@@ -53,17 +53,19 @@ SHARES: Final = {
 
 
 NARROW_UNITS: Final = 72.0
-"""A desk of fewer line heights' width has two columns: the picture, and everything else as tabs beside it. Three
-columns of large text would leave a hand's breadth for each. Assumed: 1366 pixels at 125%, 1024 at 100%."""
+"""Width in line heights below which the desk has two columns: the picture, and tabs with everything else.
+
+Assumed: 1366 pixels at 125%, 1024 at 100%.
+"""
 NARROW_SHARE: Final = 0.46
-"""Of its width for the tabs."""
+"""Share of the width for the tabs on a narrow desk."""
 
 FLOATING_UNITS: Final = (20, 10)
-"""Least width and height of a dock of its own, in line heights."""
+"""Minimum width and height of a floating dock, in line heights."""
 LEFT_UNITS: Final = 13.0
 """Minimum width of the left area in line heights: a goal must be readable with large text."""
 LEFT_SHARE_MAX: Final = 0.3
-"""That least width takes no more of the desk than this."""
+"""Maximum share of the width for that minimum."""
 LEAP_PX: Final = 100
 """Change of the desk's size that indicates a maximized or restored window, not a dragged edge."""
 ALMOST_ONE: Final = 1.0005
@@ -75,7 +77,7 @@ COMES_BACK_MS: Final = 2_000
 EXPLORER_UNITS: Final = 19.0
 """Initial width of Object Explorer in line heights: a database with its state in brackets."""
 EXPLORER_SHARE: Final = 0.55
-"""Of the left area's height, where it stands below the brief: a tree needs more rows than a text."""
+"""Share of the left area's height for Object Explorer below the brief: a tree needs more rows than a text."""
 
 
 def widget(view: DeskView) -> QWidget:
@@ -85,10 +87,10 @@ def widget(view: DeskView) -> QWidget:
 
 
 class Desk(QMainWindow):
-    """Topology in the center, all other views in docks around it.
+    """Desk with the topology in the center and all other views in docks around it.
 
-    Each view is added to a desk that is already in the window. Otherwise Qt would visit all widgets of the
-    desk, about 560, at each of the four steps from view to window.
+    Each view is added to a desk that is already in the window. Otherwise Qt would visit all 560 widgets of
+    the desk at each of the four steps from view to window.
     """
 
     room_changed = Signal()
@@ -106,7 +108,7 @@ class Desk(QMainWindow):
             self.setCorner(corner, area)
         self._middle: QWidget
         self.views: dict[str, DeskView] = {}
-        """By the names of their rows in DOCKS."""
+        """Views by the name of their row in DOCKS."""
         self.docks: dict[str, QDockWidget] = {}
         self._world: World | None = None
         self._drill: Drill | None = None
@@ -119,7 +121,7 @@ class Desk(QMainWindow):
         self._shares: dict[str, tuple[float, float]] = {}
         """Share of each panel in the width and height of the desk, as the user or the layout has chosen it."""
         self._shares_due = True
-        """The sizes at rest are chosen ones: a separator was dragged, or a layout was put in place."""
+        """True if the current sizes were chosen by the user or a layout and must be stored."""
         self._settling = QTimer(self, singleShot=True, interval=0)
         self._settling.timeout.connect(self._settle)
         self._stored_layouts: dict[str, tuple[QByteArray, QSize]] = {}
@@ -130,13 +132,13 @@ class Desk(QMainWindow):
         self._forgetting.timeout.connect(self._forget)
         self._fast = False
         self._turn = 0
-        """The view that was shown last, of those that can be seen."""
+        """Index of the visible view that was updated last."""
         self._parts: Iterator[None] = iter(())
         """Remaining steps of showing that view."""
         self._zoomed: QByteArray | None = None
         """Layout of the desk before one panel was zoomed over all of it."""
         self._covered: QByteArray | None = None
-        """Layout of the desk before a stage came in its place."""
+        """Layout of the desk before a stage replaced it."""
         self._taken: set[str] = set()
         """Panels that the run has closed."""
         theme.follow(self, theme.FONT, self._keep_left_readable, self._size_titles, self._check_room)
@@ -330,7 +332,7 @@ class Desk(QMainWindow):
             keys.setFocus()
 
     def show_alone(self, name: str) -> None:
-        """Show only the panel *name* on the whole desk; replace one that is shown alone."""
+        """Show only the panel *name* on the whole desk, instead of a panel that is shown alone."""
         self.unzoom()
         self.zoom(name)
 
@@ -461,7 +463,7 @@ class Desk(QMainWindow):
         """Give each panel its stored share of a maximized window.
 
         By default the picture would take all of the space. A small window shrinks panels to their minimum
-        sizes without changing the stored shares.
+        sizes, and the stored shares stay.
         """
         found = [self._find_group_dock(area, group) for area in (_LEFT, _RIGHT, _BOTTOM) for group in (0, 1)]
         heads = [self.docks[name] for name in found if name is not None and name in self._shares]
@@ -514,7 +516,7 @@ class Desk(QMainWindow):
 
     @property
     def has_been_visible(self) -> bool:
-        """It has been on screen, so that its places mean something."""
+        """Return whether the desk has been on screen, so that its positions are valid."""
         return self._sized
 
     def state(self) -> QByteArray:

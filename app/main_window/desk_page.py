@@ -228,7 +228,7 @@ class DeskConnection(WindowPart):
         console.clear_expected()
 
     def _show_moment(self, drill: Drill) -> None:
-        """Show the current state of the run, or a past one."""
+        """Show the present or a past state of the run."""
         if self._session.looking_back:
             self._page.desk.show_moment(drill)
         else:

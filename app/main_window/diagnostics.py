@@ -1,4 +1,4 @@
-"""Help: check this installation, in a process of its own so that the window goes on; and the support bundle."""
+"""Help: check of the installation in a separate process, and the support bundle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.words.language import tr
 from engine.localization import say
 
 COMMAND: Final = ["-m", "app", "doctor", "--lines"]
-"""The same check as on the command line."""
+"""Command of the same check on the command line."""
 KILL_MS: Final = 2_000
 """Time limit for the end of a canceled check."""
 

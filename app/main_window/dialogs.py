@@ -1,4 +1,4 @@
-"""Small windows that ask or tell something; each is closed before its answer is used."""
+"""Small dialogs; each is closed before its answer is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The staged failover: slow motion while it happens, a replay at any time, and the way back to the desk."""
+"""The staged failover: slow motion during a failover, a replay at any time, and the way back to the desk."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SIZE: Final = QSize(1280, 620)
 """Pixels of the picture: half a slide. Ours."""
 FRAME_S: Final = 0.1
 LAST_S: Final = 4.0
-"""The result stays on screen for so long before the film begins again."""
+"""Seconds that the result stays on screen before the replay restarts."""
 
 
 def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar) -> None:
@@ -216,7 +216,7 @@ class FailoverMoment(WindowPart):
         self._look()
 
     def watch(self) -> None:
-        """Show the current failover, or replay the last one."""
+        """Stage the failover in progress, or replay the last one."""
         drill = self._session.live
         if drill is None or self.state:
             return
@@ -245,7 +245,7 @@ class FailoverMoment(WindowPart):
             self._notice.offer(words, tr("Why not?"), self.explain)
 
     def explain(self) -> None:
-        """Show the requirements of an automatic failover one after another."""
+        """Show the requirements of an automatic failover one by one."""
         drill, history = self._session.live, self._session.history
         if drill is None or history is None:
             return
@@ -396,7 +396,7 @@ class FailoverMoment(WindowPart):
             self._look()
 
     def _end_live(self) -> None:
-        """The clock waits until the user has seen the result."""
+        """Pause the clock until the user has seen the result."""
         self.state = OVER
         self._session.pause()
         self._session.set_speed(self._resume[0])

@@ -1,4 +1,4 @@
-"""Scenarios, bundles, recorded runs and scripts by their file: asked for or dropped, read, and let in."""
+"""Files of the user: scenarios, bundles, recorded runs and scripts, opened by a dialog or dropped on the window."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ class RecentFiles(QObject):
     """Recent files, newest first; missing files stay listed but disabled."""
 
     file_wanted = Signal(str)
-    """The path of one that is to be opened."""
+    """Signal: path of a recent file to open."""
 
     def __init__(self, store: WindowSettings, parent: QWidget) -> None:
         super().__init__(parent)
@@ -288,7 +288,7 @@ class RecentFiles(QObject):
         self._store.set(settings.RECENT, json.dumps([str(file) for file in files]))
 
     def _fill(self) -> None:
-        """Add one entry a file, with its folder if names are equal."""
+        """Add one entry per file, with its folder if names are equal."""
         menu, files = self.menu, self.files()
         menu.clear()
         names = [file.name for file in files]

@@ -33,7 +33,7 @@ class FirstRun(WindowPart):
     """Plays the lab, unrecorded. It pauses its own clock only; no drill and no page waits for it."""
 
     finished = Signal()
-    """The lost server is back, and the next drill is wanted."""
+    """Signal: the lost server is back, and the user requests the next drill."""
 
     def __init__(
         self, shared: SharedParts, page: DeskPage, navigation: Navigation, moment: FailoverMoment
@@ -79,7 +79,7 @@ class FirstRun(WindowPart):
             self._forget()
 
     def _note(self, drill: Drill) -> None:
-        """Follow the shown run: the first run itself, or another one, which ends it."""
+        """React to another run on screen, which ends the introduction."""
         self._forget()
         if self._play.introducing:
             self._drill = drill
@@ -148,7 +148,7 @@ class FirstRun(WindowPart):
         self._point(caption.place, caption.title, caption.text, tr("Next"), tr("Skip"), count)
 
     def _next_caption(self) -> None:
-        """Show the next caption if its event has happened, else let time continue."""
+        """Show the next caption if its event has happened; otherwise let time continue."""
         if self._shown_count == CAPTIONS:
             self._hand_over()
         elif len(self._captions()) > self._shown_count:

@@ -1,4 +1,4 @@
-"""Learn from your mistakes: the position before each mistake on the desk, the player's answer, the better one."""
+"""Learn from your mistakes: the position before each mistake, the player's answer, and the better continuation."""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ class Library:
     def __init__(self, profile: Profile | None) -> None:
         self._profile = profile
         self.scenarios: dict[str, Scenario] = {}
-        """Those that were opened, by name."""
+        """Loaded scenarios by name."""
         self.summaries: dict[str, ScenarioSummary] = {}
-        """Of all that can be played, by name."""
+        """Summaries of all playable scenarios by name."""
         self.problems: list[str] = []
         self._read: dict[str, ScenarioSummary] = {}
         """Summaries of this window: without a profile no file keeps them."""

@@ -1,4 +1,4 @@
-"""The menu bar as a table: every action of the window and of its views in one place."""
+"""The menu bar as a table: every action of the window and its views."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RAISE_HAND, ALLOW_LOOKS = "raise hand", "allow looks"
 """Entries that are no action of the table of keys."""
 
 Entry = str | None | tuple[str, tuple["Entry", ...]]
-"""An action by its name, or one of the above; None is a line; a submenu has its title and its entries."""
+"""Menu entry: name of an action, a separator (None), or a submenu with title and entries."""
 
 MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
     mark("&Drill"): (

@@ -1,4 +1,4 @@
-"""From page to page: the start page, the desk and what was opened beside it, the history."""
+"""Navigation between pages: the start page, the desk and its tools, the history."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Navigation(WindowPart):
 
     @show_busy_cursor()
     def show_home(self) -> None:
-        """Show the drill list; the run that is left can be resumed."""
+        """Show the list of drills; the current run can be resumed."""
         self.leave_run()
         self._start_page.fill()
         self._pages.show_page(self._start_page.picker, "")
@@ -98,7 +98,7 @@ class Navigation(WindowPart):
         self._desk_page.topology.setFocus()
 
     def guard_desk(self) -> None:
-        """Ignore clicks on the new desk that were meant for the previous page, because the start takes a moment."""
+        """Ignore clicks on the new desk that were meant for the previous page."""
         guard().appeared(self._desk_page)
 
     def return_from_page(self) -> None:

@@ -61,10 +61,9 @@ def _is_position(value: object) -> bool:
 
 
 class FullScreen(QObject):
-    """Restores the exact sizes of the panels after full-screen mode.
+    """Keeper of the exact panel sizes in full-screen mode.
 
-    Panels grow and shrink with the window, which moves their borders by some pixels. A user who has moved nothing
-    in full-screen mode gets them back to the pixel.
+    Resizing the window moves borders by some pixels; sizes that the user did not change are restored exactly.
     """
 
     def __init__(self, desk: Desk, window: QWidget) -> None:

@@ -1,4 +1,4 @@
-"""Lets nothing in from outside unseen: a foreign scenario or run is shown first, and remembered once accepted."""
+"""Review of foreign files: a scenario or run is shown before it opens, and remembered when accepted."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from engine.drill.time.cooperative_tasks import Slices
 from engine.inputs import InputError
 
 RUN_SHOWN: Final = 200_000
-"""Bytes of a recorded run that are shown. Assumed: nobody reads more."""
+"""Maximum displayed bytes of a recorded run. Assumed: nobody reads more."""
 _DRILL, _RUN = "drill ", "run "
-"""Before the names of a bundle's items."""
+"""Prefixes of the item names of a bundle."""
 
 
 class QuarantineGate(WindowPart):

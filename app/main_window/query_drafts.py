@@ -1,4 +1,4 @@
-"""Unsent queries, kept while they are typed."""
+"""Unsent queries, stored while they are typed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class DebounceTimer(QTimer):
 
 
 OF_A_RUN, CLOSED = "tabs", "closed"
-"""First part of a draft's key: "tabs/RUN/WINDOW" of a run's open windows, "closed/NUMBER/SERVER" of closed ones."""
+"""First part of a draft's key: "tabs/RUN/WINDOW" for open windows of a run, "closed/NUMBER/SERVER" for closed ones."""
 
 
 class QueryDrafts(WindowPart):
@@ -60,7 +60,7 @@ class QueryDrafts(WindowPart):
         self._console = console
         self._reported_problem = ""
         self._of: object = None
-        """The tree of branches whose texts are in the windows."""
+        """Tree of branches to which the texts in the windows belong."""
         self._run_known = 0
         self._title = ""
         self._resumable: set[str] = set()

@@ -1,4 +1,4 @@
-"""Plugs a run of the learner's profile into a session."""
+"""Recorder of a run into the learner's profile, for a session."""
 
 from __future__ import annotations
 

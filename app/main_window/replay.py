@@ -1,4 +1,4 @@
-"""Looking back on the desk: the time line leads to any moment, a bar leads out of it, a branch goes on from it."""
+"""Looking back on the desk: the time line selects a moment, and a branch continues from it."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class ReplayControls(WindowPart):
     """Connects time line, bar and session."""
 
     left = Signal()
-    """From a run that is over, back to its debrief."""
+    """Signal: the user goes from a finished run back to its debrief."""
 
     def __init__(self, shared: SharedParts, page: DeskPage) -> None:
         super().__init__(shared)
@@ -206,7 +206,7 @@ class ReplayControls(WindowPart):
             self._show_moment(wanted_s)
 
     def _show_moment(self, t_s: float) -> None:
-        """Show a moment at once; a request during an unfinished one waits for `_catch_up`."""
+        """Show a moment at once; requests during a search wait for `_catch_up`."""
         if math.isinf(t_s):
             self._session.show_latest()
         else:

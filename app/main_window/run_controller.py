@@ -1,4 +1,4 @@
-"""Runs from beginning to end: begun, taken up again, gone back in, branched, watched. Knows session and profile."""
+"""Life cycle of runs: start, resume, rewind, branch, watch. Uses session and profile."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
 
 TRIES: Final = 20
-"""Fresh seeds that are looked at for a variant that can be used, before the file's own is taken."""
+"""Number of seeds tried to find a usable variant before the file's own seed is used."""
 
 RETRY_SPEED_MAX: Final = 1.0
 """Simulated seconds in a second of wall time when a run is tried again: the moment of a mistake is seconds away."""
@@ -47,7 +47,7 @@ class RunController(QObject):
     began = Signal(object)
     """A drill is in the session, ready to run."""
     said = Signal(str)
-    """One sentence for the user."""
+    """Signal: a sentence for the user."""
     branches_changed = Signal()
     went_back = Signal(int, str)
     """Signal: a branch continues from this tick, and the message about it."""
@@ -66,7 +66,7 @@ class RunController(QObject):
         self._runs: dict[str, RunId] = {}
         """Branch -> its run in the profile."""
         self.branches: Branches | None = None
-        """The run that is played or looked back on, with all that left it."""
+        """Tree of the current run with all its branches."""
         self._unrecorded = ""
         """Reason for which the run that is about to open is not recorded."""
         self.watching = False
@@ -99,7 +99,7 @@ class RunController(QObject):
     def seed_for(self, scenario: Scenario) -> int:
         """Return the seed of a new run: that of the file for free play and the first run, else a random one.
 
-        So a class starts with equal numbers, and a repeated drill has new ones.
+        So all members of a class start with equal numbers, and a repeated drill differs.
         """
         if not scenario.scored or not self._has_earlier_run(scenario.name):
             return scenario.seed
@@ -245,7 +245,7 @@ class RunController(QObject):
         self._keep_tree()
 
     def prune(self, name: str) -> None:
-        """Remove a branch and all that left it; as runs they stay in the history."""
+        """Remove a branch and its descendants; their runs stay in the history."""
         self._change(lambda tree: tree.prune(name))
         kept = self.branches.names() if self.branches is not None else []
         for gone in [name for name in self._runs if name not in kept]:

@@ -1,4 +1,4 @@
-"""The scenario editor in the window: files, drafts that survive a crash, and playing what is being written."""
+"""The scenario editor in the window: files, drafts that survive a crash, and trial runs."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ DRAFT_MS: Final = 400
 """Pause in typing after which the draft is written down, as for the SQL windows."""
 
 NEW: Final = "new-scenario"
-"""Default name of a drill without a name of its own."""
+"""File name of a drill without a title."""
 
 NAME_KEPT: Final = 50
 """Characters of a drill's name in the name of its copy, so that the copy's name has at most 60."""
@@ -176,7 +176,7 @@ class EditorLauncher(WindowPart):
 
     @property
     def page(self) -> ScenarioEditor:
-        """Made when it is first needed."""
+        """Return the page, created at first use."""
         if self._page is None:
             from app.views.briefing import BriefPage
             from app.views.editor import ScenarioEditor

@@ -1,4 +1,4 @@
-"""The host of the run in a Qt window: its frames come from a timer, its news go out as signals."""
+"""The host of the run in a Qt window: a timer runs its frames, and its notices are Qt signals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FRAME_MS: Final = 16
 
 
 class HostSession(QObject):
-    """A `Host` as a guest of Qt; each signal is the host's notice of the same name."""
+    """A `Host` inside Qt; each signal corresponds to the host's notice of the same name."""
 
     drill_changed = Signal(object)
     world_changed = Signal(object)
@@ -31,7 +31,7 @@ class HostSession(QObject):
     looking = Signal(bool)
     loaded = Signal(object)
     _posted = Signal()
-    """A request waits in the inbox; emitted by any thread, heard in the window's."""
+    """Signal: a request waits in the inbox; emitted by any thread, received in the window's thread."""
 
     def __init__(
         self,

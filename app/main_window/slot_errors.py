@@ -19,13 +19,13 @@ from app.main_window.window import TITLE, MainWindow
 from app.words.language import tr
 
 LOG_NAME: Final = "errors.log"
-"""In the folder of the profile."""
+"""Name of the log file in the profile folder."""
 LOG_BYTES_MAX: Final = 1_000_000
 """A log of this size is replaced: an error that repeats at each repaint fills no disk."""
 INPUTS_LOGGED: Final = 20
 """Last inputs of the run that the log holds with an error."""
 REPEAT_S: Final = 30.0
-"""An error at the same place is not shown again so soon."""
+"""Wall time during which an error at the same place is not shown again."""
 
 Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 

@@ -1,4 +1,4 @@
-"""Tools ▸ Let SQL clients connect: the run's instances have ports on this computer as long as it is on screen."""
+"""Tools ▸ Let SQL clients connect: the instances of the run have ports on this computer while it is on screen."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Counted.
 SHOWN_EVERY: Final = 25
 """Checks between two updates of the view."""
 CLIENT: Final = "#tds"
-"""In the names of the connections of clients (app/serve/listener.py)."""
+"""Prefix in the names of client connections (app/serve/listener.py)."""
 
 
 class ClientPorts(WindowPart):
@@ -103,7 +103,7 @@ class ClientPorts(WindowPart):
         self._loop.close()
 
     def _follow_run(self) -> None:
-        """Follow another run, or a past time of this one, where no server answers."""
+        """Follow a change of the run, or a past time of this one, during which no server responds."""
         if self.listener is not None and self._session.history is not self._history:
             self.close()
 

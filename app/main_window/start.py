@@ -36,9 +36,9 @@ WITH_FIRST_USE: Final = (
     "app.main_window.teams",
     "app.main_window.window_seat",
 )
-"""Parts of which most starts need nothing: sockets and certificates take a twelfth of the start."""
+"""Parts that most starts do not need; sockets and certificates take a twelfth of the start."""
 LOOK_MS: Final = 15
-"""Interval of the checks whether the thread is done. Each check interrupts the thread."""
+"""Interval of checks whether the thread is done; each check interrupts the thread."""
 
 
 class StartCancelledError(Exception):
@@ -148,17 +148,17 @@ LATER: Final = (
     "engine.tsql.query.translate",
     "engine.tsql.language.parse",
 )
-"""Modules that load at first use, the first wanted first. Measured: 80 to 130 ms each, which was one frame."""
+"""Modules to load in the background, most needed first. Measured: 80 to 130 ms each, a visible pause."""
 
 WARM_UP_MS: Final = 50
-"""Interval of the checks whether a thread is done. Each check interrupts the thread."""
+"""Interval of checks whether a warm-up thread is done; each check interrupts the thread."""
 
 
 class Preload(QObject):
     """Loads in a thread, which touches nothing of Qt."""
 
     done = Signal()
-    """Everything is there."""
+    """Signal: all modules are loaded."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -13,17 +13,17 @@ from engine.drill.time.cooperative_tasks import Slices
 from engine.inputs import InputError
 
 TURN_S: Final = 0.008
-"""Wall time of one turn: half a frame is left for everything else."""
+"""Wall time of one slice: half a frame."""
 
 
 Result = TypeVar("Result")
 
 
 class TaskRunner(QObject):
-    """Runs one cooperative task at a time; a new one replaces the one before."""
+    """Runner for one cooperative task at a time; a new task replaces the previous one."""
 
     progress = Signal(float)
-    """Share that is done, 0 to 1."""
+    """Signal: progress, 0 to 1."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

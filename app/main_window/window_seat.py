@@ -340,7 +340,7 @@ class WindowSeat(QObject):
         self._play_again(replay_inputs(history, inputs, tick, lenient=True), attend_class)
 
     def _describe_seat(self, welcome: SeatWelcome) -> str:
-        """Describe the seat: number, name, what it waits for, and a different version of the host."""
+        """Describe the seat: number, name, reason for waiting, and a different version of the host."""
         name = welcome.get("name") or self._attendance.name
         lines = [tr("You are in the class: seat {n}, {name}.").format(n=welcome["seat"], name=name)]
         if name != self._attendance.name:

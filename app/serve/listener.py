@@ -91,7 +91,7 @@ A real instance accepts 32,767 [Server configuration: user connections].
 LOGINS_MAX: Final = 500
 """Maximum connections before login. One more replaces the oldest, so that silent ones exclude nobody. Assumed."""
 SPARE_FILES: Final = 200
-"""Descriptors of this program for purposes other than connections. Assumed."""
+"""File descriptors reserved for purposes other than connections. Assumed."""
 
 
 class PortState(Enum):

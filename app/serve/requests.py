@@ -121,7 +121,7 @@ class Cursors:
 
     known: dict[int, ApiCursor] = field(default_factory=dict)
     last: int = 180_150_000
-    """Latest cursor number; they start high, so that a small number cannot be mistaken for one."""
+    """Last cursor number; numbers start high so that they cannot be mistaken for positions."""
 
     def open(self, result: Row) -> int:
         """Open a cursor over a result; return its handle."""
@@ -231,7 +231,7 @@ class SqlRequest:
     resets: bool = False
     """True for sp_reset_connection, which runs nothing."""
     opening: CursorOpenResponse | None = None
-    """Opening of a cursor, whose rows are the first grid."""
+    """Response to the opening of a cursor, whose rows are the first result set."""
     fetch: FetchRequest | None = None
     """Fetch or close of a cursor, which runs nothing."""
 
@@ -458,9 +458,9 @@ _OF_CURSOR: Final = {
     "sp_cursorexecute": ("handle", "cursor", "scroll", "concurrency", "rows"),
     "sp_cursorprepexec": ("handle", "cursor", "declared", "text", "scroll", "concurrency", "rows"),
 }
-"""Parameters of the procedures that prepare and open cursors, in order; those of the statement itself follow.
+"""Parameters of the procedures that prepare and open cursors, in order; those of the statement follow.
 
-[DOC: sp_cursoropen (Transact-SQL)] and related pages; the order of sp_cursorprepexec is the one that drivers send.
+[DOC: sp_cursoropen (Transact-SQL)] and related pages; drivers show the order of sp_cursorprepexec.
 """
 
 

@@ -112,7 +112,7 @@ def encode_answer(
 
 
 _USE: Final = re.compile(r"\s*USE\s+\[?([^\]\s;]+)", re.IGNORECASE)
-"""Start of a batch that names its database, which is reported even if it was the current one."""
+"""Pattern of a batch that begins with USE; the change is reported even if the database stays the same."""
 
 
 class StatementEnd(NamedTuple):
@@ -123,7 +123,7 @@ class StatementEnd(NamedTuple):
     changes: bool = False
     """True for an INSERT, UPDATE or DELETE."""
     shows: bool = False
-    """True if a result follows whose rows are not counted yet."""
+    """True if a result set follows whose row count is unknown yet."""
     fails: bool = False
     """True if an error ended the result after its rows."""
 

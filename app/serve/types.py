@@ -38,7 +38,7 @@ _OLD: Final = {"varchar": 0x23, "nvarchar": 0x63, "varbinary": 0x22}
 _POINTER: Final = b"\x10" + bytes(16) + bytes(8)
 """Text pointer and timestamp, which no program uses here."""
 _AS: Final = {"text": "varchar", "ntext": "nvarchar", "image": "varbinary", "xml": "nvarchar"}
-"""Wire types of large values: the same as those with max, without text pointers."""
+"""Wire types of large values: those of the types with max, without text pointers."""
 _TIMES: Final = {"date": 0x28, "time": 0x29, "datetime2": 0x2A, "datetimeoffset": 0x2B}
 _TIME_TEXT: Final = {"date": 10, "time": 16, "datetime2": 27, "datetimeoffset": 34}
 """Length of date types for clients before TDS 7.3, which receive text [DOC: data type support for date and time]."""

@@ -296,7 +296,7 @@ def reflection_of(db: sqlite3.Connection, run_id: RunId) -> Reflection | None:
 
 @dataclass(frozen=True, slots=True)
 class StoredBranch:
-    """Run of a tree."""
+    """Stored branch of a tree of runs."""
 
     run_id: RunId
     parent_id: RunId | None

@@ -22,17 +22,16 @@ OWN: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", 
 """Kinds of markers that only show actions of the trainee."""
 
 NO_RETURN: Final = "no-return"
-"""Kind of the marker that comes from the comparison with the best possible run, not from an event."""
+"""Kind of the marker "point of no return", which comes from the account of the run, not from an event."""
 
 MERGED: Final = frozenset({"transition", "detection"})
 MERGED_LINES_MAX: Final = 8
-"""Maximum lines of one marker; a hundred databases change at the same moment."""
+"""Maximum number of lines of one marker; a hundred databases can change at once."""
 MERGED_FROM_S: Final = 3600.0
 MERGED_SHARE: Final = 1 / 4_000
-"""Share of a run within which transitions merge into one marker, for runs of an hour and more: one dot on a wide
-screen.
+"""Share of a long run within which transitions merge into one marker: one dot on a wide screen.
 
-Otherwise a day of a hundred databases has 50,000 markers, and each frame checks all of them.
+A day of a hundred databases would have 50,000 markers.
 """
 
 SERVING, DOWN = mark("in service"), mark("down")

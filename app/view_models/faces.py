@@ -15,13 +15,13 @@ class StatusSign:
     """Fact with text, shape and tone, so that it is readable without color."""
 
     text: str
-    """Text from the tables below; texts of SQL Server are the same in every language."""
+    """Translated text from the tables below; SQL Server's own terms are the same in every language."""
     tone: str
     """Name of a token of the theme: ok, warn, bad, info, idle."""
     shape: str
     """check, cross, pause, cycle, swap, dot, ring, bar, hourglass, warning."""
     short: str = ""
-    """Name of the object, where there is no space for the text."""
+    """Short text for narrow space: the name of the object."""
 
     @property
     def label(self) -> str:
@@ -106,7 +106,7 @@ class ServerFace:
 
     name: str
     kind: str
-    """One of KINDS."""
+    """Kind of server, one of KINDS."""
     color: int
     """Index of the server's color in every view."""
     status: StatusSign

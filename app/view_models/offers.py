@@ -28,7 +28,7 @@ class ActionTarget:
     kind: str
     """server, link, client or database."""
     names: tuple[str, ...]
-    """One name; both ends of a link."""
+    """Names: one object, or both ends of a link."""
 
     @property
     def title(self) -> str:

@@ -27,7 +27,7 @@ class ImpactPreview:
     """Objects that one action affects."""
 
     things: tuple[ActionTarget, ...]
-    """Servers, links and applications whose appearance changes, and those that the action names."""
+    """Servers, links and applications that change, and those that the action names."""
     databases: tuple[str, ...]
     """Databases of which at least one copy changes."""
 

@@ -25,7 +25,7 @@ class ComparisonRow:
     right: str
     difference: str = ""
     verdict: str = ""
-    """BETTER or WORSE: the right run compared with the left one; empty if neither is better."""
+    """BETTER or WORSE: comparison of the right run with the left one; empty if equal."""
 
     @property
     def is_equal(self) -> bool:

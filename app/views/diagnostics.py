@@ -79,7 +79,7 @@ class Diagnostics(QDialog):
         self.lines.table.append([line])
 
     def end(self) -> None:
-        """End the check."""
+        """Show the result of the check."""
         rows = self.lines.table.rows
         wrong = sum(not line.well for line in rows)
         said = trn("{n} item needs attention.", "{n} items need attention.", wrong).format(n=wrong)

@@ -171,7 +171,7 @@ class FaultLedger(QWidget):
     """Row for each fault; reverts one or all."""
 
     requested = Signal(str)
-    """One input line without its time."""
+    """Signal: an input line without its time."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

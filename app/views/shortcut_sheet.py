@@ -39,7 +39,7 @@ class ShortcutSheet(QDialog):
     """Keys and their commands by scope, for reading, searching and printing."""
 
     change_wanted = Signal()
-    """The user wants other keys."""
+    """Signal: the user wants to change shortcuts."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

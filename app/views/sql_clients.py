@@ -35,7 +35,7 @@ class OpenConnection:
     """A connection that is open now."""
 
     name: str
-    """As the journal has it: SERVER_A#tds5."""
+    """Name as in the journal: SERVER_A#tds5."""
     server: str
     login: str
     host: str

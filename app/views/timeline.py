@@ -26,7 +26,7 @@ VEIL_ALPHA = 150
 
 
 class Timeline(TimeStrip):
-    """Strip that follows a drill."""
+    """Time line of a drill with its lanes and markers."""
 
     scrubbed = Signal(float)
     """Signal: moment under the dragged mouse, in seconds since the start."""

@@ -219,7 +219,7 @@ class TopologyTable(QWidget):
     """Row per server, copy, link and application; Enter opens the actions of the selected rows."""
 
     requested = Signal(str)
-    """One input line without its time."""
+    """Signal: an input line without its time."""
     chosen = Signal(object)
     """Signal: the ActionTarget of the current row, or None."""
 

@@ -16,7 +16,7 @@ from engine.events import Event, TraceData, data_of
 from engine.model import World
 
 TONES: Final = {1: "ok", 2: "ok", 3: "ok", 4: "ok", 5: "bad", 6: "bad", 10: "bad", 9: "warn", 12: "warn"}
-"""New state -> theme token, for good or bad news."""
+"""New state -> theme token for good or bad news."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ class SharedActions(QObject):
     """
 
     requested = Signal(str)
-    """Signal: one input line without its time."""
+    """Signal: an input line without its time."""
     pointed = Signal(str)
     """Signal: input line under the pointer in a menu; empty when it leaves."""
     query_wanted = Signal(str)

@@ -18,14 +18,14 @@ LEXED_MAX: Final = 100_000
 """Maximum characters of a text with colors."""
 
 AT_ONCE_MAX: Final = 5_000
-"""Maximum characters of a text that is colored completely at every key: about 5 ms. Longer ones follow later."""
+"""Maximum length of a text that is colored completely at every key: about 5 ms. Longer texts follow in slices."""
 
 PAUSE_MS: Final = 150
 """Pause after the last key before a longer text is colored again."""
 
 WORDS_A_TURN: Final = 1_500
 LINES_A_TURN: Final = 150
-"""Words lexed and lines colored in one step, before the window continues: about 8 ms."""
+"""Words lexed and lines colored in one slice: about 8 ms."""
 
 ToneOf = Callable[[_TokenType, str], str | None]
 """Function that returns the theme token for a kind of word; None for plain text."""

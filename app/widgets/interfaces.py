@@ -18,7 +18,7 @@ Qt asks for each class of an object, the most derived first.
 """
 
 MENDED: Final = ("QScrollArea", "QAbstractScrollArea")
-"""Classes whose Qt interface has the fault; lists, tables and texts match earlier by their own names."""
+"""Classes whose Qt interface is corrected; lists, tables and texts match earlier by their own names."""
 
 _KEPT: Final[dict[int, QAccessibleInterface]] = {}
 """Interfaces by number, kept until their object is destroyed, because Qt keeps no Python object alive."""

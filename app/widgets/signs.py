@@ -27,7 +27,7 @@ class SceneStyle:
     bold: QFont
     title: QFont
     narrow: bool = False
-    """Cards are compact, for a canvas on which the text of wide ones would be too small to read."""
+    """True if cards are compact, because the text of wide ones would be too small."""
 
     @property
     def unit(self) -> float:

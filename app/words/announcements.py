@@ -15,9 +15,9 @@ RANK: Final = (
     "question", "hint", "answer", "chore", "goal", "availability", "role", "log", "alert", "state", "fault", "service",
     "client", "detected",
 )  # fmt: skip
-"""Kinds of events that are announced, the most important first; in a flood the least important are left out.
+"""Announced kinds of events, most important first; in a flood the least important are omitted.
 
-The other kinds repeat one of these, or answer a query of the user.
+Other kinds repeat one of these, or answer a query of the user.
 """
 
 OF_THE_RUN: Final = frozenset({"question", "hint", "answer", "chore"})
@@ -31,7 +31,7 @@ LEADS: Final = {
 """Templates of kinds whose text alone does not show the kind."""
 
 SENTENCES_MAX: Final = 6
-"""Maximum sentences at once; nobody can listen to more."""
+"""Maximum number of sentences in one announcement."""
 NAMED_MAX: Final = 3
 """Maximum names of databases with the same change; more are counted."""
 

@@ -298,7 +298,7 @@ def _time_behind(row: MonitorRow, previous_rows: MonitorRows) -> Tick:
 
 
 def _watched(world: World, server: str, database: str) -> DatabaseCopy:
-    """Return the copy whose monitor threshold is requested; 32050 for a system database."""
+    """Return the copy to which a threshold applies; 32050 for a system database."""
     if database.lower() in ("master", "msdb", "model", "tempdb"):
         raise SqlError(32050)
     return _mirrored(world, server, database)

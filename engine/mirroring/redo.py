@@ -180,7 +180,7 @@ def refuse_newer(world: World, principal: Key, mirror: Key) -> None:
 
 
 def is_repaired(world: World, mirror: Key) -> bool:
-    """Return whether the cause that stopped redo is gone: every drive is there and every page is whole.
+    """Return whether the cause that stopped redo is gone, and clear the error: all drives and pages are intact.
 
     RESUME asks this.
     """

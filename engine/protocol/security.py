@@ -118,7 +118,7 @@ def reachable_port(world: World, server: str) -> bool:
 
 
 def _port_is_open(world: World, server: Instance) -> bool:
-    """Return whether only the address of the endpoint can keep others from an instance that listens."""
+    """Return whether other computers can reach the endpoint's port: no loopback address, and no blocked port."""
     end = server.endpoint
     if end is None or end.ip == LOOPBACK:
         return False

@@ -277,7 +277,7 @@ WATCHED: Final = {
 
 
 def _fitting_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int, ...]:
-    """Return the streams of *source*.
+    """Add or remove streams of *source* as its group requires, and return them.
 
     A log in a session always has one: its send queue is the log that waits there. A log in no session has only
     streams that a copy receives.

@@ -28,7 +28,7 @@ class SubmitInput(WireMessage):
 
     kind: Literal["do"] = "do"
     number: Annotated[int, Field(ge=1)]
-    """One more than the lines of this role that were done: so none is done twice."""
+    """Number of the role's applied lines plus one, so that no line is applied twice."""
     line: Annotated[str, Field(min_length=1, max_length=LINE_MAX)]
 
 

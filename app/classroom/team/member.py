@@ -55,9 +55,9 @@ class TeamMember(threading.Thread):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._token = token_of(folder / f"member-{name.encode().hex()}.token")
         self._lines: deque[str] = deque()
-        """Not done yet; the first one is on its way."""
+        """Lines that are not applied yet; the first one may be sent already."""
         self._sent_count = 0
-        """Number under which the first one was sent; 0: it was not."""
+        """Number under which the first line was sent; 0: not sent."""
         self._done_count = 0
         self._question: Ask | StartTeam | None = None
         self._loop = asyncio.new_event_loop()

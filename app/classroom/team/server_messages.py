@@ -22,7 +22,7 @@ class TeamRole(TypedDict):
     taken_by: str | None
     """Name of the member; None: the scenario plays it."""
     connected: bool
-    """Its member is there; otherwise the role can be taken over."""
+    """True if the member of the role is connected; otherwise the role can be taken over."""
 
 
 class Roles(TypedDict):
@@ -45,7 +45,7 @@ class MemberWelcome(TypedDict):
     brief: str
     roles: list[TeamRole]
     done: int
-    """Lines of the role that were done so far."""
+    """Number of applied lines of the role."""
     scenario: NotRequired[str]
     text: NotRequired[str]
     seed: NotRequired[int]
@@ -83,7 +83,7 @@ class InputFailed(TypedDict):
 
 
 class InstructorMessage(TypedDict):
-    """Of the instructor."""
+    """Message of the instructor."""
 
     kind: Literal["message"]
     text: str

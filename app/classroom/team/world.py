@@ -38,7 +38,7 @@ from engine.localization import as_json, say
 from engine.verbs.lines import parse_line
 
 SHOW_S: Final = 0.5
-"""Wall time between two views of a world in which nothing is done."""
+"""Wall time between two updates of a world without inputs."""
 LOOK_TICKS: Final = TICKS_PER_S // 10
 """Ticks between two checks for the members' inputs."""
 
@@ -56,10 +56,7 @@ class RoleTable:
         """Role -> the member's name and the SHA-256 of its token."""
 
     def take(self, role: str, name: str, token: str, instead: bool = False) -> None:
-        """Take a role.
-
-        Raises InputRejectedError if another member has it, unless taken *instead*, and OSError.
-        """
+        """Take a role; *instead*: also from another member. Raises InputRejectedError if it is taken, and OSError."""
         mine = hashlib.sha256(token.encode()).hexdigest()
         there = self._members.get(role)
         if there is not None and there[1] != mine and not instead:
@@ -99,7 +96,7 @@ class TeamWorld:
         self._run: SeatRun | None = None
         self._wishes: SimpleQueue[tuple[str, int, str, Future[None]]] = SimpleQueue()
         self._refused_lines: set[str] = set()
-        """Lines of played roles that cannot be done."""
+        """Lines of vacant roles that the world refused."""
         self._last_view_s = 0.0
 
     # --- from any thread
@@ -137,7 +134,7 @@ class TeamWorld:
         ]
 
     def take(self, role: str, name: str, token: str, instead: bool) -> None:
-        """Give *role* to the member with *token*, *instead* of a disconnected one.
+        """Give *role* to the member with *token*; *instead*: also from a disconnected member.
 
         Raises InputRejectedError, OSError.
         """
@@ -188,7 +185,7 @@ class TeamWorld:
             self._show(run)
 
     def _granted(self, run: SeatRun) -> bool:
-        """Apply or refuse one request of a member; return whether there was one."""
+        """Apply or refuse one waiting request of a member; return whether there was one."""
         try:
             role, number, line, answer = self._wishes.get_nowait()
         except Empty:

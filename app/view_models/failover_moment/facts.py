@@ -56,12 +56,12 @@ class StageCard:
     color: int | None
     status: StatusSign
     note: str = ""
-    """One line below the name."""
+    """Line below the name."""
     database: str = ""
     role: StatusSign | None = None
     badges: tuple[StatusSign, ...] = ()
     resources: tuple[tuple[str, str], ...] = ()
-    """(name, milestone at which it is online) of each resource of the role that comes to this node."""
+    """(name, milestone of its start) of each resource of the role on this node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class StageFacts:
 
     tick: Tick
     cards: Mapping[str, StageCard] = field(default_factory=dict)
-    """By place."""
+    """Cards by place."""
     votes: tuple[Vote, ...] = ()
     wires: tuple[StageWire, ...] = ()
     redo_kb: float | None = None

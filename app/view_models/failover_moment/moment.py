@@ -43,7 +43,7 @@ class Moment:
     technology: str
     failover: Failover
     noticed: bool
-    """False while the failure is expected to lead to this failover and nobody has noticed it."""
+    """True if a server has detected the failure; False while the failover is only expected."""
     phases: tuple[FailoverPhase, ...]
     published: tuple[float, str] | None
     unlike: str | None
@@ -234,7 +234,7 @@ def _select_since(events: Sequence[Event], tick: Tick) -> list[Event]:
 
 
 SHORT_S: Final = 0.05
-"""A shorter phase is held on the wall clock, so that it can be seen. Ours."""
+"""Duration below which a phase is stretched in wall time, so that it can be seen. Assumed."""
 HOLD_MS: Final = 900
 """Wall time for which a short phase is held. Ours."""
 WALL_S: Final = (1.2, 6.0)

@@ -30,7 +30,7 @@ class PhaseKind:
     lit: tuple[str, ...]
     """Places with a halo."""
     wires: tuple[tuple[str, str], ...] = ()
-    """Pairs of places whose wire glows."""
+    """Pairs of places whose connection is highlighted."""
     check: str = ""
     """Place where a DBA finds the trace of this phase."""
 

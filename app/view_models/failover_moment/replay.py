@@ -16,7 +16,7 @@ from engine.model import Tick
 KINDS: Final = {
     "detected", "client", "role", "state", "replica", "cluster", "availability", "service", "failover",
 }  # fmt: skip
-"""Kinds of events after which the stage looks different."""
+"""Kinds of events that change the stage."""
 REDO_FRAMES: Final = 10
 """Sizes of the redo queue that are read while it drains."""
 

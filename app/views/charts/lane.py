@@ -33,9 +33,7 @@ LOOKS: Final = {
     EXPOSED: (mark("unprotected"), "warn", "warn_soft", Qt.BrushStyle.BDiagPattern),
     UNSERVED: (mark("down"), "bad", "bad_soft", Qt.BrushStyle.Dense6Pattern),
 }
-"""Appearance of each state of the database: word, theme tokens for text and background, pattern if something is
-wrong.
-"""
+"""State of the database -> word, theme tokens for text and background, pattern of problems."""
 
 
 class AxisStrip(QWidget):
@@ -304,7 +302,7 @@ class States:
 
 
 def _running(span: TimelineSpan, runs: list[tuple[float, bool]], until_s: float) -> list[TimelineSpan]:
-    """Split the time range of a clustered instance that is reported online where it does not run."""
+    """Return *span*, reported online, split into the times when the instance ran and did not run."""
     if span.what != ONLINE or not runs:
         return [span]
     ends = [*(t_s for t_s, _ in runs[1:]), max(until_s, span.to_s)]

@@ -107,7 +107,7 @@ class TimeScale(QWidget):
 
 
 QUEUE_WORTH_KB: Final = 1024.0
-"""Minimum queue for an estimate: shorter ones are empty before it is read. Assumed."""
+"""Minimum queue for an estimate; shorter queues empty too quickly. Assumed."""
 LOG_WORTH_S: Final = 3600.0
 """Maximum time until a full log for a warning. Assumed."""
 QUEUES: Final = {"send_queue_kb": mark("sent in about {time}"), "redo_queue_kb": mark("done in about {time}")}

@@ -50,9 +50,9 @@ SELECTED: Final = "selected"
 TITLE_POINTS: Final = 1.3
 """Size of the title, in sizes of the other text."""
 GAP_PX: Final = 6
-"""Between buttons in a row."""
+"""Gap between buttons in a row, in pixels."""
 CHOICE_LETTERS: Final = 16
-"""Of a choice or a text in a line, at least."""
+"""Minimum width of choices and text fields, in letters."""
 BOARD_LETTERS: Final = 190
 """Width of the station in letters, where the screen has it."""
 ANSWER_LETTERS: Final = 80
@@ -98,7 +98,7 @@ class ClassBoard(QDialog):
     help_wanted = Signal()
     """F1 was pressed."""
     sheet_wanted = Signal(str)
-    """Name of the file for the page that seats get on paper."""
+    """Signal: file name for the printed seat sheet."""
     end_wanted = Signal()
     """The class is closed."""
     hand_out_wanted = Signal(str)

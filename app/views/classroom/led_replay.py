@@ -57,7 +57,7 @@ class JumpTarget:
     t_s: float
     text: str
     groups: tuple[tuple[int, ...], ...] = ()
-    """Seats of which the first allowed one is shown, left and right; empty: those that are shown already."""
+    """Seat pairs of which the first permitted one is shown, left and right; empty: the seats on screen."""
 
 
 class RunPane(QWidget):

@@ -18,7 +18,7 @@ from engine.drill.judging.report import program_version
 from engine.drill.judging.shapes import BLUNDER
 
 TOLD_LINES: Final = 12
-"""Of a curve in a tip, the last ones."""
+"""Number of last lines shown in the tooltip of a curve."""
 
 
 MISTAKE_SHOWN_S: Final = 180.0

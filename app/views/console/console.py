@@ -49,14 +49,14 @@ class Console(QWidget):
     """Query windows on any server of the drill."""
 
     requested = Signal(str)
-    """One input line without its time."""
+    """Signal: an input line without its time."""
     drafts_changed = Signal()
     said = Signal(str)
     """Reason why a key had no effect, if no query window can show it."""
     result_expected = Signal()
     """Signal: the result of a command line input will appear here."""
     busy_closed = Signal(object)
-    """Signal: a window with a running query is to be closed; `tabs.close_window` closes it."""
+    """Signal: a window with a running query is about to close; `tabs.close_window` closes it."""
     zoom_wanted = Signal()
     file_wanted = Signal(str)
     """Signal for the window in front: "open" a script, "save" its text, or save "results"."""

@@ -29,7 +29,7 @@ WIDTH_CELLS: Final = 2_000
 WIDTH_CHARACTERS: Final = 60
 
 CELL_SHOWN: Final = 4_000
-"""Maximum characters of a cell in a grid: painting a million takes seconds. Management Studio stops at 65,535."""
+"""Maximum displayed characters of a cell; painting a million takes seconds. Management Studio stops at 65,535."""
 
 GRIDS_SHOWN: Final = 100
 """Maximum number of grids, as in Management Studio."""
@@ -41,7 +41,7 @@ LINES_SHOWN: Final = 10_000
 GRIDS_A_TURN: Final = 8
 MESSAGES_A_TURN: Final = 15_000
 LINES_A_TURN: Final = 100
-"""Grids, characters and lines created in one step, before the window continues."""
+"""Maximum result sets, characters and lines created in one slice."""
 
 
 def columns_of(result: Rowset) -> list[TableColumn]:

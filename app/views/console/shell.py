@@ -24,7 +24,7 @@ class ShellWindow(QWidget):
     """Prompt of one node; every line becomes an input line `ps NODE …`."""
 
     requested = Signal(str)
-    """One input line without its time."""
+    """Signal: an input line without its time."""
 
     def __init__(self, node: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -157,7 +157,7 @@ OF_THE_TEXT: Final = {
     "goal": ("goal",),
     "name": ("server", "client"),
 }
-"""Kind of a name (also a kind of verb parameter) -> tables whose entries have such names."""
+"""Kind of name (also a kind of verb parameter) -> tables whose entries have such names."""
 
 GO_ON: Final = {ACT: complete_input, CONDITION: complete_condition}
 

@@ -20,7 +20,7 @@ READERS: Final[Mapping[str, tuple[str, str]]] = {
     EXAM: (mark("In an exam"), "exam"),
     INSTRUCTOR: (mark("Instructor"), "practice"),
 }
-"""Reader -> its name, and the mode in which this reader takes the drill."""
+"""Reader -> label, and the drill mode of this reader."""
 
 
 class Brief(Protocol):

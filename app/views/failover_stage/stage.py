@@ -69,7 +69,7 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
 
 
 FAR_SCALE: Final = 1.3
-"""From this text size on the stage is drawn for the back row."""
+"""Text size from which the stage is drawn for presentations."""
 BACK, GO, FORTH, REPLAY, EXPORT, LEAVE = "back", "go", "forth", "replay", "export", "leave"
 KEYS: Final = {
     Qt.Key.Key_Left: BACK,

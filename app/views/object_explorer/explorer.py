@@ -41,7 +41,7 @@ class ObjectExplorer(QWidget):
     """Servers and their objects. Labels keep the age of the last request; only Refresh requests them again."""
 
     requested = Signal(str)
-    """One input line without its time."""
+    """Signal: an input line without its time."""
     query_wanted = Signal(str, str)
     """(server, text): open a query window on the server with this text, which may be empty."""
     log_wanted = Signal(str)

@@ -98,7 +98,7 @@ class TreeNode:
     label: str
     folder: Folder | None = None
     asked_tick: int | None = None
-    """Tick of its own request; None if it came with its parent row."""
+    """Tick of the row's own request; None if it arrived with its parent row."""
     loaded: bool = False
     """True for a folder whose items are known."""
     tone: str = "text"
@@ -124,7 +124,7 @@ class Tree(QStandardItemModel):
     failed = Signal(str, int)
     """Signal: (server, number) of a failed request."""
     refreshed = Signal()
-    """Signal: new rows that may have to be opened."""
+    """Signal: rows were added and may need to be expanded."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -53,7 +53,7 @@ COUNTERS: Final = {
 """Counters that can be plotted, by their names in a sweep."""
 
 LOGARITHMIC: Final = ("response_s", "commit_delay_ms")
-"""Counters whose values differ by factors between links."""
+"""Counters drawn on a logarithmic scale, because links differ by factors."""
 
 ON_THE_LINK: Final = ("send_queue_growth_kb_per_s", "link_use_percent", "mirror_cpu_percent")
 """Counters that need a mirror."""

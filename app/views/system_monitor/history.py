@@ -126,7 +126,7 @@ PERFS: Final = (
     PerfCounter(PROCESSOR, "% Processor Time", mark("share of all processors of the computer"),
          _sampled("principal_cpu_percent"), _sampled("mirror_cpu_percent")),
 )  # fmt: skip
-"""Every counter that can be had, by object and name."""
+"""All available counters by object and name."""
 
 NOT_SIMULATED: Final = {
     "Log Harden Time (ms)": _NEW,

@@ -266,7 +266,7 @@ class SystemMonitor(QWidget):
             "greater": self._tool(tr("Larger scale"), ("Ctrl+Up",), lambda: self._change_scale(1)),
             "smaller": self._tool(tr("Smaller scale"), ("Ctrl+Down",), lambda: self._change_scale(-1)),
         }
-        """Every tool by its name."""
+        """Tools by name."""
         self._lay_out()
         self._show_theme()
         theme.follow(self, theme.LOOKS, self._show_theme)

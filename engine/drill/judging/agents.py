@@ -282,7 +282,7 @@ class AgentResult:
 
     @property
     def key(self) -> tuple[bool, float, int, float, float]:
-        """Sorts the better one first."""
+        """Sort key: better results first."""
         reached_s = math.inf if self.reached_s is None else self.reached_s
         return (not self.finished, -self.total, self.aids, reached_s, self.last_deed_s)
 

@@ -79,7 +79,7 @@ class LastChance:
 
     @property
     def remaining_actions(self) -> tuple[Input, ...]:
-        """Those that are left of the plan."""
+        """Actions of the plan after the last chance."""
         return self.plan[self.done :]
 
 

@@ -149,7 +149,7 @@ class ParSearch:
         return [heapq.heappop(self._open[length])[-1] for length in lengths if self._open[length]]
 
     def _accept_trial(self, trial: Trial) -> bool:
-        """Keep a trial whose state is new; whether a plan was played."""
+        """Store a trial whose state is new; return whether a plan was played."""
         if trial.state in self._known:
             return False
         self._known.add(trial.state)
@@ -218,7 +218,7 @@ class Blunders:
         }
 
     def steps(self) -> Slices[None]:
-        """Try them; yields the share of the work that is done."""
+        """Try all choices; yield the completed share of the work."""
         offered = []
         for choice in self._list_choices():
             offered.append(choice)

@@ -102,7 +102,7 @@ class Drill(ConditionPoller):
 
     @property
     def drill(self) -> Drill:
-        """Itself, for the same interface as a history."""
+        """The drill itself, for the same interface as `History`."""
         return self
 
     # --- time and deeds -------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ class InquiryAnswer(Struct, frozen=True):
 
     @property
     def open(self) -> bool:
-        """It waits for an answer."""
+        """True while the question waits for an answer."""
         return self.asked_tick is not None and self.choice is None and self.missed_tick is None
 
     @property

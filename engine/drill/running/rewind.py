@@ -102,7 +102,7 @@ def hides_refusal(drill: DrillState, item: Input) -> bool:
 
 
 def build_neutral_event(world: World, item: Input) -> Event:
-    """Build the neutral event of such an action, identical to that of an action with an effect."""
+    """Build the event of an action whose effect is hidden; it is equal with and without an effect."""
     server = item.args[0] if item.args and item.args[0] in world.instances else None
     return Event(world.tick, FaultData(verb=item.verb, args=list(item.args)), item.command_text, server)
 

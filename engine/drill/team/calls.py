@@ -59,19 +59,19 @@ class TeamCall:
 
     @property
     def is_correct(self) -> bool:
-        """It was read back with all that matters, and with nothing else."""
+        """True if the read-back contains all keywords of the order and no others."""
         return bool(self.read_back) and not self.missing and not self.strange
 
     @property
     def waits(self) -> bool:
-        """It still needs a read-back, a confirmation or an answer."""
+        """True while a read-back, a confirmation or an answer is missing."""
         if self.kind == "question":
             return self.status_tick is None
         return self.confirmed_tick is None and self.repeated_tick is None
 
     @property
     def is_premature(self) -> bool:
-        """It was carried out before its read-back was confirmed."""
+        """True if the order was executed before its read-back was confirmed."""
         confirmed = self.confirmed_tick
         return self.acted_tick is not None and (confirmed is None or self.acted_tick < confirmed)
 

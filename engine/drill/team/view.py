@@ -161,7 +161,7 @@ def _call(drill: DrillState, call: TeamCall) -> Row:
 
 
 def _computers(world: World, role: StoryRole) -> Iterator[Row]:
-    """Return the indicator lights of the role's computers, visible to a person next to them."""
+    """Yield the indicator lights of the role's computers, visible to a person next to them."""
     for name in role.servers:
         computer = world.computer_named(name)
         yield {"server": name, "powered": computer.powered, "cable": computer.nic_up}
@@ -202,7 +202,7 @@ def _links(world: World, role: StoryRole) -> Iterator[Row]:
 
 
 def _queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:
-    """Return the monitor data of databases that a server of the role serves."""
+    """Yield the monitor data of databases that a server of the role serves."""
     known = facts.Facts(drill.world, ())
     for database in drill.world.databases():
         copy = facts.principal(drill.world, database)

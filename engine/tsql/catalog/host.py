@@ -75,7 +75,7 @@ def _held_kb(context: Context) -> tuple[int, int]:
 
 
 def _memory(context: Context) -> Iterable[Record]:
-    """Return memory figures.
+    """Yield memory figures.
 
     Free memory is the rest after Windows and the instance; the page file has the same size. Derived.
     """

@@ -1,4 +1,4 @@
-"""A class, its seats, their acts, and what the instructor has sent."""
+"""Tables of a class, its seats, their actions, and the instructions."""
 
 import sqlalchemy as sa
 from alembic import op

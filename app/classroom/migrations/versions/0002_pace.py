@@ -1,4 +1,4 @@
-"""Groups, seats that are stopped or taken over, limits, breaks, the class clock, and the way back to a moment."""
+"""Groups, frozen or taken-over seats, limits, breaks, the class clock, and rewinds."""
 
 import sqlalchemy as sa
 from alembic import op
