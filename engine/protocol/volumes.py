@@ -13,6 +13,9 @@ from engine.model import Computer, DatabaseCopy, DbFile, FileOptions, World
 STANDARD_DRIVES: Final = "CDL"
 """Drives of every server (system, data, log), unlimited unless a Volume limits them. Assumed."""
 
+UNSIZED_DRIVE_KB: Final = 2.0 * 2**30
+"""Shown size of a drive without a size in the scenario; it never fills. Assumed."""
+
 BACKUP_FOLDER: Final = "D:\\Backup"
 """Folder to which backup jobs write. Assumed."""
 
@@ -47,6 +50,17 @@ def free_kb(world: World, server: str, letter: str) -> float:
     if whole is None:
         return float("inf")
     return max(0.0, whole - used_kb(world, server, letter))
+
+
+def list_free_kb(world: World, server: str) -> list[tuple[str, float]]:
+    """Return the letter and the free space of each drive that is not lost; a drive without a limit has a shown size."""
+    computer = world.computer_of(server)
+    letters = {*STANDARD_DRIVES, *(volume.letter.upper() for volume in computer.volumes)}
+    return [
+        (letter, max(0.0, (size_kb(computer, letter) or UNSIZED_DRIVE_KB) - used_kb(world, server, letter)))
+        for letter in sorted(letters)
+        if has_drive(computer, letter)
+    ]
 
 
 def used_kb(world: World, server: str, letter: str) -> float:

@@ -96,6 +96,7 @@ def describe_packed(machine: Machine, text: Scalar, parameters: Scalar, *_: Scal
 
 
 def _column(position: int, name: str, type_text: str) -> Record:
+    type_text = "int" if type_text == "null" else type_text  # the type of a bare NULL
     kind = type_record(type_text)
     text = kind["collation_name"] is not None
     length = to_number(kind["max_length"])

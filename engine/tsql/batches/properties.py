@@ -9,6 +9,7 @@ from typing import Final
 from engine.availability import replicas
 from engine.constants import INTERNAL_VERSION, PRODUCT
 from engine.messages import SqlError
+from engine.protocol import volumes
 from engine.tsql import catalog
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog import availability
@@ -26,6 +27,13 @@ _EDITION_IDS: Final = {
 """EditionID of SERVERPROPERTY. Documented [DOC: SERVERPROPERTY]."""
 
 ENGINE_EDITIONS: Final = {"Standard": 2, "Workgroup": 2, "Enterprise": 3, "Developer": 3, "Express": 4}
+
+
+_ABSENT_FEATURES: Final = {
+    "isadvancedanalyticsinstalled": 2016, "ispolybaseinstalled": 2016, "istempdbmetadatamemoryoptimized": 2019,
+    "isbigdatacluster": 2019, "isexternalgovernanceenabled": 2022, "isserversuspendedforsnapshotbackup": 2022,
+}  # fmt: skip
+"""Properties of features that no instance here has, and their first version [DOC: SERVERPROPERTY]."""
 
 
 def _serverproperty(context: Context, name: Scalar) -> Scalar:
@@ -68,8 +76,9 @@ def _serverproperty(context: Context, name: Scalar) -> Scalar:
         "filestreamconfiguredlevel": 0,
         "filestreameffectivelevel": 0,
         "filestreamsharename": None,
-        "isadvancedanalyticsinstalled": None,
-        "ispolybaseinstalled": None,
+        **{name: 0 for name, since in _ABSENT_FEATURES.items() if since <= context.version},
+        "instancedefaultbackuppath": volumes.BACKUP_FOLDER if context.version >= 2019 else None,
+        "pathseparator": "\\" if context.version >= 2017 else None,
     }
     update = re.search(r"-(CU\d+)\) \((KB\d+)\)", product)
     if update is not None:
@@ -123,8 +132,13 @@ def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Sca
         "istornpagedetectionenabled": int(row["page_verify_option_desc"] == "TORN_PAGE_DETECTION"),
         "lcid": None if row["collation_name"] is None else 1033,
     }
+    if asked in _UNKNOWN_PROPERTIES and context.version >= _UNKNOWN_PROPERTIES[asked]:
+        raise UnsimulatedFeatureError(f"DATABASEPROPERTYEX of {to_text(name)}")
     return table.get(asked)
 
+
+_UNKNOWN_PROPERTIES: Final = {"lastgoodcheckdbtime": 2016, "sqlsortorder": 2005, "comparisonstyle": 2005}
+"""Documented properties that are not simulated, and their first version. [DOC: DATABASEPROPERTYEX]"""
 
 _DATABASE_COLUMNS: Final = {
     "isansinulldefault": "is_ansi_null_default_on", "isansinullsenabled": "is_ansi_nulls_on",

@@ -33,7 +33,8 @@ def items_of(context: Context) -> Iterator[tuple[ObjectName, int, objects.UserOb
         yield ObjectName(kept.name, kept.schema), kept.object_id, item
     if context.session.database.lower() == "tempdb":
         for number, (name, object_id, table) in enumerate(objects.list_temporary_tables(context), start=1):
-            yield ObjectName(f"{name:_<{TEMP_NAME_LENGTH}}{number:012X}"), object_id, table
+            padded = name if name.startswith("##") else f"{name:_<{TEMP_NAME_LENGTH}}{number:012X}"
+            yield ObjectName(padded), object_id, table
 
 
 def _tables(context: Context) -> Iterator[tuple[ObjectName, int, Table]]:

@@ -164,15 +164,11 @@ def _log_stats(context: Context) -> Iterable[Record]:
 view("sys.dm_db_log_stats()", _log_stats)
 
 
-DRIVE_KB: Final = 2 * 2**30
-"""Size of a drive without a size in the scenario; it never fills. Assumed."""
-
-
 def _volume_stats(context: Context) -> Iterable[Record]:
     """Yield the drive of each file."""
     for file in rows_of_files(context):
         letter = str(file["physical_name"])[0].upper()
-        size_kb = volumes.size_kb(context.computer, letter) or DRIVE_KB
+        size_kb = volumes.size_kb(context.computer, letter) or volumes.UNSIZED_DRIVE_KB
         used_kb = volumes.used_kb(context.world, context.server.name, letter)
         yield {
             "database_id": file["database_id"],
@@ -188,17 +184,14 @@ view("sys.dm_os_volume_stats()", _volume_stats)
 
 
 def _fixed_drives(context: Context) -> Iterable[Record]:
-    """Yield drives that have a size here, as xp_fixeddrives lists them."""
-    for letter in sorted({volume.letter.upper() for volume in context.computer.volumes}):
-        if letter not in context.computer.failed_drives:
-            yield {
-                "fixed_drive_path": f"{letter}:\\",
-                "drive_type": 3,
-                "drive_type_desc": "DRIVE_FIXED",
-                "free_space_in_bytes": int(
-                    1024.0 * volumes.free_kb(context.world, context.server.name, letter)
-                ),
-            }
+    """Yield the drives of the computer, as xp_fixeddrives lists them."""
+    for letter, free_kb in volumes.list_free_kb(context.world, context.server.name):
+        yield {
+            "fixed_drive_path": f"{letter}:\\",
+            "drive_type": 3,
+            "drive_type_desc": "DRIVE_FIXED",
+            "free_space_in_bytes": int(1024.0 * free_kb),
+        }
 
 
 view("sys.dm_os_enumerate_fixed_drives", _fixed_drives)

@@ -165,12 +165,8 @@ def _lock(call: ProcedureCall) -> None:
 
 
 def _fixed_drives(call: ProcedureCall) -> None:
-    """Execute xp_fixeddrives: drives that have a size here, with their free megabytes."""
-    computer = call.world.computer_of(call.server)
-    letters = sorted({volume.letter.upper() for volume in computer.volumes} - {*computer.failed_drives})
-    rows = [(letter, int(volumes.free_kb(call.world, call.server, letter) / 1024.0)) for letter in letters]
-    if not rows:
-        call.machine.report_unsimulated("free space on drives without a size")
+    """Execute xp_fixeddrives: drives with their free megabytes."""
+    rows = [(letter, int(free / 1024.0)) for letter, free in volumes.list_free_kb(call.world, call.server)]
     call.show(("drive", "MB free"), rows)
 
 

@@ -230,14 +230,48 @@ _SIGNS: Final[dict[type[exp.Expr], tuple[int, str]]] = {
     exp.And: (156, "AND"), exp.Or: (156, "OR"), exp.Not: (156, "NOT"), exp.EQ: (102, "="), exp.NEQ: (102, "<"),
     exp.LT: (102, "<"), exp.LTE: (102, "<"), exp.GT: (102, ">"), exp.GTE: (102, ">"), exp.Like: (156, "LIKE"),
     exp.In: (156, "IN"), exp.Between: (156, "BETWEEN"), exp.Is: (156, "IS"), exp.Exists: (156, "EXISTS"),
+    exp.NullSafeEQ: (156, "IS"), exp.NullSafeNEQ: (156, "IS"),
 }  # fmt: skip
+_OF_VALUES: Final = (
+    exp.Cast,
+    exp.Coalesce,
+    exp.AggFunc,
+    exp.Ordered,
+    exp.Add,
+    exp.Sub,
+    exp.Mul,
+    exp.Div,
+    exp.Mod,
+)
+"""Parts of a query that hold values alone."""
 
 
 def check_values(tree: exp.Expr) -> None:
-    """Raise SqlSyntaxError 102 or 156 for a column of a result that is a condition."""
+    """Raise SqlSyntaxError 102 or 156 for a condition where only a value may be."""
     for select in tree.find_all(exp.Select):
         for projection in select.expressions:
             _check_value(projection)
+    for condition in tree.find_all(*_SIGNS):
+        if _is_misplaced(condition):
+            raise SqlSyntaxError(1, *_SIGNS[type(condition)])
+
+
+def _is_misplaced(condition: exp.Expr) -> bool:
+    """Return whether the condition is an argument, an operand, a result of CASE or in brackets in a select list."""
+    node, holder = condition, condition.parent
+    while isinstance(holder, exp.Paren):
+        node, holder = holder, holder.parent
+    if isinstance(holder, exp.Anonymous):
+        return str(holder.this).lower() != "iif" or node.index != 0
+    if isinstance(holder, exp.Case):
+        return node.arg_key == "default"
+    if isinstance(holder, exp.If):
+        simple = isinstance(holder.parent, exp.Case) and holder.parent.args.get("this") is not None
+        return node.arg_key != "this" or simple
+    if isinstance(holder, exp.Select | exp.Alias):
+        return node is not condition or isinstance(condition, exp.NullSafeEQ | exp.NullSafeNEQ)
+    compared = isinstance(holder, exp.EQ | exp.NEQ | exp.LT | exp.GT | exp.LTE | exp.GTE)
+    return isinstance(holder, _OF_VALUES) or (compared and not isinstance(condition, exp.EQ))
 
 
 def _check_value(projection: exp.Expr) -> None:

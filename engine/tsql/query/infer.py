@@ -187,6 +187,18 @@ def _infer_inverse(binder: Binder, node: exp.Expr) -> Kind:
     return kind
 
 
+def _check_collations(operation: str, left: exp.Expr, *others: exp.Expr) -> None:
+    """Raise 468 for two texts with different explicit collations [DOC: collation precedence]."""
+    for right in others:
+        names = [
+            str(side.expression.name)
+            for side in (left, right)
+            if isinstance(side, exp.Collate) and side.expression.name.upper() not in _OWN_COLLATIONS
+        ]
+        if len(names) == 2 and names[0].lower() != names[1].lower():
+            raise SqlError(468, *names, operation)
+
+
 def _infer_comparison(binder: Binder, node: exp.Expr) -> Kind:
     left, right = node.this, node.args.get("expression")
     if not isinstance(left, exp.Expr) or not isinstance(right, exp.Expr):
@@ -197,15 +209,7 @@ def _infer_comparison(binder: Binder, node: exp.Expr) -> Kind:
         return BIT
     if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
         return binder.parts(node)
-    # raise 468 for two texts with different explicit collations
-    operation = _COMPARED.get(type(node), "equal to")
-    names = [
-        str(side.expression.name)
-        for side in (left, right)
-        if isinstance(side, exp.Collate) and side.expression.name.upper() not in _OWN_COLLATIONS
-    ]
-    if len(names) == 2 and names[0].lower() != names[1].lower():
-        raise SqlError(468, *names, operation)
+    _check_collations(_COMPARED.get(type(node), "equal to"), left, right)
     a, b = binder.expr(left), binder.expr(right)
     left, right = node.this, node.args["expression"]
     target = common(a, b)
@@ -249,6 +253,7 @@ def _infer_in(binder: Binder, node: exp.Expr) -> Kind:
         if other is not None and kind is not None:
             binder.convert_column(query, other, common(kind, other))
         return BIT
+    _check_collations("equal to", node.this, *node.expressions)
     kinds = [binder.expr(value) for value in list(node.expressions)]
     target = kind
     for other in kinds:
@@ -271,6 +276,7 @@ def _infer_between(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
+    _check_collations("like", node.this, node.args["expression"])
     kinds = [binder.expr(node.args[side]) for side in ("this", "expression")]
     for side, kind in zip(("this", "expression"), kinds, strict=True):
         as_text(binder, node.args[side], kind)

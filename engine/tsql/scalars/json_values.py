@@ -382,7 +382,7 @@ def string_split(value: Scalar, separator: Scalar, ordinal: Scalar = 0) -> Scala
     )
 
 
-SERIES_MAX: Final = 10_000
+SERIES_MAX: Final = 100_000
 """Maximum rows of GENERATE_SERIES. Assumed."""
 
 
@@ -393,7 +393,7 @@ def generate_series(start: Scalar, stop: Scalar, step: Scalar = None) -> Scalar:
         return "[]"
     by = _read_step(step) if step is not None else Fraction(1 if first <= last else -1)
     if not by:
-        raise UnsimulatedFeatureError("GENERATE_SERIES with the step 0")
+        raise SqlError(4199, 0, 3, "generate_series")
     count = max(0, math.floor((last - first) / by) + 1)
     if count > SERIES_MAX:
         raise UnsimulatedFeatureError(f"more than {SERIES_MAX} rows of GENERATE_SERIES")

@@ -150,7 +150,7 @@ def test_a_lost_drive_is_not_listed_as_fixed() -> None:
     done = [
         event for event in do(world, f"sql {P} EXEC xp_fixeddrives", then_s=0.5) if event.kind == "sql_done"
     ]
-    assert [row[0] for row in read_field(done[0], "results")[0]["rows"]] == ["F"]
+    assert [row[0] for row in read_field(done[0], "results")[0]["rows"]] == ["C", "D", "F", "L"]
 
 
 def test_invalid_drive_changes_are_refused_with_a_message() -> None:

@@ -63,8 +63,18 @@ def test_the_backup_header_grows_with_the_version() -> None:
         assert (len(row), named["BackupType"], named["DatabaseName"]) == (count, 2, "Sales")
 
 
-def test_drives_without_a_size_are_reported() -> None:
-    assert ask(lab(), P, "EXEC xp_fixeddrives").texts[0].startswith("Not simulated: free space on drives")
+def test_procedures_and_views_agree_on_the_free_space_of_drives() -> None:
+    world = lab()
+    world.update_instance(P, version=2017)
+    (listed,) = ask(world, P, "EXEC xp_fixeddrives").grids
+    asked = "SELECT LEFT({}, 1), {} / 1048576 FROM "
+    stats = (
+        asked.format("volume_mount_point", "available_bytes") + "sys.dm_os_volume_stats(DB_ID('Sales'), 1)"
+    )
+    assert [row[0] for row in listed] == ["C", "D", "L"]
+    assert ask(world, P, stats).grids[0][0] in listed
+    drives = asked.format("fixed_drive_path", "free_space_in_bytes") + "sys.dm_os_enumerate_fixed_drives"
+    assert ask(world, P, drives).grids == [listed]
 
 
 def test_a_view_of_another_database_describes_that_database() -> None:
