@@ -8,13 +8,9 @@ from typing import Final
 
 from engine.published import (
     availability_groups,
-    bandwidth,
     cluster_rules,
-    compression,
-    delayed_durability,
     group_rules,
-    instance_rules,
-    many_databases,
+    small_papers,
     white_paper,
     whitepaper_failover,
 )
@@ -25,14 +21,14 @@ SECTIONS: Final[dict[str, Callable[[], list[FigureRow]]]] = {
     "Figures 1 to 4, suspended session: long operations": white_paper.whitepaper_operations_rows,
     "Tables 4 to 6, figure 5: failover": whitepaper_failover.rows,
     "Figures 6 to 15, table 7: network": white_paper.whitepaper_network_rows,
-    "Log compression": compression.rows,
-    "Many databases": many_databases.rows,
-    "Bandwidth": bandwidth.rows,
-    "Delayed durability": delayed_durability.rows,
+    "Log compression": small_papers.compression_rows,
+    "Many databases": small_papers.many_databases_rows,
+    "Bandwidth": small_papers.bandwidth_rows,
+    "Delayed durability": small_papers.durability_rows,
     "Availability groups compared with mirroring": availability_groups.rows,
     "Votes, heartbeats, forced quorum": cluster_rules.rows,
     "Rules of availability groups": group_rules.rows,
-    "Failover cluster instances": instance_rules.rows,
+    "Failover cluster instances": cluster_rules.instance_rows,
 }
 
 EXCEPTIONS: Final = {

@@ -1,0 +1,332 @@
+"""Figures of four short papers: many databases in one instance, log compression, bandwidth, delayed durability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Final
+
+from engine import arithmetic
+from engine.flow import Flow, Operation, Pair, SafetyMode, Workload, add_pair, run, worker_threads
+from engine.flow import kernel as k
+from engine.flow.places import mirroring_threads
+from engine.flow.setup import wire_ratio
+from engine.flow.sites import DELAYED, IDLE, INSERTS, LOG_ROWS, SHAREPOINT, STOCK_EXCHANGE, THREE_PAR, UNISYS
+from engine.published.measure import KB_PER_MB, Means, means, measured, queue_growth, run_s, setup_of, steady
+from engine.published.rows import FigureRow, number, statement
+
+MBPS: Final = (1000.0, 100.0, 50.0, 20.0, 10.0)
+QUEUE_KB: Final = 2 * 1024.0 * 1024.0
+
+
+def compression_rows() -> list[FigureRow]:
+    """Return the rows of this section."""
+    return [*_synchronous(), *_asynchronous(), *_rule()]
+
+
+def _case(mode: SafetyMode, mbps: float, ratio: float) -> Pair:
+    return setup_of(STOCK_EXCHANGE, mode, UNISYS, version=2008, bandwidth_mbps=mbps, compression_ratio=ratio)
+
+
+def _pair(mode: SafetyMode, mbps: float) -> tuple[Means, Means]:
+    """Return the results without and with compression."""
+    raw = measured(_case(mode, mbps, 1.0), 60.0)
+    return raw, measured(_case(mode, mbps, STOCK_EXCHANGE.compression_ratio), 60.0)
+
+
+def _synchronous() -> list[FigureRow]:
+    found, gains, cpu, mirror_cpu = [], [], [], []
+    for mbps in MBPS:
+        raw, packed = _pair(SafetyMode.FULL, mbps)
+        gains.append(100 * (packed.transactions_per_s / raw.transactions_per_s - 1))
+        cpu.append(packed.cpu_percent / raw.cpu_percent)
+        mirror_cpu.append(packed.mirror_cpu_percent / raw.mirror_cpu_percent)
+        found.append(
+            statement(
+                f"COMP.sync.{mbps:g}",
+                packed.transactions_per_s > raw.transactions_per_s,
+                f"{raw.transactions_per_s:.0f} to {packed.transactions_per_s:.0f} per s",
+            )
+        )
+    shown = " / ".join(f"{gain:+.0f}" for gain in gains)
+    factors = [*cpu, *mirror_cpu]
+    return [
+        *found,
+        statement(
+            "COMP.gain",
+            all(later >= earlier - 0.5 for earlier, later in pairwise(gains)),
+            f"{shown} % at 1000 / 100 / 50 / 20 / 10 Mbps",
+        ),
+        statement(
+            "COMP.cpu.up", min(factors) > 1.02, f"principal {_factors(cpu)}, mirror {_factors(mirror_cpu)}"
+        ),
+        statement("COMP.cpu.twice", 1.6 <= max(factors) <= 2.2, f"x{max(factors):.2f}"),
+    ]
+
+
+def _factors(values: list[float]) -> str:
+    return " / ".join(f"x{value:.2f}" for value in values)
+
+
+def _asynchronous() -> list[FigureRow]:
+    raw_growth, packed_growth, changes, cpu, mirror_cpu = [], [], [], [], []
+    for mbps in MBPS:
+        raw, packed = _pair(SafetyMode.OFF, mbps)
+        changes.append(abs(packed.transactions_per_s / raw.transactions_per_s - 1))
+        cpu.append(packed.cpu_percent / raw.cpu_percent)
+        mirror_cpu.append(packed.mirror_cpu_percent / raw.mirror_cpu_percent)
+        raw_growth.append(queue_growth(_case(SafetyMode.OFF, mbps, 1.0))[1])
+        packed_growth.append(queue_growth(_case(SafetyMode.OFF, mbps, STOCK_EXCHANGE.compression_ratio))[1])
+    smaller = all(b <= a + 1.0 for a, b in zip(raw_growth, packed_growth, strict=True))
+    drain = [_drain_s(ratio) for ratio in (1.0, STOCK_EXCHANGE.compression_ratio)]
+    return [
+        statement(
+            "COMP.async.queue",
+            smaller and packed_growth[2] < 0.1 * raw_growth[2],
+            " / ".join(f"{a:.0f} to {b:.0f}" for a, b in zip(raw_growth, packed_growth, strict=True))
+            + " KB/s",
+        ),
+        statement("COMP.async.tps", max(changes) < 0.01, f"at most {100 * max(changes):.2f} % apart"),
+        statement(
+            "COMP.async.cpu",
+            min(cpu) > 1.0 and max(cpu) < 1.25 and min(mirror_cpu) > 1.0 and max(mirror_cpu) < 1.5,
+            f"principal {_factors(cpu)}, mirror {_factors(mirror_cpu)}",
+        ),
+        statement("COMP.async.drain", drain[1] < 0.4 * drain[0], f"{drain[0]:.0f} to {drain[1]:.0f} s"),
+    ]
+
+
+def _drain_s(ratio: float) -> float:
+    """Return the seconds in which an idle principal sends 2 GB of unsent log."""
+    rate = measured(_case(SafetyMode.OFF, 10.0, ratio), 60.0).sent_kb_per_s
+    return QUEUE_KB / rate
+
+
+def _rule() -> list[FigureRow]:
+    kept, used = wire_ratio(0.88, 2008), wire_ratio(0.87, 2008)
+    off = wire_ratio(0.27, 2005)
+    raw, tried = (measured(_case(SafetyMode.FULL, 1000.0, ratio), 60.0) for ratio in (1.0, 0.95))
+    return [
+        statement(
+            "COMP.rule",
+            kept == 1.0 and used == 0.87,
+            f"12 % saved: {kept:g}, 13 % saved: {used:g} wire bytes a byte",
+        ),
+        statement(
+            "COMP.rule.cpu",
+            tried.cpu_percent > raw.cpu_percent + 0.5
+            and abs(tried.mirror_cpu_percent / raw.mirror_cpu_percent - 1) < 0.01,
+            f"principal {raw.cpu_percent:.1f} to {tried.cpu_percent:.1f} %, "
+            f"mirror {raw.mirror_cpu_percent:.1f} to {tried.mirror_cpu_percent:.1f} %",
+        ),
+        statement("COMP.2005", off == 1.0, f"2005 sends {off:g} wire bytes a byte"),
+    ]
+
+
+DOCUMENT_MB: Final = 49.0
+"""Documented."""
+
+LOG_PER_PAYLOAD: Final = 1.8
+"""Log bytes per byte of document, for upload and deletion together. Assumed."""
+
+COMMITS: Final = 25.0
+"""Commits per upload and deletion. Fitted: 345 MB/min with mirroring."""
+
+WEB_TIER_MB_PER_MIN: Final = 384.5
+"""Throughput of one web server. Fitted: 380 MB/min without mirroring, commits included."""
+
+LOAD: Final = Operation(
+    "upload and delete",
+    log_kb=1e12,
+    rate_kb_per_s=WEB_TIER_MB_PER_MIN / 60.0 * KB_PER_MB * LOG_PER_PAYLOAD,
+    batch_kb=DOCUMENT_MB * KB_PER_MB * LOG_PER_PAYLOAD / COMMITS,
+)
+
+UPLOADED_S: Final = 600.0
+WORKLOAD: Final[Workload] = IDLE
+
+
+@cache
+def measure_uploads(mode: SafetyMode, mbps: float = 1000.0) -> tuple[float, float]:
+    """Return (MB/min of document, share of the link in use) under this kind of mirroring."""
+    flow = Flow.empty()
+    add_pair(flow, setup_of(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=LOAD))
+    run_s(flow, 60.0)
+    got = means(flow, UPLOADED_S)
+    used = got.sent_kb_per_s / float(flow.links[0, k.LINK_KB]) if mode else 0.0
+    return got.log_kb_per_s / LOG_PER_PAYLOAD / KB_PER_MB * 60.0, used
+
+
+def bandwidth_rows() -> list[FigureRow]:
+    """Return the rows of this section."""
+    none, _ = measure_uploads(SafetyMode.NONE)
+    fast, _ = measure_uploads(SafetyMode.FULL, 1000.0)
+    medium, used = measure_uploads(SafetyMode.FULL, 100.0)
+    slow, _ = measure_uploads(SafetyMode.FULL, 10.0)
+    upload_min = DOCUMENT_MB / slow
+    return [
+        number("BW.none", none),
+        number("BW.1000", fast),
+        number("BW.100", medium),
+        statement("BW.100.link", used > 0.85, f"{100 * used:.0f} %"),
+        statement("BW.10", slow < 0.25 * fast, f"{slow:.0f} MB/min"),
+        statement("BW.10.upload", upload_min > 5.0, f"{upload_min:.1f} minutes"),
+    ]
+
+
+ROWS: Final = 250_000.0
+FAILOVER_AFTER_S: Final = 30.0
+FAR_RTT_MS: Final = 100.0
+"""Round trip of a high-latency network. Assumed; the blog names none."""
+
+
+@dataclass(frozen=True)
+class DurabilityMeasurement:
+    """Throughput and latency with or without delayed durability."""
+
+    rows_in_30_s: float
+    delay_ms_per_s: float  # counter Transaction Delay: sum over all transactions
+    unsent_kb: float  # generated and not yet sent, mean
+    all_rows_s: float
+
+
+@cache
+def measure_durability(mode: SafetyMode, delayed: bool, rtt_ms: float = 0.2) -> DurabilityMeasurement:
+    """Measure a workload at a safety mode, with or without delayed durability."""
+    setup = setup_of(LOG_ROWS, mode, DELAYED, version=2014, delayed_durability=delayed, rtt_ms=rtt_ms)
+    flow = steady(setup)
+    got = means(flow, FAILOVER_AFTER_S)
+    unsent = 0.0
+    for _ in range(200):
+        run(flow, 1)
+        unsent += (flow.positions(0).generated_kb - flow.stream_positions(0).sent_kb) / 200
+    rate = got.transactions_per_s
+    delay = flow.reading(0).commit_delay_ms * rate
+    return DurabilityMeasurement(rate * FAILOVER_AFTER_S, delay, unsent, ROWS / rate)
+
+
+def durability_rows() -> list[FigureRow]:
+    """Return the rows of this section."""
+    full, delayed = measure_durability(SafetyMode.FULL, False), measure_durability(SafetyMode.FULL, True)
+    off_full, off_delayed = (
+        measure_durability(SafetyMode.OFF, False),
+        measure_durability(SafetyMode.OFF, True),
+    )
+    far_full, far_delayed = (
+        measure_durability(SafetyMode.FULL, False, FAR_RTT_MS),
+        measure_durability(SafetyMode.FULL, True, FAR_RTT_MS),
+    )
+    near_gain = full.all_rows_s / delayed.all_rows_s
+    far_gain = far_full.all_rows_s / far_delayed.all_rows_s
+    times = delayed.delay_ms_per_s / full.delay_ms_per_s
+    difference_s = off_full.all_rows_s - off_delayed.all_rows_s
+    # the time between two releases of log with delayed durability
+    setup = setup_of(LOG_ROWS, SafetyMode.FULL, DELAYED, version=2014, delayed_durability=True)
+    every_s = DELAYED.log_block_kb / measured(setup, FAILOVER_AFTER_S).log_kb_per_s
+    return [
+        number("DD.full", full.rows_in_30_s),
+        number("DD.delayed", delayed.rows_in_30_s),
+        number("DD.delay", times),
+        statement(
+            "DD.queue",
+            delayed.unsent_kb > full.unsent_kb,
+            f"{full.unsent_kb:.1f} to {delayed.unsent_kb:.1f} KB unsent",
+        ),
+        statement(
+            "DD.off",
+            abs(difference_s) <= 10.0,
+            f"{off_full.all_rows_s:.1f} against {off_delayed.all_rows_s:.1f} s",
+        ),
+        statement(
+            "DD.latency",
+            far_gain < 1.1 < near_gain,
+            f"x{near_gain:.2f} on the LAN, x{far_gain:.2f} at {FAR_RTT_MS:g} ms",
+        ),
+        statement("DD.batches", 15.0 <= every_s <= 25.0, f"a block each {every_s:.3f} s"),
+    ]
+
+
+MANY: Final = "Mirroring a Large Number of Databases in a Single SQL Server Instance (2010)"
+
+DATABASES: Final = (20, 40, 60, 80, 100)
+
+OTHER_THREADS: Final = 36
+"""Threads of an instance other than workers. Read off: 612 in all with all 576 workers in use."""
+
+MIRROR_OTHER_THREADS: Final = 90
+"""Threads of the mirror that do not belong to mirroring. Fitted: mean of five columns."""
+
+PEAK_BUSY: Final = 1.95
+"""Largest number of busy workers relative to the mean; workers stay once created.
+
+Fitted: principal's threads at 20 to 60.
+"""
+
+SETTLE_S: Final = 20.0
+MEASURED_S: Final = 30.0
+
+
+@dataclass(frozen=True)
+class ManyDatabasesMeasurement:
+    """Means of many mirrored databases on one pair of servers."""
+
+    requests_per_s: float
+    cpu_percent: float
+    mirror_cpu_percent: float
+    threads: float
+    mirroring_threads: int
+    mirror_threads: int
+    mirror_mirroring_threads: int
+
+
+@cache
+def measure_databases(databases: int) -> ManyDatabasesMeasurement:
+    """Measure all databases on one pair of servers, each with its twenty connections."""
+    flow = Flow.empty()
+    setup = setup_of(INSERTS, SafetyMode.FULL, THREE_PAR, version=2008)
+    for _ in range(databases):
+        add_pair(flow, setup)
+    run_s(flow, SETTLE_S)
+    before = [flow.totals(row).transactions for row in range(databases)]
+    core_s, mirror_core_s = flow.totals(0).core_s, flow.stream_totals(0).core_s
+    run_s(flow, MEASURED_S)
+    done = arithmetic.total(flow.totals(source).transactions - was for source, was in enumerate(before))
+    threads = mirroring_threads(flow.source_setups, flow.stream_setups)
+    busy = arithmetic.total(flow.sources[:, [k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING]].ravel().tolist())
+    per_percent = 100.0 / MEASURED_S / THREE_PAR.cores
+    return ManyDatabasesMeasurement(
+        requests_per_s=done / MEASURED_S,
+        cpu_percent=(flow.totals(0).core_s - core_s) * per_percent,
+        mirror_cpu_percent=(flow.stream_totals(0).core_s - mirror_core_s) * per_percent,
+        threads=OTHER_THREADS + min(worker_threads(THREE_PAR.cores), threads[0] + PEAK_BUSY * busy),
+        mirroring_threads=threads[0],
+        mirror_threads=MIRROR_OTHER_THREADS + threads[1],
+        mirror_mirroring_threads=threads[1],
+    )
+
+
+def many_databases_rows() -> list[FigureRow]:
+    """Return the rows of this section."""
+    found = []
+    for databases in DATABASES:
+        ours = measure_databases(databases)
+        cells = {
+            "tps": ours.requests_per_s,
+            "cpu": ours.cpu_percent,
+            "mirror-cpu": ours.mirror_cpu_percent,
+            "threads": ours.threads,
+            "dbm-threads": ours.mirroring_threads,
+            "mirror-threads": ours.mirror_threads,
+            "mirror-dbm-threads": ours.mirror_mirroring_threads,
+        }
+        found += [number(f"MANY.{databases}.{name}", value) for name, value in cells.items()]
+    each = [measure_databases(databases).requests_per_s / databases for databases in DATABASES]
+    found.append(
+        statement(
+            "MANY.linear",
+            min(each) > 0.88 * max(each),
+            " / ".join(f"{rate:.0f}" for rate in each) + " requests/s for each database",
+        )
+    )
+    return found
