@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final, TypedDict
+
+from msgspec.structs import replace
 
 from engine.availability import replicas
 from engine.messages import SqlError

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Final
 
+from msgspec import structs
 from msgspec.structs import replace
 
 from engine.availability import commands as group_commands
@@ -87,7 +87,7 @@ def _name_current_database(machine: Machine, statement: s.Statement) -> s.Statem
     known = getattr(statement, "database", None) == "CURRENT" and machine.context.version >= CURRENT_DATABASE
     if not known or isinstance(statement, s.UseDatabase | s.Backup | s.Restore):
         return statement
-    made: s.Statement = dataclasses.replace(statement, **{"database": machine.session.database})  # noqa: PIE804
+    made: s.Statement = structs.replace(statement, **{"database": machine.session.database})  # noqa: PIE804
     return made
 
 

@@ -24,7 +24,10 @@ from engine.tsql.language.lexer import (
     make_near_error,
     name_of,
 )
+from engine.tsql.language.reserved_words import STOP_WORDS
 from engine.tsql.query import planner
+
+_NOT_IN_CURSOR: Final = tuple(STOP_WORDS)
 
 REFUSED_OF_MODULES: Final = frozenset({"ENCRYPTION", "VIEW_METADATA", "REPLICATION"})
 """Options of procedures and views that would change the catalog; they are refused."""
@@ -450,6 +453,58 @@ class Definitions(TokenReader):
         if not self.is_keyword("SELECT", "WITH") or not planner.check_statement(query, self.token.line):
             raise self.problem()
         return s.CreateView(name, query, verb)
+
+    # --- expressions and cursors
+
+    def check_variables(self, start: int, execute: bool = False) -> None:
+        """Check that every variable from token *start* on has been declared; 137 or 1087 if not.
+
+        In EXEC a name before `=` is a parameter of the procedure, unless it takes the return value directly
+        after the word EXEC.
+        """
+        behind = start + (self.tokens[start].upper in ("EXEC", "EXECUTE"))
+        planner.check_version(self.tokens[start : self.place], self.version)
+        for place in range(start, self.place):
+            token = self.tokens[place]
+            if token.kind != "variable" or token.text.startswith("@@") or token.text.lower() in self.declared:
+                continue
+            if execute and place > behind and self.tokens[place + 1].is_op("="):
+                continue
+            table = self.tokens[place - 1].upper in ("FROM", "INTO", "JOIN", "UPDATE", "INSERT", "DELETE")
+            raise SqlSyntaxError(token.line, 1087 if table and place else 137, token.text)
+
+    def expression(self, start: int, line: int) -> str:
+        """Return the text from token *start* on, which must be one value."""
+        text = self.text_between(start, self.place)
+        if not text:
+            raise self.problem()
+        planner.check_expression(text, line)
+        self.check_variables(start)
+        return text
+
+    def cursor(self, name: str, line: int) -> None:
+        """Parse the rest of DECLARE name CURSOR … FOR select."""
+        seen, options = False, []
+        while not self.is_keyword("FOR"):
+            options.append(self.token.upper)
+            seen = seen or self.is_keyword("CURSOR")
+            if self.token.kind == "end" or self.is_keyword(*_NOT_IN_CURSOR):
+                raise self.problem()
+            self.take()
+        if not seen:
+            raise self.problem()
+        for group in option_table.EXCLUSIVE:
+            chosen = [option for option in options if option in group]
+            if len(set(chosen)) > 1:
+                raise SqlSyntaxError(line, 1048, *chosen[:2])
+        self.take()
+        first = self.skim()
+        if self.tokens[first].upper == "WITH" and self.is_keyword("SELECT"):
+            self.skim()
+        text = self.text_between(first, self.place)
+        self.check_variables(first)
+        planner.check_statement(planner.without_cursor_options(text), line)
+        self.do(line, s.DeclareCursor(name, text, tuple(options)))
 
 
 # --- statements allowed in the body of a scalar function --------------------------------------------------

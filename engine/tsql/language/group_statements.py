@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from engine.tsql.language.statements import OnDatabase, Statement
 
 GroupOptions = tuple[tuple[str, str | tuple[str, ...]], ...]
@@ -13,15 +11,13 @@ SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL) has the name SECONDARY_ROLE ALLOW_CONNE
 """
 
 
-@dataclass(frozen=True, slots=True)
-class OnGroup(Statement):
+class OnGroup(Statement, frozen=True):
     """Statement about an availability group."""
 
     group: str
 
 
-@dataclass(frozen=True, slots=True)
-class AlterGroup(OnGroup):
+class AlterGroup(OnGroup, frozen=True):
     """ALTER AVAILABILITY GROUP.
 
     *action* is FAILOVER, FORCE, OFFLINE, JOIN, SET, GRANT, DENY, or a verb with DATABASE, REPLICA or LISTENER.
@@ -35,8 +31,7 @@ class AlterGroup(OnGroup):
     listener: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CreateGroup(OnGroup):
+class CreateGroup(OnGroup, frozen=True):
     """CREATE AVAILABILITY GROUP."""
 
     options: GroupOptions = ()
@@ -45,97 +40,81 @@ class CreateGroup(OnGroup):
     listener: tuple[str, GroupOptions] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DropGroup(OnGroup):
+class DropGroup(OnGroup, frozen=True):
     """DROP AVAILABILITY GROUP."""
 
 
-@dataclass(frozen=True, slots=True)
-class HadrJoin(OnDatabase):
+class HadrJoin(OnDatabase, frozen=True):
     """ALTER DATABASE … SET HADR AVAILABILITY GROUP = group."""
 
     group: str
 
 
-@dataclass(frozen=True, slots=True)
-class HadrOff(OnDatabase):
+class HadrOff(OnDatabase, frozen=True):
     """ALTER DATABASE … SET HADR OFF."""
 
 
-@dataclass(frozen=True, slots=True)
-class HadrSuspend(OnDatabase):
+class HadrSuspend(OnDatabase, frozen=True):
     """ALTER DATABASE … SET HADR SUSPEND."""
 
 
-@dataclass(frozen=True, slots=True)
-class HadrResume(OnDatabase):
+class HadrResume(OnDatabase, frozen=True):
     """ALTER DATABASE … SET HADR RESUME."""
 
 
 # --- statements about a mirroring session -----------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class PartnerSet(OnDatabase):
+class PartnerSet(OnDatabase, frozen=True):
     """SET PARTNER = 'address'."""
 
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class PartnerFailover(OnDatabase):
+class PartnerFailover(OnDatabase, frozen=True):
     """SET PARTNER FAILOVER."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartnerForce(OnDatabase):
+class PartnerForce(OnDatabase, frozen=True):
     """SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartnerOff(OnDatabase):
+class PartnerOff(OnDatabase, frozen=True):
     """SET PARTNER OFF."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartnerSuspend(OnDatabase):
+class PartnerSuspend(OnDatabase, frozen=True):
     """SET PARTNER SUSPEND."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartnerResume(OnDatabase):
+class PartnerResume(OnDatabase, frozen=True):
     """SET PARTNER RESUME."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartnerSafety(OnDatabase):
+class PartnerSafety(OnDatabase, frozen=True):
     """SET PARTNER SAFETY FULL or OFF."""
 
     level: str
     """FULL or OFF."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartnerTimeout(OnDatabase):
+class PartnerTimeout(OnDatabase, frozen=True):
     """SET PARTNER TIMEOUT, in seconds."""
 
     seconds: int
 
 
-@dataclass(frozen=True, slots=True)
-class RedoQueue(OnDatabase):
+class RedoQueue(OnDatabase, frozen=True):
     """SET PARTNER REDO_QUEUE, which is not documented."""
 
     limit_mb: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class WitnessSet(OnDatabase):
+class WitnessSet(OnDatabase, frozen=True):
     """SET WITNESS = 'address'."""
 
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class WitnessOff(OnDatabase):
+class WitnessOff(OnDatabase, frozen=True):
     """SET WITNESS OFF."""

@@ -12,6 +12,7 @@ from importlib import resources
 from typing import Final, NamedTuple
 
 from engine.messages import SqlError
+from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import Token
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
@@ -126,3 +127,49 @@ EXCLUSIVE: Final = (
     ("READ_ONLY", "SCROLL_LOCKS", "OPTIMISTIC"),
 )
 """Groups of mutually exclusive options of a cursor. Documented [DOC: DECLARE CURSOR]."""
+
+
+_FILE_LISTS = ("ON", "PRIMARY", "LOG", ",")
+
+
+def read_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pairs]:
+    """Return the file specifications of CREATE DATABASE, and the options outside the brackets."""
+    files: list[s.FileSpec] = []
+    options: list[tuple[str, s.Value]] = []
+    log, place = False, 0
+    while place < len(tokens):
+        word = tokens[place].upper()
+        if word == "(":
+            end = tokens.index(")", place)
+            files.append(s.FileSpec(read_file_properties(tokens[place + 1 : end]), log))
+            place = end + 1
+        elif word in _FILE_LISTS:
+            log = log or word == "LOG"
+            place += 1
+        else:
+            value = (
+                tokens[place + 1 : place + 3]
+                if tokens[place + 1 : place + 2] == ["="]
+                else tokens[place + 1 : place + 2]
+            )
+            options.append((word, value[-1] if value else None))
+            place += 1 + len(value)
+    return tuple(files), tuple(options)
+
+
+def read_file_properties(tokens: list[str]) -> tuple[tuple[str, str], ...]:
+    """Read `NAME , a , SIZE , 10 MB`: names in capitals, and values as ALTER DATABASE … ADD FILE has them.
+
+    The signs between them are all commas here (group_item).
+    """
+    parts: list[list[str]] = [[]]
+    for word in tokens:
+        if word == ",":
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    if len(parts) % 2 or not all(parts):
+        return ((")", ""),)  # not a property
+    return tuple(
+        (name[0].upper(), " ".join(value)) for name, value in zip(parts[::2], parts[1::2], strict=True)
+    )

@@ -16,6 +16,7 @@ from engine.tsql.language import group_statements as gs
 from engine.tsql.language import lexer
 from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import SqlSyntaxError, make_near_error, without_comments
+from engine.tsql.language.option_table import read_database_words
 from engine.tsql.language.permissions import COLUMNS, ON_SERVER
 
 Children = list[Any]
@@ -261,54 +262,8 @@ def _option(c: Children) -> tuple[str, object]:
 def _create_database(c: Children) -> s.Statement:
     parts = _merge_parts(c[1:])
     words = [word for part in c[1:] for word in part.get("words", ())]
-    files, options = _read_database_words(words)
+    files, options = read_database_words(words)
     return s.CreateDatabase(c[0], parts.get("snapshot_of"), parts.get("attach", ""), files, options)
-
-
-_FILE_LISTS = ("ON", "PRIMARY", "LOG", ",")
-
-
-def _read_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pairs]:
-    """Return the file specifications of CREATE DATABASE, and the options outside the brackets."""
-    files: list[s.FileSpec] = []
-    options: list[tuple[str, s.Value]] = []
-    log, place = False, 0
-    while place < len(tokens):
-        word = tokens[place].upper()
-        if word == "(":
-            end = tokens.index(")", place)
-            files.append(s.FileSpec(_read_file_properties(tokens[place + 1 : end]), log))
-            place = end + 1
-        elif word in _FILE_LISTS:
-            log = log or word == "LOG"
-            place += 1
-        else:
-            value = (
-                tokens[place + 1 : place + 3]
-                if tokens[place + 1 : place + 2] == ["="]
-                else tokens[place + 1 : place + 2]
-            )
-            options.append((word, value[-1] if value else None))
-            place += 1 + len(value)
-    return tuple(files), tuple(options)
-
-
-def _read_file_properties(tokens: list[str]) -> tuple[tuple[str, str], ...]:
-    """Read `NAME , a , SIZE , 10 MB`: names in capitals, and values as ALTER DATABASE … ADD FILE has them.
-
-    The signs between them are all commas here (group_item).
-    """
-    parts: list[list[str]] = [[]]
-    for word in tokens:
-        if word == ",":
-            parts.append([])
-        else:
-            parts[-1].append(word)
-    if len(parts) % 2 or not all(parts):
-        return ((")", ""),)  # not a property
-    return tuple(
-        (name[0].upper(), " ".join(value)) for name, value in zip(parts[::2], parts[1::2], strict=True)
-    )
 
 
 def _create_words(c: Children) -> Parts:

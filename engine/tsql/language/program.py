@@ -21,13 +21,12 @@ from engine.tsql.language.instructions import (
     RunStatement,
 )
 from engine.tsql.language.lexer import SqlSyntaxError, Token, TokenSequence, lexing, make_near_error, name_of
-from engine.tsql.language.option_table import EXCLUSIVE, LEVELS, SWITCHES
+from engine.tsql.language.option_table import LEVELS, SWITCHES
 from engine.tsql.language.reserved_words import (
     BROKER_PAIRS,
     COMMAND_PAIRS,
     COMMAND_WORDS,
     STATEMENT_WORDS,
-    STOP_WORDS,
 )
 from engine.tsql.query import planner
 
@@ -197,23 +196,6 @@ class _Compiler(Definitions):
             permissions.check(statement.permissions, line)
         self.check_variables(first, isinstance(statement, s.Execute))
         self.do(line, statement)
-
-    def check_variables(self, start: int, execute: bool = False) -> None:
-        """Check that every variable from token *start* on has been declared; 137 or 1087 if not.
-
-        In EXEC a name before `=` is a parameter of the procedure, unless it takes the return value directly
-        after the word EXEC.
-        """
-        behind = start + (self.tokens[start].upper in ("EXEC", "EXECUTE"))
-        planner.check_version(self.tokens[start : self.place], self.version)
-        for place in range(start, self.place):
-            token = self.tokens[place]
-            if token.kind != "variable" or token.text.startswith("@@") or token.text.lower() in self.declared:
-                continue
-            if execute and place > behind and self.tokens[place + 1].is_op("="):
-                continue
-            table = self.tokens[place - 1].upper in ("FROM", "INTO", "JOIN", "UPDATE", "INSERT", "DELETE")
-            raise SqlSyntaxError(token.line, 1087 if table and place else 137, token.text)
 
     def query(self) -> Generator[int, None, int]:
         """Parse a statement for sqlglot: first find its end, then check it; return the work that has been yielded."""
@@ -417,14 +399,6 @@ class _Compiler(Definitions):
 
     # --- simple statements with expressions
 
-    def expression(self, start: int, line: int) -> str:
-        text = self.text_between(start, self.place)
-        if not text:
-            raise self.problem()
-        planner.check_expression(text, line)
-        self.check_variables(start)
-        return text
-
     def print_text(self) -> None:
         line = self.take().line
         self.do(line, s.Print(self.expression(self.skim_expression(), line)))
@@ -535,30 +509,6 @@ class _Compiler(Definitions):
             default = self.expression(self.skim_expression(commas=True), line)
         return s.Declaration(name, kind, default)
 
-    def cursor(self, name: str, line: int) -> None:
-        """Parse the rest of DECLARE name CURSOR … FOR select."""
-        seen, options = False, []
-        while not self.is_keyword("FOR"):
-            options.append(self.token.upper)
-            seen = seen or self.is_keyword("CURSOR")
-            if self.token.kind == "end" or self.is_keyword(*_NOT_IN_CURSOR):
-                raise self.problem()
-            self.take()
-        if not seen:
-            raise self.problem()
-        for group in EXCLUSIVE:
-            chosen = [option for option in options if option in group]
-            if len(set(chosen)) > 1:
-                raise SqlSyntaxError(line, 1048, *chosen[:2])
-        self.take()
-        first = self.skim()
-        if self.tokens[first].upper == "WITH" and self.is_keyword("SELECT"):
-            self.skim()
-        text = self.text_between(first, self.place)
-        self.check_variables(first)
-        planner.check_statement(planner.without_cursor_options(text), line)
-        self.do(line, s.DeclareCursor(name, text, tuple(options)))
-
     def execute(self) -> None:
         following = self.peek()
         if following.upper == "AS":
@@ -605,7 +555,6 @@ class _Compiler(Definitions):
             self.command()
 
 
-_NOT_IN_CURSOR: Final = tuple(STOP_WORDS)
 _QUERIES: Final = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
 _BLOCKS: Final = {"BEGIN": _Compiler.begin, "IF": _Compiler.if_statement, "WHILE": _Compiler.while_loop}
 """Statements that contain others."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+
+class Variable(Struct, frozen=True):
     """`@name` in place of a value."""
 
     name: str
@@ -20,8 +20,7 @@ Pairs = tuple[tuple[str, Value], ...]
 """Options as name and value, in written order; a bare option has the value None."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """Any statement."""
 
 
@@ -29,8 +28,7 @@ class LogicalDevice(str):
     """Name of a backup device of sp_addumpdevice, in place of a file."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutputClause:
+class OutputClause(Struct, frozen=True):
     """Columns to select from the tables inserted and deleted, and their target: an INSERT target, or a grid if ""."""
 
     columns: str
@@ -40,23 +38,20 @@ class OutputClause:
 # --- options of a database ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class OnDatabase(Statement):
+class OnDatabase(Statement, frozen=True):
     """An ALTER DATABASE … SET statement."""
 
     database: str
 
 
-@dataclass(frozen=True, slots=True)
-class SetOption(OnDatabase):
+class SetOption(OnDatabase, frozen=True):
     """ALTER DATABASE … SET option [value] [WITH termination]."""
 
     options: tuple[tuple[str, str], ...]
     termination: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AlterFiles(OnDatabase):
+class AlterFiles(OnDatabase, frozen=True):
     """ALTER DATABASE with ADD FILE, ADD LOG FILE, MODIFY FILE, REMOVE FILE, MODIFY NAME, COLLATE and others."""
 
     action: str
@@ -66,8 +61,7 @@ class AlterFiles(OnDatabase):
 # --- endpoints, keys, certificates, logins --------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndpointStatement(Statement):
+class EndpointStatement(Statement, frozen=True, kw_only=True):
     """CREATE or ALTER ENDPOINT; None or () means an unspecified option."""
 
     name: str
@@ -85,18 +79,15 @@ class EndpointStatement(Statement):
     role: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateEndpoint(EndpointStatement):
+class CreateEndpoint(EndpointStatement, frozen=True, kw_only=True):
     """CREATE ENDPOINT … FOR DATABASE_MIRRORING."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlterEndpoint(EndpointStatement):
+class AlterEndpoint(EndpointStatement, frozen=True, kw_only=True):
     """ALTER ENDPOINT."""
 
 
-@dataclass(frozen=True, slots=True)
-class DropObject(Statement):
+class DropObject(Statement, frozen=True):
     """DROP ENDPOINT, LOGIN, USER, CERTIFICATE, DATABASE, MASTER KEY, TABLE …; *kind* in capitals."""
 
     kind: str
@@ -104,16 +95,14 @@ class DropObject(Statement):
     if_exists: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CreateSchema(Statement):
+class CreateSchema(Statement, frozen=True):
     """CREATE SCHEMA name AUTHORIZATION owner; without a name the schema has the owner's name."""
 
     name: str
     owner: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TransferObject(Statement):
+class TransferObject(Statement, frozen=True):
     """ALTER SCHEMA schema TRANSFER kind::name."""
 
     schema: str
@@ -121,8 +110,7 @@ class TransferObject(Statement):
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class AlterAuthorization(Statement):
+class AlterAuthorization(Statement, frozen=True):
     """ALTER AUTHORIZATION ON DATABASE."""
 
     kind: str
@@ -130,16 +118,14 @@ class AlterAuthorization(Statement):
     owner: str
 
 
-@dataclass(frozen=True, slots=True)
-class MasterKey(Statement):
+class MasterKey(Statement, frozen=True):
     """CREATE, ALTER, OPEN, CLOSE, BACKUP or RESTORE (SERVICE) MASTER KEY."""
 
     verb: str
     password: Value = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateCertificate(Statement):
+class CreateCertificate(Statement, frozen=True, kw_only=True):
     """CREATE CERTIFICATE, from a file or self-signed."""
 
     name: str
@@ -155,8 +141,7 @@ class CreateCertificate(Statement):
     """Password of the private key's file."""
 
 
-@dataclass(frozen=True, slots=True)
-class BackupCertificate(Statement):
+class BackupCertificate(Statement, frozen=True):
     """BACKUP CERTIFICATE … TO FILE."""
 
     name: str
@@ -168,8 +153,7 @@ class BackupCertificate(Statement):
     """Password that protects the private key in the database."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoginStatement(Statement):
+class LoginStatement(Statement, frozen=True, kw_only=True):
     """CREATE or ALTER LOGIN."""
 
     name: str
@@ -181,18 +165,15 @@ class LoginStatement(Statement):
     options: Pairs = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateLogin(LoginStatement):
+class CreateLogin(LoginStatement, frozen=True, kw_only=True):
     """CREATE LOGIN."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlterLogin(LoginStatement):
+class AlterLogin(LoginStatement, frozen=True, kw_only=True):
     """ALTER LOGIN."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserStatement(Statement):
+class UserStatement(Statement, frozen=True, kw_only=True):
     """CREATE or ALTER USER."""
 
     name: str
@@ -201,18 +182,15 @@ class UserStatement(Statement):
     options: Pairs = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreateUser(UserStatement):
+class CreateUser(UserStatement, frozen=True, kw_only=True):
     """CREATE USER."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlterUser(UserStatement):
+class AlterUser(UserStatement, frozen=True, kw_only=True):
     """ALTER USER."""
 
 
-@dataclass(frozen=True, slots=True)
-class AlterEventSession(Statement):
+class AlterEventSession(Statement, frozen=True):
     """ALTER EVENT SESSION name ON SERVER STATE = START or STOP, or WITH (STARTUP_STATE = ON or OFF)."""
 
     name: str
@@ -220,16 +198,14 @@ class AlterEventSession(Statement):
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterProperty(Statement):
+class ClusterProperty(Statement, frozen=True):
     """ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY name = value."""
 
     name: str
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Permission(Statement):
+class Permission(Statement, frozen=True):
     """GRANT, REVOKE or DENY; *kind* and *name* are the words before and after `::` (or SERVER)."""
 
     verb: str
@@ -239,8 +215,7 @@ class Permission(Statement):
     grantees: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeRole(Statement):
+class ChangeRole(Statement, frozen=True):
     """CREATE, ALTER or DROP of a role of the database or the *server*."""
 
     verb: str
@@ -256,8 +231,7 @@ class ChangeRole(Statement):
 # --- backup, restore, databases -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Backup(Statement):
+class Backup(Statement, frozen=True):
     """BACKUP DATABASE or BACKUP LOG."""
 
     what: str
@@ -271,8 +245,7 @@ class Backup(Statement):
         return f"BACKUP {self.what}"
 
 
-@dataclass(frozen=True, slots=True)
-class Restore(Statement):
+class Restore(Statement, frozen=True):
     """RESTORE DATABASE or RESTORE LOG; without a device for the form that only recovers."""
 
     what: str
@@ -288,8 +261,7 @@ class Restore(Statement):
         return f"RESTORE {self.what}"
 
 
-@dataclass(frozen=True, slots=True)
-class RestoreInfo(Statement):
+class RestoreInfo(Statement, frozen=True):
     """RESTORE HEADERONLY, FILELISTONLY, LABELONLY or VERIFYONLY."""
 
     what: str
@@ -302,16 +274,14 @@ class RestoreInfo(Statement):
         return f"RESTORE {self.what}"
 
 
-@dataclass(frozen=True, slots=True)
-class FileSpec:
+class FileSpec(Struct, frozen=True):
     """File of CREATE DATABASE: its properties by name in capitals, and whether it follows LOG ON."""
 
     properties: tuple[tuple[str, str], ...]
     log: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CreateDatabase(Statement):
+class CreateDatabase(Statement, frozen=True):
     """CREATE DATABASE."""
 
     name: str
@@ -323,8 +293,7 @@ class CreateDatabase(Statement):
     """Words outside the file list, with their values."""
 
 
-@dataclass(frozen=True, slots=True)
-class CreateEncryptionKey(Statement):
+class CreateEncryptionKey(Statement, frozen=True):
     """CREATE DATABASE ENCRYPTION KEY … BY SERVER CERTIFICATE, in its database."""
 
     algorithm: str
@@ -334,22 +303,19 @@ class CreateEncryptionKey(Statement):
 # --- the instance ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Shutdown(Statement):
+class Shutdown(Statement, frozen=True):
     """SHUTDOWN [WITH NOWAIT]."""
 
     nowait: bool
 
 
-@dataclass(frozen=True, slots=True)
-class UseDatabase(Statement):
+class UseDatabase(Statement, frozen=True):
     """USE database."""
 
     database: str
 
 
-@dataclass(frozen=True, slots=True)
-class Dbcc(Statement):
+class Dbcc(Statement, frozen=True):
     """DBCC command (arguments) WITH options."""
 
     command: str
@@ -357,26 +323,22 @@ class Dbcc(Statement):
     options: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Reconfigure(Statement):
+class Reconfigure(Statement, frozen=True):
     """RECONFIGURE."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint(Statement):
+class Checkpoint(Statement, frozen=True):
     """CHECKPOINT."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kill(Statement):
+class Kill(Statement, frozen=True):
     """KILL session."""
 
     spid: Value
     status_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Transaction(Statement):
+class Transaction(Statement, frozen=True):
     """BEGIN, COMMIT, ROLLBACK or SAVE of a transaction."""
 
     verb: str
@@ -384,8 +346,7 @@ class Transaction(Statement):
     delayed_durability: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Waitfor(Statement):
+class Waitfor(Statement, frozen=True):
     """WAITFOR DELAY or WAITFOR TIME."""
 
     kind: str
@@ -395,8 +356,7 @@ class Waitfor(Statement):
 # --- the language ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(Struct, frozen=True):
     """Variable of a DECLARE; *columns* is the text of a table variable's columns."""
 
     name: str
@@ -405,23 +365,20 @@ class Declaration:
     columns: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Declare(Statement):
+class Declare(Statement, frozen=True):
     """DECLARE of variables."""
 
     variables: tuple[Declaration, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Assign(Statement):
+class Assign(Statement, frozen=True):
     """SET @name = expression."""
 
     name: str
     expression: str
 
 
-@dataclass(frozen=True, slots=True)
-class SetSession(Statement):
+class SetSession(Statement, frozen=True):
     """SET NOCOUNT ON and similar; *words* in capitals."""
 
     words: tuple[str, ...]
@@ -430,23 +387,20 @@ class SetSession(Statement):
     """Table name for IDENTITY_INSERT, as written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Print(Statement):
+class Print(Statement, frozen=True):
     """PRINT."""
 
     expression: str
 
 
-@dataclass(frozen=True, slots=True)
-class QueryStatement(Statement):
+class QueryStatement(Statement, frozen=True):
     """SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE: text for sqlglot, without its OUTPUT clause."""
 
     text: str
     output: OutputClause | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ProcedureParameter:
+class ProcedureParameter(Struct, frozen=True):
     """Parameter of a procedure; *default* is the text of a value, or empty."""
 
     name: str
@@ -455,20 +409,18 @@ class ProcedureParameter:
     output: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CreateProcedure(Statement):
+class CreateProcedure(Statement, frozen=True):
     """CREATE, ALTER or CREATE OR ALTER PROCEDURE; *body* starts on its line in the batch."""
 
     name: tuple[str, ...]
     parameters: tuple[ProcedureParameter, ...]
     body: str
     verb: str = "CREATE"
-    program: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    program: tuple[Any, ...] = ()
     """Instructions of the body; names are resolved at creation."""
 
 
-@dataclass(frozen=True, slots=True)
-class CreateFunction(Statement):
+class CreateFunction(Statement, frozen=True):
     """CREATE or ALTER FUNCTION: RETURN of an expression of the type *returns* or of a query, or a *body*."""
 
     name: tuple[str, ...]
@@ -478,12 +430,11 @@ class CreateFunction(Statement):
     verb: str = "CREATE"
     body: str = ""
     """BEGIN … END with more than RETURN, on the lines of the batch; *returned* is empty then."""
-    program: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    program: tuple[Any, ...] = ()
     """Instructions of the body; names are resolved at creation."""
 
 
-@dataclass(frozen=True, slots=True)
-class CreateView(Statement):
+class CreateView(Statement, frozen=True):
     """CREATE VIEW or ALTER VIEW."""
 
     name: tuple[str, ...]
@@ -491,8 +442,7 @@ class CreateView(Statement):
     verb: str = "CREATE"
 
 
-@dataclass(frozen=True, slots=True)
-class CreateTable(Statement):
+class CreateTable(Statement, frozen=True):
     """CREATE TABLE; *columns* is the text including its brackets."""
 
     name: tuple[str, ...]
@@ -500,8 +450,7 @@ class CreateTable(Statement):
     options: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CreateIndex(Statement):
+class CreateIndex(Statement, frozen=True):
     """Index of a table; only a unique one changes results."""
 
     table: tuple[str, ...]
@@ -516,8 +465,7 @@ class CreateIndex(Statement):
     options: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AlterTable(Statement):
+class AlterTable(Statement, frozen=True):
     """Columns and constraints to add, as text in brackets, or names of columns or a constraint to drop."""
 
     name: tuple[str, ...]
@@ -533,16 +481,14 @@ class AlterTable(Statement):
     if_exists: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DropIndex(Statement):
+class DropIndex(Statement, frozen=True):
     """DROP INDEX index ON table; *indexes*: (name, table) of each."""
 
     indexes: tuple[tuple[str, tuple[str, ...]], ...]
     if_exists: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """Argument of a procedure; an empty name means by position."""
 
     name: str
@@ -554,8 +500,7 @@ class Argument:
     """True for DEFAULT instead of a value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Execute(Statement):
+class Execute(Statement, frozen=True):
     """EXEC procedure. *target* is set for a procedure whose name is in a variable."""
 
     procedure: str
@@ -564,24 +509,21 @@ class Execute(Statement):
     target: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExecuteString(Statement):
+class ExecuteString(Statement, frozen=True):
     """EXEC ('…' + @text) [AT linked_server]."""
 
     expression: str
     linked_server: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class InsertExec(Statement):
+class InsertExec(Statement, frozen=True):
     """INSERT target EXEC …: the rows of a procedure go into a table."""
 
     target: str
     source: Execute | ExecuteString
 
 
-@dataclass(frozen=True, slots=True)
-class Raiserror(Statement):
+class Raiserror(Statement, frozen=True):
     """RAISERROR."""
 
     message: Value
@@ -593,8 +535,7 @@ class Raiserror(Statement):
     """Number of the old form without brackets."""
 
 
-@dataclass(frozen=True, slots=True)
-class Throw(Statement):
+class Throw(Statement, frozen=True):
     """THROW number, message, state; all None: raise the caught error again."""
 
     number: Value = None
@@ -602,8 +543,7 @@ class Throw(Statement):
     state: Value = None
 
 
-@dataclass(frozen=True, slots=True)
-class DeclareCursor(Statement):
+class DeclareCursor(Statement, frozen=True):
     """DECLARE name CURSOR, SET @name = CURSOR; *options* in capitals: LOCAL, STATIC, SCROLL and others."""
 
     name: str
@@ -611,16 +551,14 @@ class DeclareCursor(Statement):
     options: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CursorAction(Statement):
+class CursorAction(Statement, frozen=True):
     """OPEN, CLOSE or DEALLOCATE of a cursor."""
 
     verb: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class FetchCursor(Statement):
+class FetchCursor(Statement, frozen=True):
     """FETCH from a cursor."""
 
     direction: str
@@ -629,28 +567,24 @@ class FetchCursor(Statement):
     into: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Return(Statement):
+class Return(Statement, frozen=True):
     """RETURN [value]."""
 
     expression: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExecuteAs(Statement):
+class ExecuteAs(Statement, frozen=True):
     """EXECUTE AS LOGIN or USER = 'name'."""
 
     kind: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Revert(Statement):
+class Revert(Statement, frozen=True):
     """REVERT of EXECUTE AS."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnsimulatedStatement(Statement):
+class UnsimulatedStatement(Statement, frozen=True):
     """Valid statement that is not simulated; *what* names it."""
 
     what: str

@@ -13,7 +13,8 @@ from engine.tsql.batches import ledger
 from engine.tsql.batches.ledger import Record
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.values import Scalar, guid_text, to_text
+from engine.tsql.scalars.types import guid_text
+from engine.tsql.scalars.values import Scalar, to_text
 
 
 def job_named(call: ProcedureCall) -> str:

@@ -10,7 +10,6 @@ from sqlglot import exp
 from engine.messages import SqlError
 from engine.tsql.catalog.shapes import SHAPES, TABLE_FUNCTIONS, columns_in
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.query.syntax_normalization import COPIED_MAX, cells, projection_name, size
 from engine.tsql.scalars import xpath
 
 PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
@@ -487,3 +486,28 @@ def _expand_stars(select: exp.Select, alias: str, uses: Mapping[str, exp.Expr]) 
         else:
             shown.append(projection)
     select.set("expressions", shown)
+
+
+COPIED_MAX: Final = 4_000
+"""Maximum parts of a query copied for APPLY and PIVOT before message 8623. Assumed."""
+
+
+def cells(row: exp.Expr) -> list[exp.Expr]:
+    """Return the values of one row of VALUES; a row of one value is a parenthesis."""
+    return (
+        list(row.expressions)
+        if isinstance(row, exp.Tuple)
+        else [row.this if isinstance(row, exp.Paren) else row]
+    )
+
+
+def projection_name(projection: exp.Expr) -> str:
+    """Return the name of a result column; "" without one."""
+    if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Column):
+        return str(projection.this.name)  # name = value
+    return str(projection.alias_or_name)
+
+
+def size(tree: exp.Expr) -> int:
+    """Count the nodes of a tree."""
+    return sum(1 for _ in tree.walk())

@@ -514,3 +514,20 @@ def alias_queries(tree: exp.Expr) -> None:
             named = exp.Alias(alias=name)
             query.replace(named)
             named.set("this", query)
+
+
+def join_first(select: exp.Expr) -> None:
+    """Evaluate join conditions before a WHERE that may fail: SQLite would evaluate WHERE first, and divide by zero."""
+    where, joins = select.args.get("where"), select.args.get("joins") or ()
+    if where is None or not any(_may_fail(call) for call in where.find_all(exp.Anonymous)):
+        return
+    inner = [join for join in joins if not join.side and isinstance(join.args.get("on"), exp.Expr)]
+    if inner and not any(join.side for join in joins):
+        conditions = [join.args["on"].pop() for join in inner]
+        where.set("this", exp.and_(*conditions, where.this, copy=False))
+
+
+def _may_fail(call: exp.Anonymous) -> bool:
+    if call.this == "t_operate":
+        return call.expressions[0].name in ("/", "%")
+    return call.this in ("t_div", "t_mod", "t_convert")

@@ -9,9 +9,8 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query import forms
-from engine.tsql.query.apply import apply, call
+from engine.tsql.query.apply import COPIED_MAX, apply, call, cells, projection_name, size
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.query.syntax_normalization import COPIED_MAX, cells, projection_name, size
 
 RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous, exp.CTE)
 """Nodes that need reshaping; other trees stay unchanged."""
@@ -346,3 +345,21 @@ def _count_levels(
     with_clause.set(
         "expressions", [*with_clause.expressions[: place + 1], plain, *with_clause.expressions[place + 1 :]]
     )
+
+
+def convert_insert_values(values: exp.Values) -> exp.Expr:
+    """Convert VALUES of an INSERT to a query."""
+    if len(values.expressions) <= ROWS_AS_SELECTS_MAX:
+        return as_selects(values)
+    names = [exp.to_identifier(f"c{at}", quoted=True) for at in range(len(values.expressions[0].expressions))]
+    alias = exp.TableAlias(this=exp.to_identifier("rows", quoted=True), columns=names)
+    rows = exp.Values(expressions=list(values.expressions), alias=alias)
+    return exp.Select(expressions=[exp.Star()], from_=exp.From(this=rows))
+
+
+def is_default(node: exp.Expr | None) -> bool:
+    """Return whether the value is the word DEFAULT."""
+    bare = isinstance(node, exp.Var) or (
+        isinstance(node, exp.Column) and not node.table and not node.this.args.get("quoted")
+    )
+    return bare and node is not None and node.name.upper() == "DEFAULT"

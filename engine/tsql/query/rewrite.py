@@ -12,6 +12,7 @@ from engine.tsql.query import forjson, forms, grouping_sets
 from engine.tsql.query.apply import PACKED, check_path
 from engine.tsql.query.bind import bind_query
 from engine.tsql.query.cost_tree import cost_of
+from engine.tsql.query.forms import join_first
 from engine.tsql.query.infer import DATE_PART_FIRST
 from engine.tsql.query.plans import (
     CODE_POINTS,
@@ -451,17 +452,6 @@ def _rewrite_hex(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     return exp.HexString(this=digits if len(digits) % 2 == 0 else "0" + digits)
 
 
-def _join_first(select: exp.Expr) -> None:
-    """Evaluate join conditions before a WHERE that may fail: SQLite would evaluate WHERE first, and divide by zero."""
-    where, joins = select.args.get("where"), select.args.get("joins") or ()
-    if where is None or not any(_may_fail(call) for call in where.find_all(exp.Anonymous)):
-        return
-    inner = [join for join in joins if not join.side and isinstance(join.args.get("on"), exp.Expr)]
-    if inner and not any(join.side for join in joins):
-        conditions = [join.args["on"].pop() for join in inner]
-        where.set("this", exp.and_(*conditions, where.this, copy=False))
-
-
 def _hand_on_constants(select: exp.Expr) -> None:
     """Add a.x = 5 to a.x = b.x AND b.x = 5, so that table a need not be scanned."""
     where, joins = select.args.get("where"), select.args.get("joins") or ()
@@ -507,12 +497,6 @@ def _unwrap(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _may_fail(call: exp.Anonymous) -> bool:
-    if call.this == "t_operate":
-        return call.expressions[0].name in ("/", "%")
-    return call.this in ("t_div", "t_mod", "t_convert")
-
-
 def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Remove parts without an equivalent in SQLite, such as hints and options; FOR XML becomes one string."""
     node.set("options", None)
@@ -526,7 +510,7 @@ def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         )
     ):
         _collate_projections(node)
-    _join_first(node)
+    join_first(node)
     _hand_on_constants(node)
     limit = node.args.get("limit")
     options = limit.args.get("limit_options") if limit is not None else None

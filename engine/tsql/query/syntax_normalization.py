@@ -471,33 +471,6 @@ def _end_of_value(tokens: tuple[Token, ...], index: int) -> int:
     return index
 
 
-# --- tree helpers that several rewritings of a query share ------------------------------------------------
-
-COPIED_MAX: Final = 4_000
-"""Maximum parts of a query copied for APPLY and PIVOT before message 8623. Assumed."""
-
-
-def cells(row: exp.Expr) -> list[exp.Expr]:
-    """Return the values of one row of VALUES; a row of one value is a parenthesis."""
-    return (
-        list(row.expressions)
-        if isinstance(row, exp.Tuple)
-        else [row.this if isinstance(row, exp.Paren) else row]
-    )
-
-
-def projection_name(projection: exp.Expr) -> str:
-    """Return the name of a result column; "" without one."""
-    if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Column):
-        return str(projection.this.name)  # name = value
-    return str(projection.alias_or_name)
-
-
-def size(tree: exp.Expr) -> int:
-    """Count the nodes of a tree."""
-    return sum(1 for _ in tree.walk())
-
-
 JSON_FRAGMENTS: Final = (
     "json_query",
     "json_modify",

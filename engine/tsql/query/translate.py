@@ -28,7 +28,7 @@ from engine.tsql.query.plans import (
     TableRef,
     UnsimulatedFeatureError,
 )
-from engine.tsql.query.reshape import ROWS_AS_SELECTS_MAX, as_selects
+from engine.tsql.query.reshape import convert_insert_values, is_default
 from engine.tsql.query.rewrite import rewriting
 from engine.tsql.query.syntax_normalization import UnreadableTextError, name_plain_calls, read_query
 from engine.tsql.query.translation_context import RewrittenQuery, table_ref, variable_name
@@ -322,13 +322,13 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
             (place, at)
             for place, row in enumerate(source.expressions)
             for at, cell in enumerate(row.expressions)
-            if _is_default(cell)
+            if is_default(cell)
         )
         for place, at in defaulted:
             source.expressions[place].expressions[at].replace(exp.Null())
         if len(source.expressions) > VALUES_MAX:
             raise SqlError(10738)
-        source = _convert_insert_values(source)
+        source = convert_insert_values(source)
     with_ = tree.args.get("with_")
     if with_ is not None:
         source.set("with_", with_)
@@ -339,26 +339,8 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
     return replace(made, defaulted=defaulted) if defaulted else made
 
 
-def _convert_insert_values(values: exp.Values) -> exp.Expr:
-    """Convert VALUES of an INSERT to a query."""
-    if len(values.expressions) <= ROWS_AS_SELECTS_MAX:
-        return as_selects(values)
-    names = [exp.to_identifier(f"c{at}", quoted=True) for at in range(len(values.expressions[0].expressions))]
-    alias = exp.TableAlias(this=exp.to_identifier("rows", quoted=True), columns=names)
-    rows = exp.Values(expressions=list(values.expressions), alias=alias)
-    return exp.Select(expressions=[exp.Star()], from_=exp.From(this=rows))
-
-
 VALUES_MAX: Final = 1_000
 """Maximum rows of VALUES in an INSERT. Documented [DOC: table value constructor]."""
-
-
-def _is_default(node: exp.Expr | None) -> bool:
-    """Return whether the value is the word DEFAULT."""
-    bare = isinstance(node, exp.Var) or (
-        isinstance(node, exp.Column) and not node.table and not node.this.args.get("quoted")
-    )
-    return bare and node is not None and node.name.upper() == "DEFAULT"
 
 
 def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
@@ -368,7 +350,7 @@ def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
         raise SqlError(102, "*")
     if tree.args.get("returning") is not None:
         raise UnsimulatedFeatureError("this form of UPDATE … OUTPUT")
-    defaulted = tuple((-1, at) for at, pair in enumerate(pairs, start=1) if _is_default(pair.expression))
+    defaulted = tuple((-1, at) for at, pair in enumerate(pairs, start=1) if is_default(pair.expression))
     for _, at in defaulted:
         pairs[at - 1].set("expression", exp.Null())
     values = [pair.expression for pair in (*pairs, *variables)]

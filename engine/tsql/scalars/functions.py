@@ -15,12 +15,11 @@ from engine.messages import SqlError
 from engine.tsql.scalars import date_values, dates, formats, json_values, operators, xpath
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.like_patterns import like_exact, patindex, patindex_exact
-from engine.tsql.scalars.types import DECIMALS, FIXED_LENGTHS, INT, SCALED, WIDE, nvarchar, type_of
+from engine.tsql.scalars.types import DECIMALS, FIXED_LENGTHS, INT, SCALED, WIDE, code_page, nvarchar, type_of
 from engine.tsql.scalars.values import (
     MARK,
     TEXT_LIMIT,
     Scalar,
-    code_page,
     comparable,
     compare,
     convert,

@@ -484,3 +484,28 @@ def parse_type(text: str) -> tuple[str, int | None, int | None]:
     if kind.name in DECIMALS:
         return "decimal", kind.precision, kind.scale
     return kind.name, kind.length or None, kind.scale or None
+
+
+# --- bytes of identifiers and of texts ---------------------------------------------------------------------
+
+GUID_TEXT: Final = re.compile(
+    r"\{?([0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12})\}?.{0,200}", re.IGNORECASE | re.DOTALL
+)
+
+
+def guid_text(value: bytes) -> str:
+    """Format sixteen bytes as a uniqueidentifier: its first three numbers have their last byte first."""
+    raw = value[:16].ljust(16, b"\0")
+    digits = (raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]).hex().upper()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def guid_bytes(text: str) -> bytes:
+    """Return the sixteen bytes of a uniqueidentifier that matches GUID_TEXT."""
+    raw = bytes.fromhex(text.replace("-", ""))
+    return raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]
+
+
+def code_page(text: str) -> bytes:
+    """Return the text as varchar holds it: code page 1252 of the default collation."""
+    return text.encode("cp1252", "replace")

@@ -26,12 +26,16 @@ from engine.tsql.scalars.types import (
     FLOAT,
     FLOAT_DIGITS,
     FLOATS,
+    GUID_TEXT,
     INT_RANGES,
     MAX,
     MONEYS,
     WHOLE_DIGITS,
     WIDE,
     SqlType,
+    code_page,
+    guid_bytes,
+    guid_text,
     of_literal,
     remove_marks,
     type_of,
@@ -81,7 +85,7 @@ def convert(
     if target.name == "uniqueidentifier":
         if isinstance(value, bytes):
             return guid_text(value)
-        match = _GUID.fullmatch(to_text(value))
+        match = GUID_TEXT.fullmatch(to_text(value))
         if match is None:
             raise SqlError(8169)
         return match[1].upper()
@@ -290,23 +294,6 @@ def _to_float(value: Scalar, name: str, source: SqlType | None) -> float:
 
 # --- binary ----------------------------------------------------------------------------------------------
 
-_GUID: Final = re.compile(
-    r"\{?([0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12})\}?.{0,200}", re.IGNORECASE | re.DOTALL
-)
-
-
-def guid_text(value: bytes) -> str:
-    """Format sixteen bytes as a uniqueidentifier: its first three numbers have their last byte first."""
-    raw = value[:16].ljust(16, b"\0")
-    digits = (raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]).hex().upper()
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
-
-
-def _guid_bytes(text: str) -> bytes:
-    raw = bytes.fromhex(text.replace("-", ""))
-    return raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]
-
-
 _WIDTHS: Final = {"bit": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 
 
@@ -334,21 +321,16 @@ def _bytes_of(value: Scalar, style: int | None, source: SqlType | None) -> bytes
         moment = date_values.fit_to_type(date_values.parse_held_value(value), DATETIME)
         thirds = (moment.ticks * 300 + TICKS_PER_S // 2) // TICKS_PER_S
         return (moment.day - EPOCH).to_bytes(4, "big", signed=True) + thirds.to_bytes(4, "big")
-    if source is not None and source.name == "uniqueidentifier" and _GUID.fullmatch(text):
-        return _guid_bytes(text)
+    if source is not None and source.name == "uniqueidentifier" and GUID_TEXT.fullmatch(text):
+        return guid_bytes(text)
     if style in (1, 2):
         digits = text[2:] if style == 1 and text[:2].lower() == "0x" else text
         if len(digits) % 2 or re.search(r"[^0-9A-Fa-f]", digits) or (style == 1 and digits is text):
             raise SqlError(8114, name_of(value, source), "varbinary")
         return bytes.fromhex(digits)
-    if source is None and _GUID.fullmatch(text) and len(text) == 36:
-        return _guid_bytes(text)
+    if source is None and GUID_TEXT.fullmatch(text) and len(text) == 36:
+        return guid_bytes(text)
     return text.encode("utf-16-le") if source is None or source.name in WIDE else code_page(text)
-
-
-def code_page(text: str) -> bytes:
-    """Return the text as varchar holds it: code page 1252 of the default collation."""
-    return text.encode("cp1252", "replace")
 
 
 # --- dates -----------------------------------------------------------------------------------------------
