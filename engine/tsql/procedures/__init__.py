@@ -25,6 +25,7 @@ from engine.tsql.procedures import (
     mirroring_monitor,
     object_help,
     odbc,
+    queries,
     sp_who,
 )
 from engine.tsql.procedures.call import (
@@ -244,6 +245,7 @@ _RUN: Final[Procedures] = {
     **job_help.PROCEDURES,
     **messages.PROCEDURES,
     **mirroring_monitor.PROCEDURES,
+    **queries.PROCEDURES,
 }
 
 PROCEDURES: Final = {

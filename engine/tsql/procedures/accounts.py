@@ -115,12 +115,6 @@ def _drop(call: ProcedureCall) -> None:
     call.append_messages(jobs.drop_linked_server(call.world, call.server, call.text("@server")))
 
 
-def _list(call: ProcedureCall) -> None:
-    names = (call.server, *call.world.instances[call.server].linked_servers)
-    rows = [(name, "SQLNCLI", "SQL Server", name) for name in names]
-    call.show(("SRV_NAME", "SRV_PROVIDERNAME", "SRV_PRODUCT", "SRV_DATASOURCE"), rows)
-
-
 def _help(call: ProcedureCall) -> None:
     """Execute sp_helpserver: the server itself has the id 0 [DOC: sp_helpserver]; the time-outs are the usual ones."""
     wanted = call.text("@server").lower()
@@ -201,7 +195,6 @@ PROCEDURES: Final[Procedures] = {
     "sp_addlinkedserver": _add,
     "sp_addserver": _refuse,
     "sp_dropserver": _drop,
-    "sp_linkedservers": _list,
     "sp_helpserver": _help,
     "sp_serveroption": _option,
     "sp_addlinkedsrvlogin": _map_login,

@@ -129,54 +129,10 @@ def _help_file(call: ProcedureCall) -> None:
     _show_files(call, _rows(call, "sys.database_files"))
 
 
-def _databases(call: ProcedureCall) -> None:
-    """Execute sp_databases: sizes in KB, of the databases that are open."""
-    sizes: dict[Scalar, int] = {}
-    for file in _rows(call, "sys.master_files"):
-        sizes[file["database_id"]] = sizes.get(file["database_id"], 0) + 8 * int(str(file["size"] or 0))
-    rows = [
-        (row["name"], sizes.get(row["database_id"]), None)
-        for row in _rows(call, "sys.databases")
-        if row["state_desc"] == "ONLINE"
-    ]
-    call.show(("DATABASE_NAME", "DATABASE_SIZE", "REMARKS"), rows)
-
-
-def _lock(call: ProcedureCall) -> None:
-    """Execute sp_lock [spid]: the locks on this server, in the short words of the time before sys.dm_tran_locks."""
-    wanted = call.text("@spid1")
-    rows = [
-        (
-            row["request_session_id"],
-            row["resource_database_id"],
-            row["resource_associated_entity_id"] if row["resource_type"] == "OBJECT" else 0,
-            int(row["resource_type"] in ("KEY",)),
-            {"DATABASE": "DB", "OBJECT": "TAB", "PAGE": "PAG", "APPLICATION": "APP"}.get(
-                to_text(row["resource_type"]), row["resource_type"]
-            ),
-            row["resource_description"],
-            row["request_mode"],
-            row["request_status"],
-        )
-        for row in _rows(call, "sys.dm_tran_locks")
-        if not wanted or to_text(row["request_session_id"]) == wanted
-    ]
-    call.show(("spid", "dbid", "ObjId", "IndId", "Type", "Resource", "Mode", "Status"), rows)
-
-
 def _fixed_drives(call: ProcedureCall) -> None:
     """Execute xp_fixeddrives: drives with their free megabytes."""
     rows = [(letter, int(free / 1024.0)) for letter, free in volumes.list_free_kb(call.world, call.server)]
     call.show(("drive", "MB free"), rows)
-
-
-def _help_logins(call: ProcedureCall) -> None:
-    rows = [
-        (row["name"], "SQL" if row["type"] == "S" else "NT", row["default_database_name"])
-        for row in _rows(call, "sys.server_principals")
-        if row["type"] in ("S", "U")
-    ]
-    call.show(("LoginName", "Type", "DefDBName"), rows)
 
 
 def _change_users_login(call: ProcedureCall) -> None:
@@ -474,10 +430,7 @@ PROCEDURES: Final[Procedures] = {
     "sp_helpdb": _help_database,
     "sp_changedbowner": _change_owner,
     "sp_helpfile": _help_file,
-    "sp_databases": _databases,
-    "sp_lock": _lock,
     "xp_fixeddrives": _fixed_drives,
-    "sp_helplogins": _help_logins,
     "sp_change_users_login": _change_users_login,
     "sp_helptext": _help_text,
     "xp_msver": _version,

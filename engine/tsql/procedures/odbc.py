@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import partial
 from typing import Final
 
 from engine.constants import PRODUCT
@@ -65,7 +64,6 @@ MOMENTS_OF_3: Final = {
 For procedures older than 2008, its date and time types are texts [DOC: data type support for date and time].
 """
 WIDE: Final = frozenset({"nchar", "nvarchar"})
-KINDS: Final = {"U": "TABLE", "V": "VIEW", "S": "SYSTEM TABLE"}
 
 
 def _rows(call: ProcedureCall, view: str) -> list[Record]:
@@ -103,31 +101,6 @@ def _objects(
 
 def _database(call: ProcedureCall) -> str:
     return call.database or call.machine.session.database
-
-
-def _tables(call: ProcedureCall) -> None:
-    """Execute sp_tables: tables and views; with % alone for one of the three names the names themselves."""
-    names = ("TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "TABLE_TYPE", "REMARKS")
-    name, owner, database, kinds = (
-        call.arguments.get(key) for key in ("@table_name", "@table_owner", "@table_qualifier", "@table_type")
-    )
-    rows: list[tuple[Scalar, ...]]
-    if database == "%" and name == "" and owner == "":
-        rows = [(row["name"], None, None, None, None) for row in _rows(call, "sys.databases")]
-    elif owner == "%" and name == "" and not database:
-        rows = [(None, schema, None, None, None) for schema in _schemas(call).values()]
-    elif kinds == "%" and name == "" and owner == "":
-        rows = [(None, None, None, kind, None) for kind in sorted(KINDS.values())]
-    else:
-        asked = to_text(kinds or "").upper()
-        rows = [
-            (_database(call), schema, table, KINDS[kind], None)
-            for schema, table, kind in _objects(call).values()
-            if _matches(name, table)
-            and _matches(owner, schema)
-            and (not asked or asked == "%" or f"'{KINDS[kind]}'" in asked)
-        ]
-    call.show(names, sorted(rows, key=lambda row: [to_text(value or "") for value in (row[3], *row[:3])]))
 
 
 def _columns(call: ProcedureCall) -> None:
@@ -261,89 +234,6 @@ def _keys(call: ProcedureCall) -> list[tuple[tuple[Scalar, ...], Record, list[Sc
     return found
 
 
-def _primary_key(call: ProcedureCall) -> None:
-    """Execute sp_pkeys."""
-    names = ("TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "COLUMN_NAME", "KEY_SEQ", "PK_NAME")
-    rows = [
-        (_database(call), *place, column, number, index["name"])
-        for place, index, columns in _keys(call)
-        if index["is_primary_key"]
-        for number, column in enumerate(columns, start=1)
-    ]
-    call.show(names, rows)
-
-
-def _statistics(call: ProcedureCall) -> None:
-    """Execute sp_statistics: the table itself, then its indexes."""
-    names = (
-        "TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "NON_UNIQUE", "INDEX_QUALIFIER", "INDEX_NAME", "TYPE",
-        "SEQ_IN_INDEX", "COLUMN_NAME", "COLLATION", "CARDINALITY", "PAGES", "FILTER_CONDITION",
-    )  # fmt: skip
-    database, of_unique = _database(call), to_text(call.arguments.get("@is_unique") or "N").upper() == "Y"
-    rows: list[tuple[Scalar, ...]] = [
-        (database, schema, table, None, None, None, 0, None, None, None, None, None, None)
-        for schema, table, _ in _objects(call, ("U",)).values()
-        if _matches_name(call.arguments.get("@table_name"), table)
-    ]
-    for (schema, table), index, columns in _keys(call):
-        if index["name"] is None or (of_unique and not index["is_unique"]):
-            continue
-        rows += [
-            (database, schema, table, int(not index["is_unique"]), table, index["name"],
-             1 if index["type"] == 1 else 3, number, column, "A", None, None, None)
-            for number, column in enumerate(columns, start=1)
-        ]  # fmt: skip
-    call.show(names, rows)
-
-
-def _foreign_keys(call: ProcedureCall) -> None:
-    """Execute sp_fkeys: keys that point to the table @pktable_name, or from @fktable_name."""
-    names = (
-        "PKTABLE_QUALIFIER", "PKTABLE_OWNER", "PKTABLE_NAME", "PKCOLUMN_NAME", "FKTABLE_QUALIFIER", "FKTABLE_OWNER",
-        "FKTABLE_NAME", "FKCOLUMN_NAME", "KEY_SEQ", "UPDATE_RULE", "DELETE_RULE", "FK_NAME", "PK_NAME", "DEFERRABILITY",
-    )  # fmt: skip
-    tables, database = _objects(call, ("U",)), _database(call)
-    columns = {(row["object_id"], row["column_id"]): row["name"] for row in _rows(call, "sys.columns")}
-    keys = {row["object_id"]: row for row in _rows(call, "sys.foreign_keys")}
-    indexes = {(row["object_id"], row["index_id"]): row["name"] for row in _rows(call, "sys.indexes")}
-    rows: list[tuple[Scalar, ...]] = []
-    for row in _rows(call, "sys.foreign_key_columns"):
-        key = keys[row["constraint_object_id"]]
-        schema, table, _ = tables[row["referenced_object_id"]]
-        own_schema, own, _ = tables[row["parent_object_id"]]
-        if _matches_name(call.arguments.get("@pktable_name"), table) and _matches_name(
-            call.arguments.get("@fktable_name"), own
-        ):
-            rows.append(
-                (database, schema, table, columns[row["referenced_object_id"], row["referenced_column_id"]],
-                 database, own_schema, own, columns[row["parent_object_id"], row["parent_column_id"]],
-                 row["constraint_column_id"], _rule(key["update_referential_action"]),
-                 _rule(key["delete_referential_action"]), key["name"],
-                 indexes.get((row["referenced_object_id"], key["key_index_id"])), 7)
-            )  # fmt: skip
-    call.show(names, sorted(rows, key=lambda row: (to_text(row[6]), to_text(row[11]), int(str(row[8])))))
-
-
-def _rule(action: Scalar) -> int:
-    """Return 0 for CASCADE and 1 for NO ACTION, as sp_fkeys does; sys.foreign_keys has the reverse."""
-    return {0: 1, 1: 0}.get(int(str(action or 0)), int(str(action or 0)))
-
-
-def _procedures(call: ProcedureCall) -> None:
-    """Execute sp_stored_procedures: those of the database."""
-    names = (
-        "PROCEDURE_QUALIFIER", "PROCEDURE_OWNER", "PROCEDURE_NAME", "NUM_INPUT_PARAMS", "NUM_OUTPUT_PARAMS",
-        "NUM_RESULT_SETS", "REMARKS", "PROCEDURE_TYPE",
-    )  # fmt: skip
-    rows = [
-        (_database(call), schema, f"{to_text(name)};{int(kind == 'P')}", -1, -1, -1, None, 2)
-        for schema, name, kind in _objects(call, ("P", "FN", "IF", "TF")).values()
-        if _matches(call.arguments.get("@sp_name"), name)
-        and _matches(call.arguments.get("@sp_owner"), schema)
-    ]
-    call.show(names, rows)
-
-
 def _procedure_columns(call: ProcedureCall) -> None:
     """Execute sp_sproc_columns: the return value of each procedure, then its parameters."""
     added = () if call.name == "sp_sproc_columns" else UDT_AND_XML
@@ -382,37 +272,6 @@ def _procedure_columns(call: ProcedureCall) -> None:
                  "YES" if place else "NO", *(None for _ in (*typed, *added)), tds)
             )  # fmt: skip
     call.show(names, sorted(rows, key=lambda row: (to_text(row[1]), to_text(row[2]), int(str(row[17])))))
-
-
-def _privileges(call: ProcedureCall, of_columns: bool) -> None:
-    """Execute sp_table_privileges or sp_column_privileges: the rights of dbo, who owns everything here, on a table."""
-    what = ("INSERT", "REFERENCES", "SELECT", "UPDATE")
-    column = ("COLUMN_NAME",) if of_columns else ()
-    names = (
-        "TABLE_QUALIFIER",
-        "TABLE_OWNER",
-        "TABLE_NAME",
-        *column,
-        "GRANTOR",
-        "GRANTEE",
-        "PRIVILEGE",
-        "IS_GRANTABLE",
-    )
-    tables, rows = _objects(call), []
-    for number, (schema, table, _) in tables.items():
-        wanted, owner = call.arguments.get("@table_name"), call.arguments.get("@table_owner")
-        if not _matches(owner, schema) or not (
-            _matches_name(wanted, table) if of_columns else _matches(wanted, table)
-        ):
-            continue
-        parts = [(row["name"],) for row in _rows(call, "sys.columns") if row["object_id"] == number]
-        asked = call.arguments.get("@column_name")
-        for part in [part for part in parts if _matches(asked, part[0])] if of_columns else [()]:
-            rows += [
-                (_database(call), schema, table, *part, "dbo", "dbo", deed, "YES")
-                for deed in (what if of_columns else ("DELETE", *what))
-            ]
-    call.show(names, sorted(rows, key=lambda row: [to_text(value) for value in row]))
 
 
 def _server_info(call: ProcedureCall) -> None:
@@ -495,19 +354,12 @@ def _describe(call: ProcedureCall) -> None:
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_tables": _tables,
     **dict.fromkeys(("sp_columns", "sp_columns_90", "sp_columns_100"), _columns),
     **dict.fromkeys(("sp_datatype_info", "sp_datatype_info_90", "sp_datatype_info_100"), _types),
-    **dict.fromkeys(("sp_statistics", "sp_statistics_100"), _statistics),
     **dict.fromkeys(
         ("sp_special_columns", "sp_special_columns_90", "sp_special_columns_100"), _special_columns
     ),
     **dict.fromkeys(("sp_sproc_columns", "sp_sproc_columns_90", "sp_sproc_columns_100"), _procedure_columns),
     "sp_server_info": _server_info,
-    "sp_table_privileges": partial(_privileges, of_columns=False),
-    "sp_column_privileges": partial(_privileges, of_columns=True),
-    "sp_pkeys": _primary_key,
-    "sp_fkeys": _foreign_keys,
-    "sp_stored_procedures": _procedures,
     "sp_describe_first_result_set": _describe,
 }

@@ -23,7 +23,8 @@ def test_each_parameter_is_read_or_listed() -> None:
         for part in ("procedures", "batches", "clients")
         for file in (FOLDER / part).glob("*.py")
     )
-    read = set(re.findall(r"""(@\w+)["']""", text))
+    queries = (FOLDER / "procedures" / "queries.sql").read_text(encoding="utf-8")
+    read = {*re.findall(r"""(@\w+)["']""", text), *re.findall(r"@\w+", queries)}
     unread = {
         (name, parameter)
         for name, procedure in PROCEDURES.items()
