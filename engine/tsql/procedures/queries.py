@@ -6,7 +6,7 @@ import re
 from importlib import resources
 from typing import Final
 
-from engine.tsql.batches.data import Declared
+from engine.tsql.batches.data import DeclaredVariable
 from engine.tsql.procedures.call import INTEGERS, ProcedureCall, Procedures
 
 _TEXT: Final = resources.files("engine.tsql.procedures").joinpath("queries.sql").read_text(encoding="utf-8")
@@ -22,10 +22,10 @@ def show_query(call: ProcedureCall) -> None:
     machine, scope = call.machine, call.machine.scope
     parameters = re.findall(r"@\w+", _QUERIES[call.name])
     own = {
-        name: Declared("int" if name in INTEGERS else "nvarchar(4000)", call.arguments.get(name))
+        name: DeclaredVariable("int" if name in INTEGERS else "nvarchar(4000)", call.arguments.get(name))
         for name in parameters
     }
-    own["@qualifier"] = Declared("nvarchar(128)", call.database or machine.session.database)
+    own["@qualifier"] = DeclaredVariable("nvarchar(128)", call.database or machine.session.database)
     outside, chained = scope.variables, machine.chained
     scope.variables, machine.chained = own, True
     try:

@@ -531,3 +531,10 @@ def _may_fail(call: exp.Anonymous) -> bool:
     if call.this == "t_operate":
         return call.expressions[0].name in ("/", "%")
     return call.this in ("t_div", "t_mod", "t_convert")
+
+
+def unwrap(node: exp.Expr) -> exp.Expr:
+    """Return the node inside brackets and COLLATE."""
+    while isinstance(node, exp.Collate | exp.Paren):
+        node = node.this
+    return node

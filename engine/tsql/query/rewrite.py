@@ -12,7 +12,7 @@ from engine.tsql.query import forjson, forms, grouping_sets
 from engine.tsql.query.apply import PACKED, check_path
 from engine.tsql.query.bind import bind_query
 from engine.tsql.query.cost_tree import cost_of
-from engine.tsql.query.forms import join_first
+from engine.tsql.query.forms import join_first, unwrap
 from engine.tsql.query.infer import DATE_PART_FIRST
 from engine.tsql.query.plans import (
     CODE_POINTS,
@@ -462,7 +462,7 @@ def _hand_on_constants(select: exp.Expr) -> None:
         on = join.args.get("on")
         if isinstance(on, exp.Expr) and not join.side:
             tests += on.flatten() if isinstance(on, exp.And) else [on]
-    pairs = [(_unwrap(test.this), _unwrap(test.expression)) for test in tests if isinstance(test, exp.EQ)]
+    pairs = [(unwrap(test.this), unwrap(test.expression)) for test in tests if isinstance(test, exp.EQ)]
     both = [*pairs, *((right, left) for left, right in pairs)]
     known = {
         (one.table.lower(), one.name.lower()): value
@@ -489,12 +489,6 @@ def _is_constant(value: exp.Expr) -> bool:
             map(_is_constant, value.expressions)
         )
     return isinstance(value, exp.Literal | exp.Placeholder)
-
-
-def _unwrap(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Collate | exp.Paren):
-        node = node.this
-    return node
 
 
 def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
