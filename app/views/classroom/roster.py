@@ -46,7 +46,7 @@ def is_ready(tile: Tile) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class SeatStatus:
+class RosterState:
     """State of a seat as the roster shows it."""
 
     text: str
@@ -57,37 +57,37 @@ class SeatStatus:
     """Name of the icon."""
 
 
-def find_status(tile: Tile) -> SeatStatus:
+def find_state(tile: Tile) -> RosterState:
     """Return the state of the seat: its most urgent reason for help, or that it works."""
     found = tile["verdict"]
     if found is not None and found["parted_t_s"] is not None:
         at = formatting.run_time(found["parted_t_s"])
-        return SeatStatus(tr("Diverges at {t}").format(t=at), found["parted"], "bad", "close")
+        return RosterState(tr("Diverges at {t}").format(t=at), found["parted"], "bad", "close")
     if tile["over"] or (found is not None and found["ended_by"] is not None):
-        return SeatStatus(tr("Finished"), sign="finish")
+        return RosterState(tr("Finished"), sign="finish")
     if not tile["connected"]:
         at = formatting.run_time(tile["at_s"])
-        return SeatStatus(tr("Not connected"), tr("recorded up to {t}").format(t=at), "warn", "cut")
+        return RosterState(tr("Not connected"), tr("recorded up to {t}").format(t=at), "warn", "cut")
     if tile["hand"] is not None:
         asks = tr("{n}. “{question}”").format(n=tile["hand_place"], question=tile["hand"])
-        return SeatStatus(tr("Raised hand"), asks, "info", "user")
+        return RosterState(tr("Raised hand"), asks, "info", "user")
     if tile["held"]:
-        return SeatStatus(tr("Controlled by you"), tone="accent", sign="user")
+        return RosterState(tr("Controlled by you"), tone="accent", sign="user")
     if tile["frozen"] and not has_started(tile):
         if is_ready(tile):
-            return SeatStatus(tr("Ready"), tone="ok", sign="check")
-        return SeatStatus(describe_version(tile) or tr("Not recording yet"), tone="warn", sign="warning")
+            return RosterState(tr("Ready"), tone="ok", sign="check")
+        return RosterState(describe_version(tile) or tr("Not recording yet"), tone="warn", sign="warning")
     if tile["frozen"]:
-        return SeatStatus(tr("Frozen"), sign="pause")
+        return RosterState(tr("Frozen"), sign="pause")
     mistake = find_mistake(tile)
     if mistake is not None and tile["at_s"] - mistake[0] <= MISTAKE_SHOWN_S:
         at_s, lost = mistake
         text = tr("Lost {n} points at {t}").format(n=f"{lost:.0f}", t=formatting.run_time(at_s))
-        return SeatStatus(text, _last_input(tile), "bad", "close")
+        return RosterState(text, _last_input(tile), "bad", "close")
     if found is not None and found["stuck_since_s"] is not None:
         since = formatting.run_time(found["stuck_since_s"])
-        return SeatStatus(tr("Idle since {t}").format(t=since), tone="warn", sign="warning")
-    return SeatStatus(tr("Active"), tone="ok", sign="check")
+        return RosterState(tr("Idle since {t}").format(t=since), tone="warn", sign="warning")
+    return RosterState(tr("Active"), tone="ok", sign="check")
 
 
 def find_mistake(tile: Tile) -> tuple[float, float] | None:
@@ -102,7 +102,7 @@ def find_mistake(tile: Tile) -> tuple[float, float] | None:
 
 def needs_help(tile: Tile) -> bool:
     """Return True for a seat that the instructor should look at."""
-    return find_status(tile).tone in NEEDS_HELP
+    return find_state(tile).tone in NEEDS_HELP
 
 
 def _goals(tile: Tile) -> str:
@@ -154,7 +154,7 @@ def _place(tile: Tile) -> str:
 
 def describe_seat(tile: Tile, goal_texts: Mapping[str, str]) -> str:
     """Describe state, goals, score and last command of a seat in lines."""
-    status, found = find_status(tile), tile["verdict"]
+    status, found = find_state(tile), tile["verdict"]
     lines = [": ".join(filter(None, (status.text, status.detail)))]
     for name, met_s in (found["goals"] if found is not None else {}).items():
         goal = goal_texts.get(name, name)
@@ -206,7 +206,7 @@ COLUMNS: Final = (
     TableColumn(
         title=mark("Seat"),
         text=lambda tile: str(tile["seat"]),
-        tone=lambda tile: tone if (tone := find_status(tile).tone) in NEEDS_HELP else None,
+        tone=lambda tile: tone if (tone := find_state(tile).tone) in NEEDS_HELP else None,
         right=True,
     ),
     TableColumn(
@@ -218,11 +218,11 @@ COLUMNS: Final = (
     ),
     TableColumn(
         title=mark("State"),
-        text=lambda tile: find_status(tile).text,
-        detail=lambda tile: find_status(tile).detail,
-        tone=lambda tile: find_status(tile).tone,
-        sign=lambda tile: find_status(tile).sign,
-        tip=lambda tile: find_status(tile).detail,
+        text=lambda tile: find_state(tile).text,
+        detail=lambda tile: find_state(tile).detail,
+        tone=lambda tile: find_state(tile).tone,
+        sign=lambda tile: find_state(tile).sign,
+        tip=lambda tile: find_state(tile).detail,
         sample="SERVER_A is the mirror, synchronized",
     ),
     TableColumn(title=mark("Score"), text=format_points, tip=_format_reachable, sample="100 of 100 possible"),
@@ -233,7 +233,7 @@ COLUMNS: Final = (
 
 def _rank_by_need(tile: Tile) -> tuple[float | str, ...]:
     """Rank raised hands in their order, then seats with mistakes, then idle or lost ones, then all others."""
-    tone = find_status(tile).tone
+    tone = find_state(tile).tone
     return NEEDS_HELP.index(tone) if tone in NEEDS_HELP else len(NEEDS_HELP), tile["hand_place"] or 0
 
 
