@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 WAIT_S: float = 6.0
 """Wall time for which the desk stays after a drill has ended. Assumed: enough to read two sentences."""
 QUIET_S: float = 2.0
-"""So long no key was pressed before the page changes: the words of a typing person go where they were meant."""
+"""Seconds without a key press before the page changes, so that typed words go to the page in view."""
 
 
 class FinishMoment(QObject):
@@ -83,7 +83,7 @@ class FinishMoment(QObject):
         self._timer.start(round(1000 * WAIT_S))
 
     def drop(self) -> None:
-        """Cancel, because the desk was left differently."""
+        """Cancel, because the desk was left another way."""
         self._timer.stop()
         self._on_done = None
 
@@ -108,7 +108,7 @@ REVIEW_AT_ONCE_S: Final = 0.02
 
 
 class DebriefPage(WindowPart):
-    """The page after a run and all that it offers."""
+    """The page after a run with all its actions."""
 
     drill_wanted = Signal(str)
     """Name of the drill that is played next."""
@@ -138,9 +138,9 @@ class DebriefPage(WindowPart):
         """Plans that its searches played."""
         self._scenario: Scenario | None = None
         self._run_id: RunId | None = None
-        """Of the run in the profile."""
+        """ID of the run in the profile."""
         self._asks = False
-        """True if the page asks for the person's reflection on the run before it shows anything."""
+        """True if the page asks for a reflection before it shows results."""
         self._next_scenario = ""
         """Name of the drill that is suggested next."""
         self.moment = FinishMoment(shared.notice, self)
@@ -215,7 +215,7 @@ class DebriefPage(WindowPart):
         self._replay_and_show(report, text, RunId(run_id), report_differences)
 
     def open_file(self, file: Path) -> None:
-        """Open a run that was written as JSON, and report whether it replays to the same states."""
+        """Open a run in a JSON file, and report whether it replays to the same states."""
         self._asks = False
         try:
             report, text = run_files.read(file)
@@ -442,7 +442,7 @@ class DebriefPage(WindowPart):
     # --- what can be done with it -----------------------------------------------------------------------------
 
     def _begin_with_new_seed(self) -> None:
-        """Begin the same drill with an unknown seed."""
+        """Begin the same drill with a new random seed."""
         if self._scenario is not None and self._report is not None:
             self._play.begin(self._scenario, self._report["mode"])
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class FinishedRuns(WindowPart):
-    """The page of two runs is made when it is first opened."""
+    """Finished runs: history and comparison. The page of two runs is created when it is first opened."""
 
     def __init__(self, shared: SharedParts, history: RunHistoryPage, navigation: Navigation) -> None:
         super().__init__(shared)
@@ -129,7 +129,7 @@ class BranchViews(WindowPart):
 
     @show_busy_cursor()
     def show(self) -> None:
-        """Open the page; time stands still meanwhile."""
+        """Open the page and pause the clock while it is open."""
         tree = self._play.branches
         if tree is None:
             self._notice.show_info(tr("Branches belong to a run. Open a run first."))

@@ -42,10 +42,10 @@ class ScenarioSaver(WindowPart):
         self._gate = gate
 
     def ask(self, title: str, suggested: str, current: Path | None = None) -> Path | None:
-        """Ask for a file, at first in the user's own folder; None if canceled.
+        """Ask for a file, initially in the user's own folder; return None if canceled.
 
-        The name is made valid for a scenario. If the valid name belongs to another existing file, not
-        *current*, ask again.
+        The name is made valid for a scenario. If it belongs to another existing file than *current*, the
+        dialog asks again.
         """
         folder = scenario_files.own_folder()
         try:
@@ -100,7 +100,7 @@ def check_story_visible(drill: Drill, notice: NoticeBar) -> bool:
 
 
 def suggested_name(drill: Drill) -> str:
-    """Return the default name of a scenario made from this run."""
+    """Return the default name of a scenario from this run."""
     return f"my-{drill.scenario.name}"[:NAME_MAX].rstrip("-_")
 
 

@@ -153,7 +153,7 @@ class FidelityView(QWidget):
         self._steps = tuple(todo())
         self.work = FidelityWorker(self._steps, self)
         self.rows: list[FigureRow] = []
-        """All rows in the order of the sections, independent of the filter."""
+        """All rows by section, without the filter."""
         self.figures: dict[str, Figure] = {}
         self.parts = QListWidget()
         """Sections and, below them, figures."""
