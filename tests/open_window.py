@@ -29,7 +29,7 @@ class OpenWindow(MainWindow):
     def actions_by_name(self) -> dict[str, QAction]:
         return {action.objectName(): action for action in self.actions()}
 
-    # --- what a person does on its pages ----------------------------------------------------------------------
+    # --- actions of a user ----------------------------------------------------------------------------------
 
     def choose(self, name: str) -> None:
         """Select a drill on the start page."""

@@ -460,7 +460,7 @@ class ClassHost:
         self._board.turn()
         self._neighbours.tell(Changed())
 
-    # --- the board
+    # --- board
 
     async def _store_verdict(self, number: int, verdict: LogVerdict) -> None:
         line = self._lines[number]

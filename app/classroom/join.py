@@ -117,7 +117,7 @@ def _play(run: SeatRun, player: Player) -> None:
     """Play to the end of the run, from an earlier time after a rewind. Raises ClassEndedError."""
     while True:
         try:
-            run.obey()
+            run.follow_instructions()
             player(run, run.own_input_count)
             return
         except SeatRewoundError:

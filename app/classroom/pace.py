@@ -48,7 +48,7 @@ class SeatSpeed:
             self._previous = (now, tick)
 
 
-class Paced(Protocol):
+class PacedSeat(Protocol):
     """Interface of a seat with the fields that the pace needs."""
 
     number: int
@@ -67,7 +67,7 @@ class ClassPace:
         self._class = the_class
         self._end = default_end(Drill(scenario, the_class.seed, the_class.mode))
 
-    # --- what is so
+    # --- current state
 
     def clock_tick(self) -> float | None:
         """Return the tick of the class clock; None without a clock."""
@@ -77,7 +77,7 @@ class ClassPace:
         gone_s = time.time() - the_class.clock_at if the_class.state == RUNNING else 0.0
         return the_class.clock_tick + max(0.0, gone_s) * the_class.clock_speed * TICKS_PER_S
 
-    def class_tick(self, lines: Iterable[Paced]) -> int:
+    def class_tick(self, lines: Iterable[PacedSeat]) -> int:
         """Return the time of the class: its clock, or the median of the playing seats."""
         tick = self.clock_tick()
         if tick is not None:
@@ -98,33 +98,33 @@ class ClassPace:
         """Return whether the break has ended."""
         return self._class.break_until is not None and time.time() >= self._class.break_until
 
-    def get_stop_tick(self, line: Paced) -> int | None:
+    def get_stop_tick(self, line: PacedSeat) -> int | None:
         """Return the tick at which a seat stops."""
         return self._class.until if line.until is None else line.until
 
-    def until_s(self, line: Paced) -> float | None:
+    def until_s(self, line: PacedSeat) -> float | None:
         """Return the limit of a seat in simulated seconds; None without one."""
         until = self.get_stop_tick(line)
         return None if until is None or until >= TICK_MAX else until / TICKS_PER_S
 
-    def stops(self, line: Paced) -> bool:
+    def stops(self, line: PacedSeat) -> bool:
         """Return whether the seat should be frozen."""
         until = self.get_stop_tick(line)
         return self._class.state == FROZEN or line.stopped or (until is not None and line.tick >= until)
 
-    def ends_in_s(self, line: Paced) -> float | None:
+    def ends_in_s(self, line: PacedSeat) -> float | None:
         """Return the real seconds until a seat ends; None if that is unknown."""
         speed = line.progress.speed
         if line.over or not speed or speed <= 0.0:
             return None
         return max(0.0, self._end - line.tick) / TICKS_PER_S / speed
 
-    def class_ends_in_s(self, lines: Iterable[Paced]) -> float | None:
+    def class_ends_in_s(self, lines: Iterable[PacedSeat]) -> float | None:
         """Return the seconds until the last connected, unfinished seat ends."""
         ends = [end for line in lines if (end := self.ends_in_s(line)) is not None]
         return max(ends) + (self.break_s() or 0.0) if ends else None
 
-    def build_state_message(self, line: Paced) -> PaceState:
+    def build_state_message(self, line: PacedSeat) -> PaceState:
         """Build the message with the current state, limit and speed for a seat."""
         the_class = self._class
         state = FROZEN if the_class.state == RUNNING and line.stopped else the_class.state
@@ -142,11 +142,11 @@ class ClassPace:
             hosts=hosts,
         )
 
-    # --- what is to be so
+    # --- required state
 
     def plan_changes(
-        self, message: client_messages.OfPace, lines: Sequence[Paced]
-    ) -> tuple[Columns, list[tuple[Columns, list[Paced]]]]:
+        self, message: client_messages.OfPace, lines: Sequence[PacedSeat]
+    ) -> tuple[Columns, list[tuple[Columns, list[PacedSeat]]]]:
         """Return the changed columns of the class and of some seats.
 
         Raises ValueError with the reason for an impossible change.
@@ -193,8 +193,8 @@ class ClassPace:
         return {"state": state, "break_until": break_until, **clock}
 
     def _resume_seats(
-        self, paced_seats: list[Paced], to_all: bool
-    ) -> tuple[Columns, list[tuple[Columns, list[Paced]]]]:
+        self, paced_seats: list[PacedSeat], to_all: bool
+    ) -> tuple[Columns, list[tuple[Columns, list[PacedSeat]]]]:
         """Return the column changes that resume seats and remove reached limits.
 
         If all seats resume, the class continues where it was frozen.
@@ -204,13 +204,13 @@ class ClassPace:
             for line in paced_seats
             if (until := self.get_stop_tick(line)) is not None and line.tick >= until
         ]
-        seats: list[tuple[Columns, list[Paced]]] = [({"until": TICK_MAX}, there)] if there else []
+        seats: list[tuple[Columns, list[PacedSeat]]] = [({"until": TICK_MAX}, there)] if there else []
         seats.append(({"stopped": False}, paced_seats))
         return (self._build_state_columns(RUNNING) if to_all else {}), seats
 
     def _extend_limits(
-        self, paced_seats: list[Paced], ticks: int, to_all: bool
-    ) -> tuple[Columns, list[tuple[Columns, list[Paced]]]]:
+        self, paced_seats: list[PacedSeat], ticks: int, to_all: bool
+    ) -> tuple[Columns, list[tuple[Columns, list[PacedSeat]]]]:
         of_class: Columns = {}
         if to_all and self._class.until is not None:
             of_class["until"] = min(TICK_MAX, self._class.until + ticks)

@@ -60,7 +60,7 @@ class PlannedMessage(PlanSection):
     part: Kind | None = None
 
 
-class People(PlanSection):
+class GroupMembers(PlanSection):
     """[[group]]: people with these names join the group."""
 
     name: Group
@@ -113,7 +113,7 @@ class LessonPlan(PlanSection):
     """Time at which the run of a seat that joins later begins: 0:00, or the time of the class."""
     clock: float | None = Field(default=None, gt=0, le=1000)
     """Simulated seconds a second of a class clock; None: each seat has its own pace."""
-    groups: Annotated[tuple[People, ...], Field(strict=False, alias="group", max_length=200)] = ()
+    groups: Annotated[tuple[GroupMembers, ...], Field(strict=False, alias="group", max_length=200)] = ()
     stages: Annotated[tuple[PlannedPart, ...], Field(strict=False, alias="part", max_length=PARTS_MAX)] = ()
     """Parts of the class; None: one part."""
     draw_groups: bool = False

@@ -174,7 +174,7 @@ class SeatRun:
         """Advance simulated time to *tick*. Raises ClassEndedError."""
         drill, known = self.drill, len(self.drill.events)
         while drill.tick < tick and not drill.finished:
-            self.obey()
+            self.follow_instructions()
             due = [tick for tick, _ in self._pending.values() if tick > drill.tick]
             mark = (drill.tick // MARK_TICKS + 1) * MARK_TICKS
             limit = self._limit.tick()
@@ -187,7 +187,7 @@ class SeatRun:
             if drill.tick == mark:
                 self._note()
             self._pace()
-        self.obey()
+        self.follow_instructions()
         return drill.events[known:]
 
     def sleep_frozen(self) -> None:
@@ -215,7 +215,7 @@ class SeatRun:
 
     # --- the instructor
 
-    def obey(self) -> None:
+    def follow_instructions(self) -> None:
         """Follow the instructions of the instructor; return when the class is not frozen.
 
         Raises ClassEndedError.

@@ -50,7 +50,7 @@ class Announcer(WindowPart):
         session.finished.connect(self._show_end)
         shared.play.began.connect(lambda _: self._forget())
 
-    # --- what there is to say -------------------------------------------------------------------------------
+    # --- texts to announce ----------------------------------------------------------------------------------
 
     def _add(self, events: list[Event]) -> None:
         drill = self._session.drill

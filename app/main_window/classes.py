@@ -158,7 +158,7 @@ class Classes(QObject):
         self._hold(database, "--plan", str(plan), address=address)
 
     def reopen_class(self, database: Path) -> None:
-        """Hold the class of *database* where it was."""
+        """Reopen the class of *database* at its last state."""
         self._hold(database)
 
     def _hold(self, database: Path, *words: str, address: str = EVERYWHERE[0]) -> None:

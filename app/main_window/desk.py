@@ -176,7 +176,7 @@ class Desk(QMainWindow):
         dock.visibilityChanged.connect(self._catch_up)
         self.docks[dock_spec.name] = dock
 
-    # --- what is shown --------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     def show_drill(self, drill: Drill) -> None:
         """Show a run.

@@ -252,7 +252,7 @@ class ReplayControls(WindowPart):
             self._notice.clear()
         self._last_announcement = ""
 
-    # --- what is shown --------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     def _show_drill(self, drill: Drill | None) -> None:
         live = self._session.live

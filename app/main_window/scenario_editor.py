@@ -202,7 +202,7 @@ class EditorLauncher(WindowPart):
         self._navigation.show_page(self.page, tr("Scenario editor"))
         self.page.text.setFocus()
 
-    # --- what is written on ---------------------------------------------------------------------------------
+    # --- text being edited ----------------------------------------------------------------------------------
 
     def create_scenario(self) -> None:
         """Open a new scenario."""

@@ -140,7 +140,7 @@ class ClientPorts(WindowPart):
             self._session.cancel()
             self._notice.warn(tr("SQL clients are connected, so the run stays in real time."))
 
-    # --- what the window shows
+    # --- display in the window
 
     def show_now(self) -> None:
         """Show the page with the current ports."""

@@ -295,7 +295,7 @@ class Listener:
             if session is not None and change.what in ("lost", "ended by the server"):
                 session.end(change.what)
 
-    # --- what a connection needs
+    # --- requirements of a connection
 
     @property
     def world(self) -> World:

@@ -119,7 +119,7 @@ def _works(world: World, line: str) -> bool:
     return not any(isinstance(event.data, FaultData) and event.data.no_effect for event in copy.outbox)
 
 
-# --- what the verbs may be given ----------------------------------------------------------------------------
+# --- arguments of verbs -------------------------------------------------------------------------------------
 
 
 def _arguments(

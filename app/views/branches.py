@@ -411,7 +411,7 @@ class BranchPage(QWidget):
         split.setChildrenCollapsible(False)
         lay_row(split, on=self, margins=0)
 
-    # --- what is shown --------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     def show_tree(self, tree: Branches) -> None:
         """Show every branch of *tree*, the current one chosen."""
@@ -476,7 +476,7 @@ class BranchPage(QWidget):
         other = tree.current if not current else tree.root(name).parent
         self.comparison.show_pair(tree, other or name, name)
 
-    # --- what is asked for ----------------------------------------------------------------------------------
+    # --- requests -------------------------------------------------------------------------------------------
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:

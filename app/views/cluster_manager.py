@@ -87,7 +87,7 @@ class ClusterManager(QWidget):
     def add_events(self, events: Iterable[Event]) -> None:
         """Ignore events: the cluster database has everything."""
 
-    # --- what is shown ------------------------------------------------------------------------------------
+    # --- display ------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
         if self._world is None:

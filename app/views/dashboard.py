@@ -191,7 +191,7 @@ class Dashboard(QWidget):
         for box, name in ((self.servers, server), (self.groups, group)):
             box.setCurrentIndex(max(0, box.findText(name)))
 
-    # --- what is shown ------------------------------------------------------------------------------------
+    # --- display ------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
         world = self._world

@@ -41,7 +41,7 @@ class HasJournal(Protocol):
         """Return the limits of the mode."""
 
 
-# --- what a row says ----------------------------------------------------------------------------------------
+# --- texts of a row -----------------------------------------------------------------------------------------
 
 BY_KEY: Final = (
     Qt.FocusReason.TabFocusReason,
@@ -164,7 +164,7 @@ LONG_FAULT: Final = "degrade SERVER_A SERVER_B rtt_ms=200"
 """Sample texts for its minimum and maximum width."""
 
 
-# --- the panel ----------------------------------------------------------------------------------------------
+# --- panel --------------------------------------------------------------------------------------------------
 
 
 class FaultLedger(QWidget):
@@ -308,7 +308,7 @@ class FaultLedger(QWidget):
             any(f.reverted_tick is None and reverse_of(f) is not None for f in self.model.rows)
         )
 
-    # --- looks --------------------------------------------------------------------------------------------
+    # --- appearance ---------------------------------------------------------------------------------------
 
     def _show_theme(self) -> None:
         colors = theme.tokens(self.palette())

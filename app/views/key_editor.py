@@ -143,7 +143,7 @@ class KeyEditor(QDialog):
                 button.setIcon(QIcon())
         lay_column(top, (self.table, 1), bottom, box, on=self)
 
-    # --- what is chosen -----------------------------------------------------------------------------------
+    # --- selection ----------------------------------------------------------------------------------------
 
     def show_keys(self, scheme: str, changes: Keys) -> None:
         """Begin with these keys."""

@@ -66,7 +66,7 @@ class LookBack(QFrame):
         button.clicked.connect(lambda _=False: do())
         return button
 
-    # --- what is shown --------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     def show_past(self, t_s: float, now_s: float, can_continue: bool) -> None:
         """Show a past time of a run that continues."""

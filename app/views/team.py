@@ -161,7 +161,7 @@ class TakeRole(QDialog):
         self.problem.setText(text)
 
 
-# --- what a role says --------------------------------------------------------------------------------------
+# --- lines of a role ---------------------------------------------------------------------------------------
 
 
 def _text(call: Row) -> str:
@@ -279,7 +279,7 @@ class RolePanel(QWidget):
         self.read_back.setEnabled(self._to_read_back is not None)
         self.confirm.setEnabled(self._to_confirm is not None)
 
-    # --- what is done
+    # --- actions
 
     @property
     def _to_read_back(self) -> Row | None:

@@ -193,7 +193,7 @@ class Transport(QWidget):
         speed = lay_column(above, _SliderArea(self._slider, self._progress), spacing=2)
         lay_row(clock, Gap(10), *self._buttons, Gap(10), speed, on=self, margins=(10, 4, 6, 4), spacing=2)
 
-    # --- what is shown --------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:

@@ -267,7 +267,7 @@ class CodeEdit(QPlainTextEdit):
         self.setTextCursor(cursor)
         self._popup.hide()
 
-    # --- looks --------------------------------------------------------------------------------------------
+    # --- appearance ---------------------------------------------------------------------------------------
 
     @property
     def colors(self) -> theme.ThemeTokens:

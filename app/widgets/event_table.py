@@ -96,7 +96,7 @@ class EventRows(Sequence[object]):
         self._log.extend(event for event in events if self._kinds is None or event.kind in self._kinds)
 
     def want(self, wanted: EventFilter) -> None:
-        """Show these; all that was known of others is looked at again."""
+        """Set the filter; if it changed, filter all rows again."""
         if wanted != self._wanted:
             self._wanted = wanted
             self._looked, self._shown_rows = 0, NONE
@@ -466,7 +466,7 @@ class EventTable(QWidget):
             self.bar.setDirection(way)
             self.bar.setContentsMargins(0 if beside else 4, 0, 4, 0)
 
-    # --- looks --------------------------------------------------------------------------------------------
+    # --- appearance ---------------------------------------------------------------------------------------
 
     def _set_servers(self, names: list[str]) -> None:
         before = self.servers.tabText(self.servers.currentIndex())

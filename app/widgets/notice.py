@@ -109,7 +109,7 @@ class NoticeBar(QFrame):
             self._hide_timer.stop()
         announce(self, text, urgent=tone == "warn")
 
-    # --- where it stands ------------------------------------------------------------------------------------
+    # --- position -------------------------------------------------------------------------------------------
 
     def _update_geometry(self) -> None:
         """Place the notice at the lower edge, or at the upper one if only the lower has pointer or focus."""
@@ -145,7 +145,7 @@ class NoticeBar(QFrame):
             self._update_geometry()
         return super().eventFilter(watched, event)
 
-    # --- looks ----------------------------------------------------------------------------------------------
+    # --- appearance -----------------------------------------------------------------------------------------
 
     @override
     def changeEvent(self, event: QEvent) -> None:

@@ -132,7 +132,7 @@ class TimeStrip(QWidget):
     def minimumSizeHint(self) -> QSize:
         return QSize(160, self.sizeHint().height())
 
-    # --- what is shown --------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     def show_course(
         self,

@@ -184,7 +184,7 @@ def _describe_off(assessment: Assessment) -> PlanFinding:
     return PlanFinding(topic, Tone.BAD, text)
 
 
-# --- what a failure costs -----------------------------------------------------------------------------------
+# --- cost of a failure --------------------------------------------------------------------------------------
 
 
 def _describe_loss(assessment: Assessment) -> Iterator[PlanFinding]:
@@ -405,7 +405,7 @@ def _describe_compression(assessment: Assessment) -> Iterator[PlanFinding]:
         yield PlanFinding(say("Compression"), Tone.INFO, text)
 
 
-# --- how long things take -----------------------------------------------------------------------------------
+# --- durations ----------------------------------------------------------------------------------------------
 
 
 def _describe_redo(assessment: Assessment) -> Iterator[PlanFinding]:

@@ -236,7 +236,7 @@ def _limits(plan: MirroringPlan, goals: Goals, unmirrored: SteadyState) -> Limit
     )
 
 
-# --- how long things take -----------------------------------------------------------------------------------
+# --- durations ----------------------------------------------------------------------------------------------
 
 
 def _backlog(plan: MirroringPlan, unmirrored: SteadyState, suspended_s: float) -> Backlog:

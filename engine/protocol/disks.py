@@ -181,7 +181,7 @@ def _report_lost_files(world: World, copy: DatabaseCopy) -> None:
             errorlog.write(world, copy.server, 5120, path, 3, system, state=101)
 
 
-# --- what mends it --------------------------------------------------------------------------------------
+# --- repairs --------------------------------------------------------------------------------------------
 
 
 def mend_disk(world: World, server: str, database: str) -> None:

@@ -250,7 +250,7 @@ def _timeouts() -> list[FigureRow]:
     return found
 
 
-# --- who takes over ---------------------------------------------------------------------------------------
+# --- failover targets -------------------------------------------------------------------------------------
 
 SETS: Final = {"A": ("B", "BC"), "B": ("A", "AC"), "C": ("", "AB"), "D": ("", "")}
 """Targets of automatic and planned failovers, by the current primary.

@@ -1,4 +1,4 @@
-"""An hour of a hundred mirrored databases under every fault there is: `python -m tests.hostile.hour [DATABASES]`.
+"""An hour of a hundred mirrored databases with every kind of fault: `python -m tests.hostile.hour [DATABASES]`.
 
 Not part of the test run; prints wall time, peak memory and what was checked, and fails on the first broken invariant.
 """

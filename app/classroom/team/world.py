@@ -170,7 +170,7 @@ class TeamWorld:
         self._run = run
         try:
             while not run.drill.finished:
-                run.obey()
+                run.follow_instructions()
                 vacant = self._list_vacant_roles() if self.waits and not run.drill.journal else []
                 self.waits = bool(vacant)
                 if not self.table or self.waits:

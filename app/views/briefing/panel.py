@@ -180,7 +180,7 @@ class QuestionShelf(QScrollArea):
         card.deleteLater()
         self._update_geometry()
 
-    # --- where it stands ------------------------------------------------------------------------------------
+    # --- position -------------------------------------------------------------------------------------------
 
     def _update_geometry(self) -> None:
         if not self.cards:

@@ -258,7 +258,7 @@ class Charts(QWidget):
     def _concerns_database(self, event: Event) -> bool:
         return self._database == ALL_DATABASES or event.database in (None, self._database)
 
-    # --- what is shown ------------------------------------------------------------------------------------
+    # --- display ------------------------------------------------------------------------------------------
 
     @Slot(str)
     def show_database(self, database: str) -> None:
@@ -471,7 +471,7 @@ class Charts(QWidget):
         for panel in self.panels:
             panel.select(span)
 
-    # --- mouse, keys, looks -------------------------------------------------------------------------------
+    # --- mouse, keys, appearance --------------------------------------------------------------------------
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -247,7 +247,7 @@ class ReplayPage(QWidget):
         self._sharer.timeout.connect(self._send_position)
         self._show_jumps()
 
-    # --- what there is
+    # --- state
 
     def show_seats(self, seats: Sequence[tuple[int, str]]) -> None:
         """Offer the seats of the class; the selection is kept."""

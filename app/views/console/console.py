@@ -502,7 +502,7 @@ class Console(QWidget):
     def _with_current(self, act: Callable[[QueryWindow], None]) -> Callable[[], None]:
         return lambda: act(self.current) if self.current is not None else None
 
-    # --- looks --------------------------------------------------------------------------------------------
+    # --- appearance ---------------------------------------------------------------------------------------
 
     def _refresh(self, window: QueryWindow) -> None:
         self.tabs.refresh(window)

@@ -360,7 +360,7 @@ class QueryTabs(QTabWidget):
             if self._world is None or shell.server not in self._world.nodes:
                 self.close_shell(shell)
 
-    # --- what the world says ------------------------------------------------------------------------------
+    # --- state of the world -------------------------------------------------------------------------------
 
     def set_world(self, world: World) -> None:
         """Give the windows the current world."""
@@ -404,7 +404,7 @@ class QueryTabs(QTabWidget):
     def _complete(self, window: str, text: str, position: int) -> list[str]:
         return tsql.complete(self._world, window, text, position) if self._world is not None else []
 
-    # --- looks --------------------------------------------------------------------------------------------
+    # --- appearance ---------------------------------------------------------------------------------------
 
     def refresh(self, window: QueryWindow) -> None:
         """Update the tab's icon: the server's color, or a running query."""

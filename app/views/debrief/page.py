@@ -113,7 +113,7 @@ class Debrief(QScrollArea):
         theme.follow(self, theme.FONT, self._build)
         theme.follow(self, theme.SHOWN, self._fit_buttons)
 
-    # --- what is shown --------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     def show_run(self, model: DebriefModel, asks: bool = False, asks_first: bool = False) -> None:
         """Show a run. With *asks* the person is asked for a reflection first, and nothing else is shown."""

@@ -516,7 +516,7 @@ class Form(QWidget):
             return []
         return [entry if isinstance(entry, Mapping) else {} for entry in found]
 
-    # --- looks ----------------------------------------------------------------------------------------------
+    # --- appearance -----------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
         right = lay_column(

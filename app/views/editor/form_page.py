@@ -215,7 +215,7 @@ class FormPage(QScrollArea):
             return ()
         return tuple(key for key in table if key not in {field.key for field in fields(model)})
 
-    # --- looks ----------------------------------------------------------------------------------------------
+    # --- appearance -----------------------------------------------------------------------------------------
 
     def order_behind(self, previous_widget: QWidget) -> None:
         """Set the Tab order from *previous_widget* through the fields; new ones would come last."""

@@ -96,7 +96,7 @@ class TimelineCanvas(QWidget):
         theme.follow(self, theme.STYLE, self._lay_out)
         theme.follow(self, theme.SIZE, self._lay_out)
 
-    # --- what is shown --------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     def show_plan(
         self, plan: TimelinePlan, current_path: Path | None, selected: frozenset[Path] = frozenset()

@@ -230,7 +230,7 @@ class FidelityView(QWidget):
         parts += [f'<span style="color:{colors.muted.name()}">{doing}</span>'] if doing else []
         self.summary.setText("&nbsp;&nbsp;&nbsp;".join(parts))
 
-    # --- what is shown --------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     @property
     def figure_names(self) -> list[str]:
@@ -311,7 +311,7 @@ class FidelityView(QWidget):
         parts.append(f"<p align='center'>{tr(figure.x_title)}</p>" if figure.x_title else "")
         self.page.setHtml("".join(parts))
 
-    # --- looks ----------------------------------------------------------------------------------------------
+    # --- appearance -----------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
         self.progress.setFixedWidth(180)

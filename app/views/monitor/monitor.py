@@ -335,7 +335,7 @@ class Monitor(QWidget):
             if isinstance(event.data, AlertData):
                 self.warnings.note(event, event.data)
 
-    # --- what is shown ------------------------------------------------------------------------------------
+    # --- display ------------------------------------------------------------------------------------------
 
     @property
     def database(self) -> str | None:

@@ -332,7 +332,7 @@ class ObjectExplorer(QWidget):
         page.show_world(self._world)
         page.show()
 
-    # --- looks --------------------------------------------------------------------------------------------
+    # --- appearance ---------------------------------------------------------------------------------------
 
     def _show_theme(self) -> None:
         colors = theme.tokens(self.palette())

@@ -165,7 +165,7 @@ class MirroringPage(QDialog):
             button.setAutoDefault(False)
         self._show_question(None)
 
-    # --- what is shown ------------------------------------------------------------------------------------
+    # --- display ------------------------------------------------------------------------------------------
 
     def show_world(self, world: World) -> None:
         """Update the time; displayed values stay until they are queried again."""

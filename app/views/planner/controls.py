@@ -363,7 +363,7 @@ class Controls(QScrollArea):
             connections, think_s, log_kb, transactions, SITES[self.site.currentData()]
         )
 
-    # --- looks ----------------------------------------------------------------------------------------------
+    # --- appearance -----------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
         inside = QWidget()

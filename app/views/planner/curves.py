@@ -138,7 +138,7 @@ class Cell(QObject):
         self.plot.addItem(dots, ignoreBounds=True)
         return dots
 
-    # --- what is shown --------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     def draw(self, sweeps: Mapping[SafetyMode, Sweep], bottom: float, top: float) -> None:
         """Draw the curves of the sweeps; the axis runs from *bottom* to *top* (logarithms on a logarithmic axis)."""
@@ -200,7 +200,7 @@ class Cell(QObject):
     def _compute_heights(self, values: Array) -> Array:
         return heights(values, self.logarithmic)
 
-    # --- looks ----------------------------------------------------------------------------------------------
+    # --- appearance -----------------------------------------------------------------------------------------
 
     def recolor(self, colors: ThemeTokens, font: QFont) -> None:
         """Use the colors of another theme."""

@@ -204,7 +204,7 @@ class Planner(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(1240, 690)
 
-    # --- what is seen ---------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     def notes(self, axis: str) -> str:
         """Return the text under the curves of an axis."""
@@ -354,7 +354,7 @@ class Planner(QWidget):
         self._status.setText(text)
         self._status.setVisible(bool(text))
 
-    # --- looks ----------------------------------------------------------------------------------------------
+    # --- appearance -----------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
         self._left_column = left = QWidget()

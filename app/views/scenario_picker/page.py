@@ -377,7 +377,7 @@ class ScenarioPicker(QWidget):
                 for place in (box.bottomRight() + corner, box.topLeft() + corner):
                     self._area.ensureVisible(place.x(), place.y(), 0, 12)
 
-    # --- looks ----------------------------------------------------------------------------------------------
+    # --- appearance -----------------------------------------------------------------------------------------
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

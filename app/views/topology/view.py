@@ -132,7 +132,7 @@ class Topology(VoicedCanvas):
         self._show_theme()
         theme.follow(self, theme.LOOKS, self._show_theme)
 
-    # --- what is shown --------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: TopologySource) -> None:

@@ -290,7 +290,7 @@ def _build_rubric(downtime_s: float, lost_transactions: int | float) -> list[dic
     ]
 
 
-# --- what is left to write ----------------------------------------------------------------------------------
+# --- texts that the author must write -----------------------------------------------------------------------
 
 
 def find_prompts(

@@ -116,7 +116,7 @@ def _toml(text: str, file: str) -> dict[str, Any]:
         raise ScenarioError([problem]) from None
 
 
-# --- what is sound beside what is not -----------------------------------------------------------------------
+# --- valid parts of an invalid file -------------------------------------------------------------------------
 
 STAND_INS: Final = {"title": "x", "summary": "x", "level": "beginner", "minutes": 1, "brief": "x"}
 """Substitutes for missing top-level keys that nothing else depends on."""

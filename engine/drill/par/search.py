@@ -42,7 +42,7 @@ class ParSearch:
     seed: int
     fair: bool = True
     """True: plans act only after a symptom (fair). False: plans may use hidden information (clairvoyant)."""
-    deeds_max: int | None = None
+    actions_max: int | None = None
     """Maximum actions of a plan; None: DEEDS_MORE more than the reference."""
     points_max: int = POINTS_MAX
     offered: tuple[str, ...] | None = None
@@ -53,7 +53,7 @@ class ParSearch:
     """Function that tries the decisions of a round in parallel; None: one after another in this process."""
     nodes: int = 0
     complete: bool = False
-    """True if nothing is left to try within deeds_max and the decision points."""
+    """True if nothing is left to try within actions_max and the decision points."""
     begun_with_all: bool = False
     """True when every initial plan has been played."""
     reference: SearchPlan | None = None
@@ -85,8 +85,8 @@ class ParSearch:
             self.reference = start_plans[0] if trials.begun.scenario.solution else None
         if narrower_search is None:
             start_inputs.insert(0, ())
-        if self.deeds_max is None:
-            self.deeds_max = (
+        if self.actions_max is None:
+            self.actions_max = (
                 max(len(acts) for acts in (*start_inputs, *(plan.acts for plan in start_plans))) + DEEDS_MORE
             )
         for plan in start_plans:
@@ -132,7 +132,7 @@ class ParSearch:
     # --- inside -----------------------------------------------------------------------------------------------
 
     def _rules(self) -> Rules:
-        return Rules(self.fair, self.deeds_max or 0, self.points_max, self.offered)
+        return Rules(self.fair, self.actions_max or 0, self.points_max, self.offered)
 
     def _try_in_process(
         self, decisions: Sequence[Decision], rules: Rules, known_states: Set[bytes]

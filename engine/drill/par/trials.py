@@ -83,7 +83,7 @@ class Rules:
 
     fair: bool = True
     """True: plans act only after a symptom (fair). False: plans may use hidden information (clairvoyant)."""
-    deeds_max: int = 0
+    actions_max: int = 0
     """Maximum actions of a plan."""
     points_max: int = POINTS_MAX
     offered: tuple[str, ...] | None = None
@@ -232,7 +232,7 @@ class Trials:
                 yield here, remaining_inputs[1:]
                 yield here, [_move_input(item, item.tick - earlier) for item in remaining_inputs[1:]]
             yield None, remaining_inputs[1:]
-        if len(run.journal) - self._applied_count + len(remaining_inputs) < rules.deeds_max:
+        if len(run.journal) - self._applied_count + len(remaining_inputs) < rules.actions_max:
             for item in self.list_candidates(run, rules):
                 yield item, remaining_inputs
 

@@ -82,7 +82,7 @@ def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
     return facts
 
 
-# --- rules for information beside the servers' responses -----------------------------------------------
+# --- information that does not come from servers -------------------------------------------------------
 # This section alone decides it. In an exam, information comes only from the servers, the brief and the
 # trainee's own actions. Every part of the program that reads the true state checks here first.
 

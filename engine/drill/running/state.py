@@ -213,7 +213,7 @@ class DrillState:
         """Tick at which the scenario's length ends; None without a length."""
         return None if self.scenario.length is None else ticks(self.scenario.length)
 
-    # --- what it is worth -----------------------------------------------------------------------------------
+    # --- score ----------------------------------------------------------------------------------------------
 
     def score(self) -> Score:
         """Return the current score, which is final when the drill is finished."""

@@ -209,7 +209,7 @@ def find_speaker(calls: Calls, item: Input, keys: Iterable[str]) -> str:
     return next((key for key in keys if key != addressee), "")
 
 
-# --- what it is worth ---------------------------------------------------------------------------------------
+# --- score --------------------------------------------------------------------------------------------------
 
 
 def orders(calls: Calls) -> list[TeamCall]:

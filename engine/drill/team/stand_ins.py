@@ -64,7 +64,7 @@ def _find_next_line(drill: DrillState, call: TeamCall) -> tuple[str, Tick]:
     return "", 0
 
 
-# --- what an order means -------------------------------------------------------------------------------------
+# --- meaning of an order ------------------------------------------------------------------------------------
 
 
 def interpret_order(drill: DrillState, call: TeamCall) -> str:
@@ -121,7 +121,7 @@ def _steps(drill: DrillState) -> Iterator[tuple[Input, str]]:
             yield item, step.do.strip()
 
 
-# --- what is so ----------------------------------------------------------------------------------------------
+# --- current state ------------------------------------------------------------------------------------------
 
 
 def _find_true_fact(drill: DrillState, call: TeamCall) -> str:

@@ -157,7 +157,7 @@ def _call(drill: DrillState, call: TeamCall) -> Row:
     }
 
 
-# --- what there is to see -----------------------------------------------------------------------------------
+# --- visible data -------------------------------------------------------------------------------------------
 
 
 def _computers(world: World, role: StoryRole) -> Iterator[Row]:

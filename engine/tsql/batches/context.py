@@ -178,7 +178,7 @@ DATABASE_ROLES: Final[dict[str, frozenset[str]]] = {
 DENIED: Final = {"db_denydatareader": {"SELECT"}, "db_denydatawriter": {"INSERT", "UPDATE", "DELETE"}}
 
 
-# --- the server ------------------------------------------------------------------------------------------
+# --- server ----------------------------------------------------------------------------------------------
 
 
 def is_member(context: Context, role: str, login: str = "") -> bool:

@@ -192,7 +192,7 @@ def stop(world: World, server: str, job: str, requester: str) -> None:
     world.call_after(0.0, "tsql.job_stop", server, job)
 
 
-# --- what alerts have seen -----------------------------------------------------------------------------------
+# --- events that alerts have processed ----------------------------------------------------------------------
 
 
 def begin_watching(world: World, server: str) -> None:

@@ -105,7 +105,7 @@ class StoredObject(Struct, frozen=True):
         return object_id(self.key)
 
 
-# --- what is committed -----------------------------------------------------------------------------------
+# --- committed objects -----------------------------------------------------------------------------------
 
 CONTENTS_KEPT: Final = 16
 """Number of database states with cached objects. Assumed: those of a few copies and their backups."""
@@ -159,7 +159,7 @@ def _read_committed_objects(context: Context, database: str) -> Mapping[str, Sto
     }
 
 
-# --- what is done and not committed ------------------------------------------------------------------------
+# --- uncommitted changes -----------------------------------------------------------------------------------
 
 Name = TypeVar("Name")
 

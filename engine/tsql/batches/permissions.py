@@ -170,7 +170,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     return []
 
 
-# --- what a statement needs --------------------------------------------------------------------------------
+# --- required permissions of statements --------------------------------------------------------------------
 
 Rule = Handler["Machine", None]
 

@@ -234,7 +234,7 @@ def delete(table: Table, numbers: Sequence[Row]) -> Table:
     return replace(table, rows=rows, ids=ids, characters=characters_in(rows))
 
 
-# --- what a transaction changes --------------------------------------------------------------------------
+# --- changes of a transaction ----------------------------------------------------------------------------
 
 
 CACHED_VALUES: Final = {"int": 1_000, "bigint": 10_000}

@@ -257,7 +257,7 @@ def _steps(context: Context) -> Iterable[Record]:
 
 view("msdb.dbo.sysjobsteps", _steps)
 
-# --- what is shown as it was written down ----------------------------------------------------------------
+# --- stored history, shown unchanged ---------------------------------------------------------------------
 
 _Renamed = Mapping[str, str]
 

@@ -102,7 +102,7 @@ class _Compiler(Definitions):
             BranchIfFalse(jump.condition, here) if isinstance(jump, BranchIfFalse) else Jump(here)
         )
 
-    # --- the batch
+    # --- batch
 
     def program(self) -> Generator[int, None, Program]:
         yield from self.skip_semicolons()

@@ -66,7 +66,7 @@ def test_late_comer_begins_at_the_time_that_the_host_gives(
     for _ in range(inputs_before):
         run.do("note here")
     link.incoming.put({"kind": "welcome", "part": 1, "tick": 900, "state": "running"})
-    run.obey()
+    run.follow_instructions()
     assert run.drill.tick == expected
     run.do("note later")
     assert seat_log.acts[-1].tick == expected
@@ -85,7 +85,7 @@ def test_late_comer_gets_events_of_the_skipped_time_at_their_own_times(
     link.incoming.put({"kind": "welcome", "part": 1, "tick": 900, "state": "running", "events": events})
     for one in events:
         link.incoming.put(one)
-    run.obey()
+    run.follow_instructions()
     assert run.drill.tick == 900
     assert lines(seat_log) == [
         (300, "power-off SERVER_B", 2), (500, "", 3), (700, "power-on SERVER_B", 1),

@@ -26,7 +26,7 @@ from tests.engine.drill import texts
 @pytest.mark.slow
 def test_two_processes_find_the_same_as_one() -> None:
     small = texts.small(('length = "5min"', 'length = "2min"'))
-    rules: dict[str, Any] = {"deeds_max": 2, "points_max": 3}
+    rules: dict[str, Any] = {"actions_max": 2, "points_max": 3}
     one = ParSearch(small, small.seed, **rules)
     with over_processes(small, small.seed, 2) as spread:
         two = ParSearch(small, small.seed, spread=spread, **rules)

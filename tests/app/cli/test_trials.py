@@ -15,7 +15,7 @@ from engine.drill.par.search import ParSearch
 from engine.drill.par.trials import WHOLE, Decision, Rules, Trials, trials_at
 from tests.engine.drill import texts
 
-RULES: dict[str, Any] = {"deeds_max": 2, "points_max": 3}
+RULES: dict[str, Any] = {"actions_max": 2, "points_max": 3}
 
 
 class DelayedFuture(Future[Any]):
@@ -97,7 +97,7 @@ def test_ctrl_c_reaches_only_the_searching_process(small: Scenario) -> None:
 
 
 def test_portions_of_a_decision_cover_it_completely(small: Scenario) -> None:
-    trials, rules = Trials(small, small.seed), Rules(deeds_max=2)
+    trials, rules = Trials(small, small.seed), Rules(actions_max=2)
     decision = Decision((), 3000)
     whole = list(trials.try_neighbors(decision, rules))
     assert len([trial for trial in whole if trial is not None]) > 7
@@ -111,7 +111,7 @@ def test_portions_of_a_decision_cover_it_completely(small: Scenario) -> None:
 
 
 def test_only_a_search_in_one_process_skips_known_states(small: Scenario) -> None:
-    drill, rules, decision = (small.name, small.text, small.seed), Rules(deeds_max=2), Decision((), 3000)
+    drill, rules, decision = (small.name, small.text, small.seed), Rules(actions_max=2), Decision((), 3000)
     first, second, third, fourth = (
         trials_at(search, drill, rules, [], decision, WHOLE, search == "alone")
         for search in ("one of many", "one of many", "alone", "alone")

@@ -244,7 +244,7 @@ def test_another_moment_refreshes_all_and_keeps_expanded_nodes(explorer: Explore
     assert label(explorer, "SERVER_B", "security", "logins", "login:sa") == "sa"
 
 
-# --- what it sends ------------------------------------------------------------------------------------------
+# --- requests sent ------------------------------------------------------------------------------------------
 
 
 def menu_of(qtbot: Any, explorer: Explorer, *path: str) -> QMenu:

@@ -180,7 +180,7 @@ def test_scales_fit_the_values(highest: float | None, power: int) -> None:
     assert fitting_power(highest) == power
 
 
-# --- the panel ----------------------------------------------------------------------------------------------
+# --- panel --------------------------------------------------------------------------------------------------
 
 
 def test_the_view_starts_with_both_sides_of_the_first_session(monitor: SystemMonitor, drill: Drill) -> None:

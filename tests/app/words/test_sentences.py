@@ -93,7 +93,7 @@ def test_a_log_stores_message_and_plain_text_separately() -> None:
     assert [localize(event.text) for event in log] == ["lost SERVER_A", "SERVER_A verloren"]
 
 
-# --- what is said -------------------------------------------------------------------------------------------
+# --- texts --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_name_that_looks_like_a_term_is_not_translated() -> None:
     assert localize(say("goal met: {goal}", goal="the server is off")) == "Ziel erreicht: the server is off"
 
 
-# --- nothing is left out: what the code can say -------------------------------------------------------------
+# --- completeness: texts in the code ------------------------------------------------------------------------
 
 SAYING = frozenset(
     {"InputError", "BranchError", "ScenarioRecordingError", "ConditionError", "Finding", "PlanFinding",
@@ -223,7 +223,7 @@ def test_no_text_is_localized_without_its_template() -> None:
     assert not plain, "\n".join(plain)
 
 
-# --- nothing is left out: what it does say ------------------------------------------------------------------
+# --- completeness: texts of runs ----------------------------------------------------------------------------
 
 LINE = re.compile(rf"({'|'.join(VERBS)})( .*)?", re.DOTALL)
 

@@ -93,7 +93,7 @@ def test_a_copy_that_left_its_session_keeps_no_session_data() -> None:
     assert world.copies[MIRROR].db_state is DbState.RESTORING
 
 
-# --- steps of a failover, and who is told -------------------------------------------------------------------
+# --- steps of a failover, and notifications -----------------------------------------------------------------
 
 
 def agree_on_failover() -> tuple[World, Failover]:

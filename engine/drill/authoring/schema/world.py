@@ -352,7 +352,7 @@ class SettingsSpec(ScenarioTable):
     """Date and time on the servers' clocks at the start of the drill."""
 
 
-# --- what happens, what is wanted ---------------------------------------------------------------------------
+# --- events and goals ---------------------------------------------------------------------------------------
 
 
 # --- failover clusters, availability groups and failover cluster instances of a scenario's start world ----

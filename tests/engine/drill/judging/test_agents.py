@@ -77,7 +77,7 @@ def test_shipped_drills_are_in_order(name: str) -> None:
     assert found.wrong == ()
 
 
-# --- what the ranking sees ----------------------------------------------------------------------------------
+# --- violations that the ranking detects --------------------------------------------------------------------
 
 
 def standings(**changed: AgentResult) -> list[AgentResult]:

@@ -74,7 +74,7 @@ FEW = ("cable", "question")
 def test_the_search_equals_exhaustive_trials(name: str) -> None:
     points, changes, lines = DRILLS[name]
     scenario = texts.small(('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes)
-    search = ParSearch(scenario, scenario.seed, fair=False, deeds_max=2, points_max=points, offered=lines)
+    search = ParSearch(scenario, scenario.seed, fair=False, actions_max=2, points_max=points, offered=lines)
     for _ in search.steps():
         pass
     assert search.complete
@@ -101,7 +101,7 @@ def test_trials_in_other_processes_give_the_same_search() -> None:
 
     here, spread = (
         ParSearch(
-            scenario, scenario.seed, fair=False, deeds_max=2, points_max=points, offered=lines, spread=each
+            scenario, scenario.seed, fair=False, actions_max=2, points_max=points, offered=lines, spread=each
         )
         for each in (None, run_trials_in_copy)
     )

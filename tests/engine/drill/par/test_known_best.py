@@ -21,7 +21,7 @@ KNOWN = par_drills.build_known_drills()
 def test_the_search_finds_the_known_best_plan_or_a_better_one(name: str) -> None:
     best, scenario = KNOWN[name]
     offered = tuple(line.partition(" ")[2] for line in best)
-    search = ParSearch(scenario, scenario.seed, offered=offered, deeds_max=len(best)).run(100)
+    search = ParSearch(scenario, scenario.seed, offered=offered, actions_max=len(best)).run(100)
     assert search.best is not None
     assert search.reference is not None
     drill = replay(scenario, scenario.seed, "practice", best)
