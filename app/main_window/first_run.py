@@ -155,6 +155,7 @@ class FirstRun(WindowPart):
             self._show_caption()
         else:
             self.mark.withdraw()
+            self._stage.canvas.setFocus()
             self._moment.hold_phase(None)
             self._session.play()
 

@@ -128,6 +128,11 @@ class RunTimeline:
         """Return the spans in which all databases were open and their clients worked, until *until_s*."""
         return _spans(self._service, until_s)
 
+    @property
+    def has_clients(self) -> bool:
+        """Return whether clients are followed, whose service differs from the database's."""
+        return self._clients.has_users
+
     def protection(self, until_s: float) -> list[TimelineSpan]:
         """Return the spans that show whether the serving copy had a synchronized mirror or secondary."""
         return _spans(self._protection, until_s)

@@ -46,9 +46,16 @@ from engine.overrides import override
 SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
 """Possible spans of the whole strip. The span grows in steps so that markers do not drift."""
 
-LANES: Final = (mark("service"), mark("standby"))
+DATABASE, CLIENTS, PROTECTION = mark("database online"), mark("clients working"), mark("protected")
+LANES: Final = (DATABASE, CLIENTS, PROTECTION)
 LANE_PITCH: Final = 1.2
 """Height of a lane with its gap, in lines of text, if there is space for text in it."""
+NARROW_PITCH: Final = 0.73
+"""Height of a lane in a bar, whose names are small."""
+LABELED: Final = ("fault", "repair", "failover", "sql", "error", "missed")
+"""Kinds of markers with a label on a roomy strip, the most important first."""
+LABEL_ROOM_PX: Final = 230.0
+"""Maximum width of a label."""
 KEYS: Final[dict[int, Callable[[int, int], int]]] = {
     Qt.Key.Key_Left: lambda at, last: max(0, at - 1),
     Qt.Key.Key_Right: lambda at, last: min(last, at + 1),
@@ -126,7 +133,9 @@ class TimeStrip(QWidget):
 
     @override
     def sizeHint(self) -> QSize:
-        return QSize(400, round(self.fontMetrics().height() * (1.95 + self._lane_lines())))
+        return QSize(
+            400, round(self.fontMetrics().height() * (1.0 + self._head_lines() + self._lane_lines()))
+        )
 
     @override
     def minimumSizeHint(self) -> QSize:
@@ -220,20 +229,24 @@ class TimeStrip(QWidget):
         if self._lane_box is None:
             line = self.fontMetrics().height()
             left, right = lane_sides(self)
-            self._lane_box = QRectF(left, line * 0.95, right - left, line * self._lane_lines())
+            self._lane_box = QRectF(left, line * self._head_lines(), right - left, line * self._lane_lines())
         return self._lane_box
 
     def _lane_lines(self) -> float:
         """Return height of all lanes in lines of text."""
-        return (
-            (self._fixed_lanes() + len(self._extra_lanes)) * LANE_PITCH
-            if self._roomy or self._extra_lanes
-            else 1.45
-        )
+        count = len(self._fixed_lanes())
+        if self._roomy or self._extra_lanes:
+            return (count + len(self._extra_lanes)) * LANE_PITCH
+        return max(1.45, count * NARROW_PITCH)
 
-    def _fixed_lanes(self) -> int:
-        """Return the number of lanes above the states; without possible failover there is no protection lane."""
-        return 2 if self._course.has_protection else 1
+    def _head_lines(self) -> float:
+        """Return the height above the lanes in lines of text: markers, and their labels."""
+        return 2.25 if self._roomy else 0.95
+
+    def _fixed_lanes(self) -> list[str]:
+        """Return the lanes above the states: without clients, or without a copy, fewer."""
+        wanted = {CLIENTS: self._course.has_clients, PROTECTION: self._course.has_protection}
+        return [lane for lane in LANES if wanted.get(lane, True)]
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -270,21 +283,20 @@ class TimeStrip(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         lanes = self._lanes()
         fixed = self._fixed_lanes()
-        count = fixed + len(self._extra_lanes)
+        count = len(fixed) + len(self._extra_lanes)
         pitch = lanes.height() * 1.0 / (count - 0.08)
         rows = [
             QRectF(lanes.left(), lanes.top() + n * pitch, lanes.width(), pitch * 0.92) for n in range(count)
         ]
-        upper, lower = rows[0], rows[fixed - 1]
         for lane in rows:
             painter.fillRect(lane, colors.idle_soft)
         service, protection = self._spans()
-        for span in service:
-            _fill(painter, self._box(span, upper), _SERVICE_FILL[span.what], colors)
-        for span in protection:
-            if fixed > 1 and span.what in _PROTECTION_FILL:
-                _fill(painter, self._box(span, lower), _PROTECTION_FILL[span.what], colors)
-        for (_, states), lane in zip(self._extra_lanes, rows[fixed:], strict=True):
+        for name, lane in zip(fixed, rows, strict=False):
+            for span in protection if name == PROTECTION else service:
+                fill = _LANE_FILL[name].get(span.what)
+                if fill is not None:
+                    _fill(painter, self._box(span, lane), fill, colors)
+        for (_, states), lane in zip(self._extra_lanes, rows[len(fixed) :], strict=True):
             for span in states:
                 if span.what in _STATE_FILL:
                     _fill(painter, self._box(span, lane), _STATE_FILL[span.what], colors)
@@ -294,7 +306,9 @@ class TimeStrip(QWidget):
         chosen = self.markers[self._cursor_index] if self._cursor_index is not None else None
         for marker in self._select_markers():
             self._draw_marker(painter, marker, colors, marker == chosen)
-        for (_, states), lane in zip(self._extra_lanes, rows[fixed:], strict=True):
+        if self._roomy:
+            self._draw_labels(painter, colors)
+        for (_, states), lane in zip(self._extra_lanes, rows[len(fixed) :], strict=True):
             for span in states:
                 self._draw_word(painter, self._box(span, lane), span.what.replace("_", " "), colors)
         self._draw_chosen(painter, colors, lanes)
@@ -336,10 +350,31 @@ class TimeStrip(QWidget):
     def _draw_names(self, painter: QPainter, colors: ThemeTokens, lanes: Sequence[QRectF]) -> None:
         painter.setFont(theme.sized(self.font(), LABEL_SCALE))
         painter.setPen(colors.muted)
-        names = (*map(tr, LANES[: self._fixed_lanes()]), *(name for name, _ in self._extra_lanes))
+        names = (*map(tr, self._fixed_lanes()), *(name for name, _ in self._extra_lanes))
         for name, lane in zip(names, lanes, strict=True):
             box = QRectF(0.0, lane.top() - 4.0, lane.left() - 6.0, lane.height() + 8.0)
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
+
+    def _draw_labels(self, painter: QPainter, colors: ThemeTokens) -> None:
+        """Write what happened above the most important markers, where there is room."""
+        font = theme.sized(self.font(), 0.92, bold=True)
+        metrics, lanes = QFontMetricsF(font), self._lanes()
+        taken: list[tuple[float, float]] = []
+        painter.setFont(font)
+        for marker in sorted(self.markers, key=lambda each: (each.kind not in LABELED, each.t_s)):
+            if marker.kind not in LABELED:
+                break
+            text = f"{localize(marker.text).partition(chr(10))[0]} {formatting.run_time(marker.t_s)}"
+            text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, LABEL_ROOM_PX)
+            width, x = metrics.horizontalAdvance(text), self.x_of(marker.t_s)
+            for left in (x - width + 6.0, x - 6.0):
+                free = all(left + width + 12.0 < start or left > end + 12.0 for start, end in taken)
+                if free and left >= 0.0 and left + width <= self.width():
+                    taken.append((left, left + width))
+                    painter.setPen(colors.named(SHAPES[marker.kind][0]))
+                    base = lanes.top() - self.fontMetrics().height() * 0.95
+                    painter.drawText(QPointF(left, base), text)
+                    break
 
     def _draw_marker(
         self, painter: QPainter, marker: TimelineMarker, colors: ThemeTokens, selected: bool
@@ -430,15 +465,15 @@ class TimeStrip(QWidget):
         self.update()
 
 
-_SERVICE_FILL: Final = {
-    SERVING: ("ok", Qt.BrushStyle.SolidPattern),
-    CLIENTS_IDLE: ("warn", Qt.BrushStyle.Dense4Pattern),
-    DOWN: ("bad", Qt.BrushStyle.BDiagPattern),
-}
-_PROTECTION_FILL: Final = {
-    PROTECTED: ("info", Qt.BrushStyle.SolidPattern),
-    ASYNCHRONOUS: ("warn", Qt.BrushStyle.SolidPattern),
-    EXPOSED: ("warn", Qt.BrushStyle.Dense4Pattern),
+_UP, _OUT = ("ok", Qt.BrushStyle.SolidPattern), ("bad", Qt.BrushStyle.BDiagPattern)
+_LANE_FILL: Final = {
+    DATABASE: {SERVING: _UP, CLIENTS_IDLE: _UP, DOWN: _OUT},
+    CLIENTS: {SERVING: _UP, CLIENTS_IDLE: _OUT, DOWN: _OUT},
+    PROTECTION: {
+        PROTECTED: ("info", Qt.BrushStyle.SolidPattern),
+        ASYNCHRONOUS: ("warn", Qt.BrushStyle.SolidPattern),
+        EXPOSED: ("warn", Qt.BrushStyle.Dense4Pattern),
+    },
 }
 _STATE_FILL: Final = {
     "SYNCHRONIZED": ("info", Qt.BrushStyle.SolidPattern),

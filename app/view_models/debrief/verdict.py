@@ -229,10 +229,13 @@ def find_retry(lesson: RunSegment, choices: Asked) -> Retry:
 def _flawless(report: Report, review: Review, account: Account) -> Verdict:
     total = float(report["score"]["total"] or 0.0)
     best = max((worth for _, worth in account.curve), default=total)
-    sentence = tr("You scored {score} of {best} possible points.").format(
+    clean = max(best, total) - total < 0.5
+    words = mark("You scored {score} of {best} possible points.")
+    if clean:
+        words = mark("{score} points: no other action would have scored more.")
+    sentence = tr(words).format(
         score=formatting.plain_number(total), best=formatting.plain_number(round(max(best, total), 1))
     )
-    clean = max(best, total) - total < 0.5
     lead = tr("No mistakes") if clean else tr("No serious mistake")
     return Verdict(lead, "ok", sentence, lines=tuple(describe_outages(review)))
 

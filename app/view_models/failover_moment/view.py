@@ -128,7 +128,8 @@ def make_view(
     failover = moment.failover
     number = moment.phase_at(tick) if number is None else number
     over = moment.end_tick is not None and tick >= moment.end_tick and number == len(moment.phases) - 1
-    votes, votes_tone = describe_votes(facts, counted=number > 0)
+    counted = number > 0 or any(vote.state == LOST for vote in facts.votes)
+    votes, votes_tone = describe_votes(facts, counted)
     names = _list_names(moment, facts)
     heading, sentence = _describe_phase(moment, number, names, over, tick)
     since = (moment.end_tick if over and moment.end_tick is not None else tick) - failover.failed_tick

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from app.views.debrief.parts import label
@@ -151,42 +151,70 @@ def verdict(failover: Row, unlike: str = "") -> str:
 
 
 class _PhaseBar(QWidget):
-    """Phases side by side, with lengths to scale, and name and seconds below."""
+    """Phases side by side to scale, and below them the time of this run and the published one."""
 
-    def __init__(self, failover: Mapping[str, object]) -> None:
+    def __init__(self, failover: Row) -> None:
         super().__init__()
         self._phases = phases_of(failover)
+        self._took, self._published = failover.get("failover_s"), failover.get("published_s")
         self.setAccessibleName(
             ", ".join(f"{tr(name)} {formatting.seconds(seconds)}" for name, seconds in self._phases)
         )
 
     def sizeHint(self) -> QSize:
-        return QSize(300, round(self.fontMetrics().height() * 2.6))
+        return QSize(300, round(self.fontMetrics().height() * (3.1 + 1.6 * len(self._spans()))))
+
+    def _spans(self) -> list[tuple[str, float]]:
+        """Return the spans below the bar: text and seconds, both from the detection on."""
+        if self._took is None:
+            return []
+        rows = [(tr("this run {time}").format(time=formatting.seconds(self._took)), self._took)]
+        if self._published is not None:
+            text = tr("published {time}").format(time=formatting.seconds(self._published, 1))
+            rows.append((text, self._published))
+        return rows
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colors = theme.tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         line = self.fontMetrics().height()
-        total = sum(seconds for _, seconds in self._phases) or 1.0
-        small = theme.sized(self.font(), 0.88)
+        spans = self._spans()
+        first = self._phases[0][1] if self._phases and spans else 0.0
+        total = max(sum(seconds for _, seconds in self._phases), *(first + took for _, took in spans), 1e-9)
+        small, bold = theme.sized(self.font(), 0.88), theme.sized(self.font(), 0.92, bold=True)
         metrics = QFontMetricsF(small)
-        texts = [f"{tr(name)} {formatting.seconds(seconds)}" for name, seconds in self._phases]
-        left, text_left = 0.0, 0.0
+        left, text_left, tall = 0.0, 0.0, line * 1.5
         tones = {
             name: colors.idle if series is None else colors.series[series]
             for _, _, name, series in (*PHASES, *INSTANCE_PHASES)
         }
         tones[ORDERED] = colors.idle
-        for (name, seconds), text in zip(self._phases, texts, strict=True):
-            width = self.width() * seconds / total
-            painter.fillRect(QRectF(left, 0, max(1.5, width - 1.5), line * 0.9), tones[name])
-            swatch = QRectF(text_left, line * 1.45, line * 0.55, line * 0.55)
+        for name, seconds in self._phases:
+            text, width = f"{tr(name)} {formatting.seconds(seconds)}", self.width() * seconds / total
+            box = QRectF(left, 0, max(1.5, width - 1.5), tall)
+            painter.fillRect(box, tones[name])
+            left += width
+            if QFontMetricsF(bold).horizontalAdvance(text) + 12 <= box.width():
+                painter.setFont(bold)
+                painter.setPen(colors.on_accent if colors.dark else colors.surface)
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+                continue
+            swatch = QRectF(text_left, line * 1.95, line * 0.55, line * 0.55)
             painter.fillRect(swatch, tones[name])
             painter.setFont(small)
             painter.setPen(colors.text)
-            painter.drawText(
-                QRectF(swatch.right() + 5, line * 1.15, 400, line * 1.2), Qt.AlignmentFlag.AlignVCenter, text
-            )
+            row = QRectF(swatch.right() + 5, line * 1.65, 400, line * 1.2)
+            painter.drawText(row, Qt.AlignmentFlag.AlignVCenter, text)
             text_left = swatch.right() + 5 + metrics.horizontalAdvance(text) + line * 0.9
-            left += width
+        for number, (text, took) in enumerate(spans):
+            top, pitch = line * (3.0 + 1.6 * number), self.width() / total
+            box = QRectF(first * pitch, top, took * pitch, line * 0.35)
+            painter.setPen(QPen(colors.muted if number else colors.text, 1.6))
+            painter.drawPolyline(
+                QPolygonF([box.topLeft(), box.bottomLeft(), box.bottomRight(), box.topRight()])
+            )
+            painter.setFont(small if number else bold)
+            below = QRectF(0, box.bottom(), self.width(), line * 1.2)
+            below.moveLeft(box.center().x() - below.width() / 2)
+            painter.drawText(below, Qt.AlignmentFlag.AlignCenter, text)

@@ -121,7 +121,8 @@ class Debrief(QScrollArea):
         self._model, self._moment_s, self._share = model, None, 0.0
         self._journal, _ = parse_script("\n".join(model.report["inputs"]))
         scored = bool(model.report["score"]["scored"])
-        self._tab = POINTS if model.reflection is not None else SCORE if scored else TIMELINE
+        curve = scored and not model.summary().passed_well  # the curve of a good run is flat
+        self._tab = POINTS if model.reflection is not None else SCORE if curve else TIMELINE
         self._build()
         self.verticalScrollBar().setValue(0)
 

@@ -173,7 +173,8 @@ def scrolled(parts: Sequence[QWidget]) -> QScrollArea:
     inside = QWidget()
     column = lay_column(on=inside, margins=(14, 10, 14, 12), spacing=10)
     for part in parts:
-        column.addWidget(part)
+        grows = part.sizePolicy().expandingDirections() & Qt.Orientation.Vertical
+        column.addWidget(part, 1 if grows else 0)
     column.addStretch()
     area = QScrollArea(widgetResizable=True)
     area.setFrameShape(QFrame.Shape.NoFrame)

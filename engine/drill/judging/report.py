@@ -439,6 +439,11 @@ class ClientService:
         }
         """Server of each client; empty: the database's initial server; None: no connection."""
 
+    @property
+    def has_users(self) -> bool:
+        """Return whether there are clients."""
+        return bool(self._connected)
+
     def follow(self, event: Row) -> None:
         """Apply one event."""
         if event["kind"] == "availability" and event.get("database") in self._serving:
