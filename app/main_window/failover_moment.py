@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPlainTextEd
 
 from app import settings
 from app.export.gif import GifWriter, Pixels
+from app.export.mp4 import FRAMES_PER_S, Mp4Writer, find_encoder
 from app.files import atomic_write
 from app.main_window.desk_page import DeskPage
 from app.main_window.shared_parts import SharedParts, WindowPart
@@ -52,8 +54,15 @@ LAST_S: Final = 4.0
 def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar) -> None:
     """Ask for a file and write the film; the button shows the progress."""
     button = stage.buttons[EXPORT]
-    file, _ = QFileDialog.getSaveFileName(stage, tr("Export as GIF"), "failover.gif", "GIF (*.gif)")
+    kinds = "GIF (*.gif);;MP4 (*.mp4)"
+    file, chosen = QFileDialog.getSaveFileName(stage, tr("Export as GIF or MP4"), "failover.gif", kinds)
     if not file:
+        return
+    if chosen.startswith("MP4"):
+        file = str(Path(file).with_suffix(".mp4"))
+    encoder = find_encoder() if file.endswith(".mp4") else None
+    if file.endswith(".mp4") and encoder is None:
+        notice.warn(tr("MP4 needs ffmpeg, which is not installed. Install it, or export as GIF."))
         return
     words = button.text()
     runner = TaskRunner(stage)
@@ -62,9 +71,12 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
         lambda share: button.setText(tr("Exporting {share}").format(share=formatting.percent(share)))
     )
 
-    def write(data: bytes) -> None:
+    def write(data: bytes | None) -> None:
         button.setText(words)
         button.setEnabled(True)
+        if data is None:
+            notice.warn(tr("ffmpeg could not write the film. Export as GIF instead."))
+            return
         try:
             atomic_write.write(Path(file), data)
         except OSError as problem:
@@ -72,22 +84,28 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
             return
         notice.show_info(tr("Saved as {file}.").format(file=file))
 
-    runner.start(encode_film(replay, theme.tokens(stage.palette()), stage.canvas.far), write)
+    runner.start(encode_film(replay, theme.tokens(stage.palette()), stage.canvas.far, encoder), write)
 
 
-def encode_film(replay: MomentReplay, colors: theme.ThemeTokens, large_text: bool) -> Slices[bytes]:
-    """Return the film of a replay as a GIF; a slice is a frame."""
+def encode_film(
+    replay: MomentReplay, colors: theme.ThemeTokens, large_text: bool, encoder: str | None = None
+) -> Slices[bytes | None]:
+    """Return the film of a replay as a GIF, or as an MP4 by *encoder*; None if it fails. A slice is a frame."""
     samples = []
     for number in range(replay.begun_count):
         samples.append(_pixels(replay.view_of(number), colors, large_text))
         yield 0.0
-    writer = GifWriter(samples)
-    count = max(1, round(replay.length_s / FRAME_S))
-    for number in range(count):
-        writer.add(_pixels(replay.view_at(number * FRAME_S), colors, large_text), round(100 * FRAME_S))
-        yield number / count
-    writer.add(samples[-1], round(100 * LAST_S))
-    return writer.finish()
+    frame_s = 1.0 / FRAMES_PER_S if encoder else FRAME_S
+    count = max(1, round(replay.length_s / frame_s))
+    try:
+        writer = Mp4Writer(encoder, SIZE.width(), SIZE.height()) if encoder else GifWriter(samples)
+        for number in range(count):
+            writer.add(_pixels(replay.view_at(number * frame_s), colors, large_text), round(100 * frame_s))
+            yield number / count
+        writer.add(samples[-1], round(100 * LAST_S))
+        return writer.finish()
+    except (OSError, subprocess.TimeoutExpired):
+        return None
 
 
 def _pixels(view: StageView, colors: theme.ThemeTokens, large_text: bool) -> Pixels:

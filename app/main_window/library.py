@@ -15,7 +15,7 @@ from app.view_models import progress
 from app.view_models.progress import LearnerProgress
 from app.view_models.start_page import Card, InterruptedRun, NextDrill, recommend
 from app.views.history import FinishedRun
-from app.words.language import tr
+from app.words.language import tr, trn
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
@@ -147,8 +147,22 @@ class Library:
             technology=summary.technology if summary is not None else MIRRORING,
             mode=run.mode,
             t_s=run.tick / TICKS_PER_S,
-            when=tr("started {date}").format(date=run.started_at.astimezone().strftime("%Y-%m-%d %H:%M")),
+            when=self._describe_goals(run.run_id)
+            or tr("started {date}").format(date=run.started_at.astimezone().strftime("%Y-%m-%d %H:%M")),
             problem=run.problem,
+        )
+
+    def _describe_goals(self, run_id: int) -> str:
+        """Return the progress of a run; empty if no goal was met or lost in it."""
+        try:
+            goals = self._profile.load_goals(run_id) if self._profile is not None else None
+        except StorageError as problem:
+            self._report_problem(problem)
+            return ""
+        if goals is None:
+            return ""
+        return trn("{met} of {n} goal met", "{met} of {n} goals met", goals[1]).format(
+            met=goals[0], n=goals[1]
         )
 
     def runs(self) -> list[FinishedRun]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -27,6 +28,7 @@ from engine.drill.running.solution import default_end, solving
 from engine.drill.time.branches import Branch, BranchError, Branches, Root
 from engine.drill.time.cooperative_tasks import replay_inputs
 from engine.drill.time.history import History
+from engine.events import Event
 from engine.inputs import InputError
 from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
@@ -82,6 +84,7 @@ class RunController(QObject):
         self.attending = False
         """The run is a seat's of a class, which has it in its record."""
         session.loaded.connect(self._on_loaded)
+        session.happened.connect(self._store_goals)
 
     @property
     def run_id(self) -> RunId | None:
@@ -93,6 +96,16 @@ class RunController(QObject):
         """Id, in the profile, of the run that all other runs of this tree branched from."""
         tree = self.branches
         return self._runs.get(tree.names()[0]) if tree is not None else None
+
+    def _store_goals(self, events: Sequence[Event]) -> None:
+        """Store the met goals of a recorded run after each change; they are no secret outside of exams."""
+        drill, run_id = self._session.live, self.run_id
+        if self._profile is None or drill is None or run_id is None or not drill.terms.truth:
+            return
+        if any(event.kind == "goal" for event in events):
+            met = sum(state.is_reached for state in drill.goals.values())
+            with suppress(StorageError):
+                self._profile.store_goals(run_id, met, len(drill.goals))
 
     # --- beginning ------------------------------------------------------------------------------------------
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from app.files.folders import default_folder
 from app.learning.reflection import Reflection
@@ -14,13 +15,19 @@ from app.storage import problems, results, runs
 from app.storage.database import ProfileDatabase, check, open_database
 from app.storage.results import ResultRow
 from app.storage.runs import JournalLine, RunId, StoredBranch, UnfinishedRun
-from app.storage.settings import DraftStore, ProfileSettings
+from app.storage.settings import DraftStore, ProfileSettings, SettingKey
 from engine.drill.judging.shapes import Row
 
 
 def open_profile(folder: Path | None = None) -> Profile:
     """Open the profile in *folder*; create or migrate it as needed. Raises StorageError with a message."""
     return Profile(open_database(folder or default_folder()))
+
+
+GOALS_MET: Final = SettingKey("runs/goals_met", "{}")
+"""JSON: run -> [met goals, all goals]."""
+GOALS_KEPT: Final = 100
+"""Number of latest runs whose goals are kept."""
 
 
 class Profile:
@@ -127,6 +134,23 @@ class Profile:
         with self._database.transaction() as db:
             behind = runs.find_superseded_runs(db)
             return [run for run in runs.unfinished(db, self._stored_mark) if run.run_id not in behind]
+
+    def store_goals(self, run_id: RunId, met: int, total: int) -> None:
+        """Store how many goals of a run are met, for the offer to continue it."""
+        known = {key: value for key, value in self._read_goals().items() if int(key) > run_id - GOALS_KEPT}
+        self.settings.set(GOALS_MET, json.dumps({**known, str(run_id): [met, total]}))
+
+    def load_goals(self, run_id: RunId) -> tuple[int, int] | None:
+        """Return the met goals of a run and all of them; None if they are not known."""
+        found = self._read_goals().get(str(run_id))
+        return (found[0], found[1]) if found is not None else None
+
+    def _read_goals(self) -> dict[str, list[int]]:
+        try:
+            stored = json.loads(self.settings.get(GOALS_MET))
+            return {str(int(key)): [int(met), int(total)] for key, (met, total) in stored.items()}
+        except (ValueError, TypeError, AttributeError):
+            return {}
 
     def find_lost_runs(self) -> list[str]:
         """Return a message if the last run in progress is missing in the database; empty otherwise."""

@@ -84,7 +84,7 @@ BUTTONS: Final = (
     (GO, mark("Continue"), "Space"),
     (FORTH, mark("Next phase"), "→"),
     (REPLAY, mark("Replay"), "R"),
-    (EXPORT, mark("Export as GIF…"), "E"),
+    (EXPORT, mark("Export as GIF or MP4…"), "E"),
     (LEAVE, mark("Back to the desk"), "Esc"),
 )
 

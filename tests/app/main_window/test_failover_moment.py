@@ -173,16 +173,31 @@ def test_the_stage_asks_a_person_who_is_typing(staged_window: OpenWindow, qtbot:
 def test_the_film_is_written(
     staged_window: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A GIF, or an MP4 by an encoder (here: one that writes the frames as they are), or the reason why not."""
     from app.main_window import failover_moment
 
-    file = tmp_path / "failover.gif"
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
+    encoder = tmp_path / "encoder"
+    encoder.write_text('#!/bin/sh\nfor file; do :; done\ncat > "$file"\n')
+    encoder.chmod(0o700)
     monkeypatch.setattr(failover_moment, "FRAME_S", 3.0)
+    monkeypatch.setattr(failover_moment, "FRAMES_PER_S", 1)
     begin(staged_window, "automatic-failover", "practice")
     wait_for(staged_window, "over")
-    press(qtbot, Qt.Key.Key_E)
-    qtbot.waitUntil(file.exists, timeout=60_000)
-    assert file.read_bytes().startswith(b"GIF89a")
+    frame = failover_moment.SIZE.width() * failover_moment.SIZE.height() * 3
+    for kind, found in (("GIF", None), ("MP4", None), ("MP4", str(encoder))):
+        monkeypatch.setattr(failover_moment, "find_encoder", lambda found=found: found)
+        answer = (str(tmp_path / "failover.gif"), f"{kind} (*.{kind.lower()})")
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
+        file = tmp_path / f"failover.{kind.lower()}"
+        press(qtbot, Qt.Key.Key_E)
+        if kind == "MP4" and found is None:
+            assert "ffmpeg" in staged_window.notice.text
+            assert not file.exists()
+            continue
+        qtbot.waitUntil(file.exists, timeout=60_000)
+        data = file.read_bytes()
+        assert data.startswith(b"GIF89a") if kind == "GIF" else len(data) % frame == 0 < len(data)
+        qtbot.waitUntil(staged_window.failover_moment.stage.buttons["export"].isEnabled, timeout=5_000)
 
 
 def test_the_reason_for_no_failover_is_revealed_by_keys(staged_window: OpenWindow, qtbot: QtBot) -> None:

@@ -116,6 +116,15 @@ def test_a_run_can_be_left_resumed_or_abandoned(hands: Hands, profile: Profile) 
     assert not window.picker.top.resume.isVisible()
 
 
+def test_the_offer_to_continue_shows_the_goals_that_are_met(hands: Hands) -> None:
+    window = hands.window
+    window.choose("automatic-failover")
+    window.start("practice")
+    hands.wait(70.0)
+    window.show_home()
+    assert "1 of 2 goals met" in window.picker.top.resume.text.text()
+
+
 def test_a_run_whose_clock_never_ran_is_not_offered(hands: Hands, profile: Profile) -> None:
     window = hands.window
     window.choose("lab")

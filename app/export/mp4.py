@@ -1,0 +1,54 @@
+"""MP4 film from pictures, encoded by an installed ffmpeg; the program brings none."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from app.export.gif import Pixels
+
+FRAMES_PER_S: Final = 25
+END_S: Final = 30.0
+"""Longest wait for the end of the encoder after the last frame."""
+
+
+def find_encoder() -> str | None:
+    """Return the path of ffmpeg; None if it is not installed."""
+    return shutil.which("ffmpeg")
+
+
+class Mp4Writer:
+    """Writer of an MP4, frame by frame; raises OSError if the encoder fails."""
+
+    def __init__(self, encoder: str, width: int, height: int) -> None:
+        """Start the encoder for pictures of that size; both numbers must be even."""
+        self._folder = tempfile.TemporaryDirectory(prefix="mirrordrill-")
+        self._file = Path(self._folder.name) / "film.mp4"
+        form = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(FRAMES_PER_S)]
+        command = [encoder, "-v", "error", *form, "-i", "-", "-an", "-pix_fmt", "yuv420p"]
+        self._process = subprocess.Popen(
+            [*command, "-movflags", "+faststart", str(self._file)],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def add(self, pixels: Pixels, hundredths: int) -> None:
+        """Show *pixels* for that time."""
+        assert self._process.stdin is not None
+        data = pixels.tobytes()
+        for _ in range(round(hundredths * FRAMES_PER_S / 100)):
+            self._process.stdin.write(data)
+
+    def finish(self) -> bytes:
+        """Return the complete file."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        code = self._process.wait(END_S)
+        try:
+            if code:
+                raise OSError(f"ffmpeg: {code}")
+            return self._file.read_bytes()
+        finally:
+            self._folder.cleanup()
