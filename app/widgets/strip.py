@@ -50,8 +50,8 @@ DATABASE, CLIENTS, PROTECTION = mark("database online"), mark("clients working")
 LANES: Final = (DATABASE, CLIENTS, PROTECTION)
 LANE_PITCH: Final = 1.2
 """Height of a lane with its gap, in lines of text, if there is space for text in it."""
-NARROW_PITCH: Final = 0.73
-"""Height of a lane in a bar, whose names are small."""
+BAR_LINES: Final = 1.9
+"""Height of all lanes in a bar in lines of text, however many there are: the bar keeps its height in every run."""
 LABELED: Final = ("fault", "repair", "failover", "sql", "error", "missed")
 """Kinds of markers with a label on a roomy strip, the most important first."""
 LABEL_ROOM_PX: Final = 230.0
@@ -234,10 +234,9 @@ class TimeStrip(QWidget):
 
     def _lane_lines(self) -> float:
         """Return height of all lanes in lines of text."""
-        count = len(self._fixed_lanes())
         if self._roomy or self._extra_lanes:
-            return (count + len(self._extra_lanes)) * LANE_PITCH
-        return max(1.45, count * NARROW_PITCH)
+            return (len(self._fixed_lanes()) + len(self._extra_lanes)) * LANE_PITCH
+        return BAR_LINES
 
     def _head_lines(self) -> float:
         """Return the height above the lanes in lines of text: markers, and their labels."""

@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.course import MERGED_LINES_MAX, RunTimeline
 from app.widgets import theme
-from app.widgets.strip import SHAPES, WORDS, TimeStrip, draw_shape, nice_step
+from app.widgets.strip import LANES, SHAPES, WORDS, TimeStrip, draw_shape, nice_step
+from engine.drill.judging.report import DatabaseClients
 
 BAD = {"severity": 16}
 EVENTS: list[dict[str, Any]] = [
@@ -150,3 +151,37 @@ def test_keys_step_through_markers_with_descriptions(qtbot: QtBot, strip: TimeSt
         qtbot.keyClick(strip, Qt.Key.Key_Return)
     assert chosen.args == [strip.markers[-1].t_s]
     QToolTip.hideText()
+
+
+def test_database_and_clients_have_their_own_lanes(qtbot: QtBot, qapp: QApplication) -> None:
+    course = RunTimeline(["Sales"], ["Sales"], clients={"Sales": DatabaseClients(("APP",), "SERVER_A")})
+    course.add(
+        [
+            {"t_s": 30.0, "kind": "client", "text": "", "client": "APP", "what": "cut", "server": "SERVER_A"},
+            {"t_s": 60.0, "kind": "client", "text": "", "client": "APP", "what": "connected", "server": "SERVER_A"},
+        ]
+    )  # fmt: skip
+    strip = TimeStrip(roomy=True)
+    qtbot.addWidget(strip)
+    strip.resize(800, 140)
+    strip.show_course(course, 100.0, live=False)
+    strip.show()
+    assert strip._fixed_lanes() == list(LANES)
+    image, lanes = strip.grab().toImage(), strip._lanes()
+    ok = theme.tokens(qapp.palette()).ok
+    places = [lanes.top() + lanes.height() * share for share in (0.16, 0.5)]
+    working = [image.pixelColor(round(strip.x_of(45.0)), round(y)) == ok for y in places]
+    assert working == [True, False], "the database is online while its clients are not connected"
+
+
+def test_a_bar_has_room_for_the_times_below_all_lanes(qtbot: QtBot, qapp: QApplication) -> None:
+    """The layout asks for the height before a run with clients adds a lane."""
+    strip = TimeStrip()
+    qtbot.addWidget(strip)
+    height = strip.sizeHint().height()
+    course = RunTimeline(["Sales"], ["Sales"], clients={"Sales": DatabaseClients(("APP",), "SERVER_A")})
+    strip.show_course(course, 100.0, live=False)
+    assert len(strip._fixed_lanes()) == 3
+    assert strip.sizeHint().height() == height
+    strip.resize(800, height)
+    assert strip._lanes().bottom() + 0.9 * strip.fontMetrics().height() <= height
