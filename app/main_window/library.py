@@ -10,7 +10,7 @@ from app.files import scenario_files, summaries
 from app.files.learning_paths import MIRRORING
 from app.files.scenario_files import ScenarioNotFoundError
 from app.files.summary import ScenarioSummary, sort_key
-from app.storage import Profile, ResultRow, StorageError, UnfinishedRun
+from app.storage import Profile, ResultRow, RunId, StorageError, UnfinishedRun
 from app.view_models import progress
 from app.view_models.progress import LearnerProgress
 from app.view_models.start_page import Card, InterruptedRun, NextDrill, recommend
@@ -152,7 +152,7 @@ class Library:
             problem=run.problem,
         )
 
-    def _describe_goals(self, run_id: int) -> str:
+    def _describe_goals(self, run_id: RunId) -> str:
         """Return the progress of a run; empty if no goal was met or lost in it."""
         try:
             goals = self._profile.load_goals(run_id) if self._profile is not None else None
