@@ -360,9 +360,8 @@ class TimeStrip(QWidget):
         metrics, lanes = QFontMetricsF(font), self._lanes()
         taken: list[tuple[float, float]] = []
         painter.setFont(font)
-        for marker in sorted(self.markers, key=lambda each: (each.kind not in LABELED, each.t_s)):
-            if marker.kind not in LABELED:
-                break
+        labeled = [marker for marker in self.markers if marker.kind in LABELED]
+        for marker in sorted(labeled, key=lambda each: (LABELED.index(each.kind), each.t_s)):
             text = f"{localize(marker.text).partition(chr(10))[0]} {formatting.run_time(marker.t_s)}"
             text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, LABEL_ROOM_PX)
             width, x = metrics.horizontalAdvance(text), self.x_of(marker.t_s)

@@ -262,5 +262,16 @@ def counter(name: str, of_groups: bool) -> Counter:
     return replace(known, title=OF_GROUPS[name]) if of_groups and name in OF_GROUPS else known
 
 
+OF_COPIES: Final = (
+    "send_queue_kb", "redo_queue_kb", "commit_delay_ms", "log_send_kb_per_s", "redo_kb_per_s", "unhardened_kb",
+    "sends_per_s", "mirror_cpu_percent", "mirror_data_writes_kb_per_s", "mirror_dirty_pages",
+)  # fmt: skip
+"""Counters that need a second copy of the database, which a failover cluster instance does not have."""
+
+WATCHED_ALONE: Final = (
+    "transactions_per_s", "response_s", "log_generation_kb_per_s", "log_since_checkpoint_kb",
+)  # fmt: skip
+"""Counters in the charts by default if no database has a second copy."""
+
 WATCHED: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s", "commit_delay_ms")
 """Counters in the charts by default: they show the health of mirroring."""

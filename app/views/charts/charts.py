@@ -37,7 +37,7 @@ from app.widgets.layouts import lay_column
 from app.widgets.reader import name_box
 from app.widgets.strip import SHAPES
 from app.words import formatting
-from app.words.formatting import COUNTERS, WATCHED, counter
+from app.words.formatting import COUNTERS, WATCHED, WATCHED_ALONE, counter
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.time.event_log import select_events
@@ -217,6 +217,11 @@ class Charts(QWidget):
         self._recolor()
         known = self._database in names or (self._database == ALL_DATABASES and len(names) > 1)
         self._start_over(self._database if known else next(iter(names), ""))
+        scenario = drill.scenario
+        copied = bool(scenario.sessions or scenario.groups) or not scenario.instances
+        self._tools.offer_copies(copied)
+        if self._counters in (list(WATCHED), list(WATCHED_ALONE)):
+            self.choose_counters(WATCHED if copied else WATCHED_ALONE)
 
     @Slot(object)
     def show_world(self, world: World) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QButtonGroup, QMenu, QToolButton, QWidget
 from app.widgets.bars import Bar, hang
 from app.widgets.layouts import lay_row
 from app.words import formatting
-from app.words.formatting import COUNTERS, counter
+from app.words.formatting import COUNTERS, OF_COPIES, counter
 from app.words.language import mark, tr
 
 SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
@@ -71,6 +71,15 @@ class ChartTools(QWidget):
         for action in self._counter_menu.actions():
             named = counter(action.data(), of_groups)
             action.setText(f"{tr(named.title)} ({named.unit.name})" if named.unit.name else tr(named.title))
+
+    def offer_copies(self, copied: bool) -> None:
+        """Offer the counters of copies only where a database can have a second copy."""
+        for action in self._counter_menu.actions():
+            action.setVisible(copied or action.data() not in OF_COPIES)
+
+    def list_offered(self) -> list[str]:
+        """Return the names of the counters in the menu."""
+        return [action.data() for action in self._counter_menu.actions() if action.isVisible()]
 
     def tick_counters(self, names: Collection[str]) -> None:
         """Tick these counters."""

@@ -287,7 +287,9 @@ class StagePainter(PanelPainter):
         letters = [vote.letter for vote in view.facts.votes]
         for number, vote in enumerate(view.facts.votes):
             letter = letters[number] if letters.count(letters[number]) == 1 else vote.name[:2].title()
-            self._draw_token(vote, letter, QPointF(x + number * step, y), radius, counted=view.votes_tone != "muted")
+            self._draw_token(
+                vote, letter, QPointF(x + number * step, y), radius, counted=view.votes_tone != "muted"
+            )
         tone = self.style.scene.tone(view.votes_tone) if view.votes_tone != "muted" else colors.muted
         tall = self.line_height("bold")
         if beside:

@@ -17,12 +17,14 @@ from app.view_models.series import time_step_s
 from app.views.charts import Charts
 from app.views.charts.panel import ChartValueAxis, axis_top
 from app.widgets.axes import TimeAxis
-from app.words.formatting import COUNTERS
+from app.words.formatting import COUNTERS, OF_COPIES, WATCHED, WATCHED_ALONE
+from engine.drill.running.drill import Drill
 from engine.drill.running.modes import TERMS, DrillMode
 from engine.events import Event
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.model import Availability
 from tests.events import build_event
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 def sample(run: Any, seconds: int, log: int = 0, **values: Any) -> None:
@@ -395,3 +397,12 @@ def test_a_long_run_states_its_resolution(charts: Charts, run: Any) -> None:
     charts.show_drill(run)
     assert "one value every 1 min 00 s from here on" in charts.outlook.text()
     assert charts.outlook.isVisible()
+
+
+def test_an_instance_without_a_second_copy_has_no_charts_of_queues(charts: Charts, run: Any) -> None:
+    drill = Drill(load_shipped_scenario("fci-lab"), 1, DrillMode.LAB)
+    charts.show_drill(drill)
+    assert [panel.counter.name for panel in charts.panels] == list(WATCHED_ALONE)
+    assert not set(charts._tools.list_offered()).intersection(OF_COPIES)
+    charts.show_drill(run)
+    assert [panel.counter.name for panel in charts.panels] == list(WATCHED)
