@@ -23,7 +23,7 @@ from app.classroom.models import RUNNING, ClassPart
 from app.classroom.pace import ClassPace
 from app.classroom.seat_state import SeatState, build_tile
 from app.classroom.server_messages import DashboardUpdate
-from app.classroom.verdict import SeatReplay
+from app.classroom.verdict import LogReplay
 from app.files import certificates
 from app.main_window import window as window_module
 from app.main_window.appearance import apply_theme
@@ -290,7 +290,7 @@ def board_of_class() -> DashboardUpdate:
 
 
 def _seat(scenario: Scenario, number: int, name: str) -> SeatState:
-    run = SeatReplay(scenario, scenario.seed, DrillMode.PRACTICE.value)
+    run = LogReplay(scenario, scenario.seed, DrillMode.PRACTICE.value)
     seat = SeatState(number, name, "", 0, 0, 0, CLASS_S * TICKS_PER_S, group="Red" if number % 2 else "Blue")
     acts = sorted([CLASS[name], *((at_s, "") for at_s in range(10, CLASS_S + 1, 10))])
     for place, (at_s, line) in enumerate(acts, start=1):

@@ -21,7 +21,7 @@ from app.classroom.record import ClassRecord
 from app.classroom.scenario import build_assignment, loaded
 from app.classroom.seat_log import PARTS_MAX, InvalidSeatLogError, SeatAssignment
 from app.classroom.server_messages import LogVerdict
-from app.classroom.verdict import SeatReplay, verdict
+from app.classroom.verdict import LogReplay, verdict
 from app.export.sheets import as_csv
 from app.files import run_files
 from app.files.guarded_player import OF_FILE, UnplayableError, guarded
@@ -139,7 +139,7 @@ def _write_part(
     archive_file.writestr(folder + ARCHIVE, json.dumps(shared, ensure_ascii=False, indent=1))
     for seat in seats:
         acts = record.acts(seat.id)
-        run = SeatReplay(scenario, part.seed, part.mode, whole=True)
+        run = LogReplay(scenario, part.seed, part.mode, whole=True)
         run.play(acts)
         found = run.verdict()
         asked += [[seat.id, seat.name, *(row.get(name) for name in ANSWERED)] for row in _questions(run)]
@@ -158,7 +158,7 @@ def _write_part(
     archive_file.writestr(folder + ANSWERS, as_csv(("seat", "person", *ANSWERED), asked))
 
 
-def _questions(run: SeatReplay) -> list[Row]:
+def _questions(run: LogReplay) -> list[Row]:
     """Return the questions of a run; empty if it cannot be reported."""
     with suppress(InputError, UnplayableError), guarded():
         return run.drill.report()["questions"]

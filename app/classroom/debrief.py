@@ -15,7 +15,7 @@ from app.classroom.models import ClassPart
 from app.classroom.record import ERASED, ClassRecord
 from app.classroom.scenario import loaded
 from app.classroom.server_messages import ClassMark, LogVerdict, ReplayMoments
-from app.classroom.verdict import SeatReplay, build_failed_verdict, is_instructor_input
+from app.classroom.verdict import LogReplay, build_failed_verdict, is_instructor_input
 from app.export.page import page
 from app.export.source import source_of
 from app.files import certificates
@@ -186,12 +186,12 @@ def review_seat(log: Log, pdf: bool, curve_s: float, language_code: str) -> Seat
 
 def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     scenario = _scenario(log.text, log.scenario)
-    run = SeatReplay(scenario, log.seed, log.mode, whole=True)
+    run = LogReplay(scenario, log.seed, log.mode, whole=True)
     run.play(log.acts)
     outcome, acts = run.verdict(), log.acts
     if any(anonymize_line(act.line, log.hide) != act.line for act in acts):
         acts = tuple(act._replace(line=anonymize_line(act.line, log.hide), digest="") for act in acts)
-        run = SeatReplay(scenario, log.seed, log.mode, whole=True)
+        run = LogReplay(scenario, log.seed, log.mode, whole=True)
         run.play(acts)
         shown = run.verdict()
         same = all(shown[what] == outcome[what] for what in ("score", "downtime_s", "goals", "ended_by"))
@@ -317,7 +317,7 @@ def find_replay_moments(record: ClassRecord) -> ReplayMoments:
     courses = []
     for log in logs(record):
         with suppress(UnplayableError, InputError), guarded():
-            run = SeatReplay(_scenario(log.text, log.scenario), log.seed, log.mode)
+            run = LogReplay(_scenario(log.text, log.scenario), log.seed, log.mode)
             run.play(log.acts)
             score = run.verdict()["score"]
             if score is not None:

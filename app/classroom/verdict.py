@@ -36,7 +36,7 @@ Assumed: each costs a second pass over the log.
 """
 
 
-class SeatReplay:
+class LogReplay:
     """Replay of a seat's run; actions may arrive in any portions."""
 
     def __init__(
@@ -70,7 +70,7 @@ class SeatReplay:
         """Return the replayed drill."""
         return self._player.drill
 
-    def fork(self) -> SeatReplay:
+    def fork(self) -> LogReplay:
         """Fork an independent run with the same past."""
         twin = copy.copy(self)
         twin._player = GuardedPlayer(self.drill.fork(), self._budget, self._player.spent_s)
@@ -164,16 +164,16 @@ class SeatReplay:
         self._restore(self._replay(act for act in self._log if act.tick < tick))
         self._rewind_count += 1
 
-    def _replay(self, log: Iterable[LogEntry]) -> SeatReplay:
+    def _replay(self, log: Iterable[LogEntry]) -> LogReplay:
         """Replay the actions of *log* in a new run, with the remaining budget."""
-        before = SeatReplay(
+        before = LogReplay(
             self.drill.scenario, self.drill.seed, self.drill.mode, self._kind is Drill, self._budget
         )
         before._player.spent_s, before._failures = self._player.spent_s, self._failures
         before.play(log)
         return before
 
-    def _restore(self, rerun: SeatReplay) -> None:
+    def _restore(self, rerun: LogReplay) -> None:
         self._player, self._log, self._applied_count, self._last_entry = (
             rerun._player, rerun._log, rerun._applied_count, rerun._last_entry,
         )  # fmt: skip
@@ -277,6 +277,6 @@ def verdict(
     scenario: Scenario, seed: int, mode: str, acts: Iterable[LogEntry], budget: Budget = OF_SEAT
 ) -> LogVerdict:
     """Judge the whole log at once."""
-    run = SeatReplay(scenario, seed, mode, budget=budget)
+    run = LogReplay(scenario, seed, mode, budget=budget)
     run.play(acts)
     return run.verdict()

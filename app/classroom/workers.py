@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:  # a worker imports the simulation only after it has been started
     from app.classroom.acts import LogEntry
     from app.classroom.server_messages import LogVerdict
-    from app.classroom.verdict import SeatReplay
+    from app.classroom.verdict import LogReplay
 
 NICE: Final = 5
 """Priority of a worker, which yields to the host: the board must respond during the judging."""
@@ -30,9 +30,9 @@ LOOK_S: Final = 1.0
 
 _busy = False
 """In a worker: True while a run is being played."""
-_runs: dict[int, SeatReplay] = {}
+_runs: dict[int, LogReplay] = {}
 """In a worker: runs of its seats as far as played; some 100 kB each."""
-_unplayed: SeatReplay | None = None
+_unplayed: LogReplay | None = None
 """In a worker: a run at its start."""
 
 
@@ -54,9 +54,9 @@ def _begin(text: str, name: str, seed: int, mode: str) -> None:
     with suppress(AttributeError):  # not available on Windows
         os.nice(NICE)
     from app.classroom.scenario import loaded
-    from app.classroom.verdict import SeatReplay
+    from app.classroom.verdict import LogReplay
 
-    _unplayed = SeatReplay(loaded(text, name), seed, mode)
+    _unplayed = LogReplay(loaded(text, name), seed, mode)
 
 
 def _replay_seats(logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, LogVerdict]:
@@ -70,7 +70,7 @@ def _replay_seats(logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, LogVerdic
         _busy = False
 
 
-def _replay_seat(seat: int, acts: Sequence[LogEntry]) -> SeatReplay | None:
+def _replay_seat(seat: int, acts: Sequence[LogEntry]) -> LogReplay | None:
     """Replay a seat; return None if earlier actions are missing."""
     assert _unplayed is not None, "a worker begins with it"
     if not acts or acts[0].number == 1:

@@ -24,7 +24,7 @@ from app.classroom.record import ClassRecord
 from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.seat_log import InvalidSeatLogError
 from app.classroom.server_messages import LogVerdict
-from app.classroom.verdict import SeatReplay, verdict
+from app.classroom.verdict import LogReplay, verdict
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.files import run_files, scenario_files
 from app.files.guarded_player import Budget
@@ -93,7 +93,7 @@ def test_an_unplayable_line_is_reported_for_its_seat(scenario: Scenario, line: s
 
 @pytest.mark.usefixtures("broken")
 def test_an_engine_error_restores_the_state_before_the_input(scenario: Scenario) -> None:
-    run = SeatReplay(scenario, 1, "lab")
+    run = LogReplay(scenario, 1, "lab")
     run.play([LogEntry(1, 100, "power-off SERVER_W", "", 0), LogEntry(2, 200, "", "", 0)])
     assert run.drill.world.computers["SERVER_B"].powered
     assert "KeyError" in run.verdict()["parted"]

@@ -18,7 +18,7 @@ from app.classroom.acts import (
     select_new_entries,
 )
 from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog, parse
-from app.classroom.verdict import SeatReplay, verdict
+from app.classroom.verdict import LogReplay, verdict
 from tests.shipped_scenarios import load_shipped_scenario
 
 KEPT = [LogEntry(number, number * 100, f"note {number}", "", 0) for number in range(1, 6)]
@@ -118,7 +118,7 @@ def test_a_rewound_run_equals_one_without_the_removed_part() -> None:
     found = verdict(scenario, scenario.seed, "lab", log)
     straight = verdict(scenario, scenario.seed, "lab", [*before, *effective(after)])
     assert (found["sent_back"], found["state_hash"], found["done"]) == (1, straight["state_hash"], 2)
-    run = SeatReplay(scenario, scenario.seed, "lab")
+    run = LogReplay(scenario, scenario.seed, "lab")
     run.play(log[:3])
     twin = run.fork()
     run.play(log[3:])

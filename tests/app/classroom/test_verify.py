@@ -27,7 +27,7 @@ from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog
 from app.classroom.seat_state import SeatState
 from app.classroom.server_messages import LogVerdict
 from app.classroom.service import ClassMismatchError, find_or_begin_class
-from app.classroom.verdict import SeatReplay, verdict
+from app.classroom.verdict import LogReplay, verdict
 from app.files import certificates, scenario_files
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.par.regret import compute_value
@@ -165,7 +165,7 @@ def test_the_first_deviation_of_a_seat_is_named(scenario: Scenario, log: list[Lo
 
 
 def test_a_log_replayed_in_portions_gives_the_same_result(scenario: Scenario, log: list[LogEntry]) -> None:
-    run = SeatReplay(scenario, scenario.seed, "practice")
+    run = LogReplay(scenario, scenario.seed, "practice")
     for act in log:
         run.play([act])
         run.verdict()
@@ -268,7 +268,7 @@ def test_the_host_result_equals_that_of_the_full_drill(name: str, mode: str) -> 
     lines = sorted((item.tick, item.line_without_time) for item in drill.journal if item.verb != "hint")
     marks = [(tick, "") for tick in range(700, drill.tick, 700)]
     acts = [LogEntry(n, tick, line, "", 0) for n, (tick, line) in enumerate(sorted(lines + marks), 1)]
-    whole, quick = (SeatReplay(scenario, scenario.seed, mode, whole) for whole in (True, False))
+    whole, quick = (LogReplay(scenario, scenario.seed, mode, whole) for whole in (True, False))
     for act in acts:
         whole.play([act])
         quick.play([act])
@@ -316,7 +316,7 @@ def test_repeated_entries_and_gaps_are_judged_once(
                 await asyncio.sleep(0.01)  # a host does not wait for its workers
 
     assert len(log) >= portions[-1][1]
-    acts, run = log[: portions[-1][1]], SeatReplay(scenario, scenario.seed, "practice")
+    acts, run = log[: portions[-1][1]], LogReplay(scenario, scenario.seed, "practice")
     run.play(acts)
     known = certificates.plans(run.drill)[:1]
     assert asyncio.run(judge_portions()) == (
