@@ -221,3 +221,17 @@ def test_redo_of_encryption_suspends_without_the_certificate() -> None:
     run_until(world, world.tick / 100 + 60)
     assert orders(world) is SyncState.SYNCHRONIZED
     assert world.copies["NODE_2", "Orders"].encryption_key
+
+
+def test_at_most_five_databases_are_seeded_at_the_same_time() -> None:
+    world = prepare_seeding()
+    names = [f"Seed{number}" for number in range(7)]
+    for name in names:
+        assert sql(world, "NODE_1", f"CREATE DATABASE {name}") == []
+        assert sql(world, "NODE_1", f"BACKUP DATABASE {name} TO DISK = 'D:\\{name}.bak'", 60.0)[-1] == 3014
+    assert sql(world, "NODE_1", f"ALTER AVAILABILITY GROUP AG1 ADD DATABASE {', '.join(names)}", 0.2) == []
+    running = "SELECT COUNT(*) FROM sys.dm_hadr_automatic_seeding WHERE current_state = 'SEEDING'"
+    assert run_statement(world, "NODE_1", running, 0.2)["results"][0]["rows"] == [[5]]
+    run_until(world, world.t_s + 300)
+    states = [world.copies["NODE_2", name].availability.state for name in names]
+    assert states == [SyncState.SYNCHRONIZED] * 7

@@ -183,3 +183,19 @@ def test_lower_quorum_priority_selects_the_node_that_loses_its_vote() -> None:
         do(world, "power-off N5")
         run_until(world, 60)
         assert world.nodes["N1"].config.counted == counted
+
+
+@pytest.mark.parametrize("owner", ["N1", "N3"])
+def test_the_witness_votes_for_the_half_with_the_core_resources(owner: str) -> None:
+    world = cluster(4, True, "2012 R2")
+    run_until(world, 1)
+    halves = (["N1", "N2"], ["N3", "N4"])
+    winner = next(half for half in halves if owner in half)
+    others = [name for half in halves if half is not winner for name in half]
+    for command in ("Suspend-ClusterNode {} -Drain", "Resume-ClusterNode {}"):
+        do(world, *(f"ps {owner} {command.format(name)}" for name in others))
+        run_until(world, world.t_s + 5)
+    run_until(world, 30)
+    do(world, *(f"cut {a} {b}" for a, b in product(*halves)))
+    run_until(world, 60)
+    assert sorted(node.name for node in world.nodes.values() if node.partition) == winner

@@ -100,3 +100,15 @@ def test_without_a_newer_session_its_session_ends_at_once() -> None:
     assert drill.world.copies["A", "Sales"].db_state is DbState.ONLINE
     assert 1443 in _numbers(drill)
     assert 1438 not in _numbers(drill)
+
+
+def test_without_a_witness_the_old_principal_serves_and_leaves_the_session() -> None:
+    """Only a principal that lacks quorum is rejected; without a witness it does not need any."""
+    recovery = "42 sql B RESTORE DATABASE Sales WITH RECOVERY\n45 sql B BACKUP DATABASE"
+    repair = REPAIR.replace("45 sql B BACKUP DATABASE", recovery)
+    drill = _play(f"{repair}\n{RETURN['start']}", witness="")
+    assert drill.world.copies["D", "Sales"].mirroring.role is Role.MIRROR
+    copy = drill.world.copies["A", "Sales"]
+    assert (copy.db_state, copy.mirroring.guid) == (DbState.ONLINE, None)
+    assert 1443 in _numbers(drill)
+    assert 1438 not in _numbers(drill)

@@ -282,6 +282,8 @@ RESTORE_REFUSED: dict[str, Case] = {
     "log of another database": (
         lambda w: (restore_full(w), w.update_copy(MIRROR, family=9)), put("LOG", TRN), 3154),
     "tail not saved": (lambda w: disconnect_client(w), put("DATABASE", server=P), 3159),
+    "tail not saved, but no chain of log backups has begun": (
+        lambda w: begin_new_chain(w), put("DATABASE", server=P), 0),
     "tail not saved, replaced": (lambda w: disconnect_client(w), put("DATABASE", server=P, replace_existing=True), 0),
 }  # fmt: skip
 
@@ -289,6 +291,13 @@ RESTORE_REFUSED: dict[str, Case] = {
 def newer(world: World) -> None:
     old = sets(world, FULL, M)[0]
     world.files[M, FULL] = backup.BackupFile((replace(old, version=2008),))
+
+
+def begin_new_chain(world: World) -> None:
+    """Switch to SIMPLE and back: until the next full backup the log need not be saved."""
+    disconnect_client(world)
+    for model in ("SIMPLE", "FULL"):
+        options.set_option(world, P, DB, "RECOVERY", model)
 
 
 def disconnect_client(world: World) -> None:

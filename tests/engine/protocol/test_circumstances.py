@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from engine.drill.authoring.facts import Facts, safety_is
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.build import build_world
 from engine.model import World
+from engine.protocol import connections
+from tests.engine.drill import texts
 from tests.engine.worlds import DB, PRINCIPAL, M, P, do, lab
 from tests.events import read_field
 
@@ -88,3 +92,15 @@ def test_without_a_session_safety_is_none() -> None:
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=5.0)
     assert safety_is(Facts(world, []), DB, "NONE")
     assert not safety_is(Facts(world, []), DB, "FULL")
+
+
+def test_session_ids_of_applications_end_at_the_documented_maximum() -> None:
+    """More connections than ids: the last ones have none, so nobody can end them."""
+    busy = texts.change_text(
+        ('workload = "Workload1"', 'workload = "Workload1"\nscale = 1000.0'), text=texts.FREE
+    )
+    world = build_world(load_scenario(busy, "busy.toml"), 1)
+    assert connections.count(world, P) > 32_767
+    assert max(one.spid for one in connections.on_server(world, P)) == 32_767
+    assert not connections.kill(world, P, 32_768)
+    assert connections.kill(world, P, 32_767)

@@ -8,10 +8,12 @@ import pytest
 
 from engine.drill.judging.score import score_linearly
 from engine.drill.judging.scored_run import RubricItem
-from engine.drill.running.drill import DrillMode
+from engine.drill.running.drill import Drill, DrillMode
 from engine.inputs import InputError
+from tests.engine.drill.running.test_rewind import rewind_drill
 from tests.engine.drill.texts import drill, run
 from tests.events import read_field
+from tests.shipped_scenarios import load_shipped_scenario
 
 PROTECT = "power-on SERVER_A"
 OFF = "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"
@@ -129,3 +131,42 @@ def test_a_score_is_reported_as_events() -> None:
     told = [e for e in taken.events if e.kind == "score"]
     assert [read_field(e, "name") for e in told] == ["End state", "Downtime", "Conduct"]
     assert sum(read_field(e, "points") for e in told) == taken.score().total
+
+
+OFF_WITNESS = "sql {server} ALTER DATABASE Sales SET WITNESS OFF"
+
+
+@pytest.mark.parametrize(("server", "points"), [("SERVER_A", -30.0), ("SERVER_W", None)])
+def test_only_an_accepted_command_disables_automatic_failover(server: str, points: float | None) -> None:
+    """SERVER_W has no such database and refuses it."""
+    taken = run(drill(), 5)
+    taken.do(OFF_WITNESS.format(server=server))
+    run(taken, 40)
+    deducted = [each.points for each in taken.score().items if each.name == "Automatic failover disabled"]
+    assert deducted in ([], [0.0]) if points is None else deducted
+
+
+def test_rewinds_cost_at_most_the_points_beyond_the_goals() -> None:
+    """Nothing but the goals is left after these hints: the way back is free, and items and total agree."""
+    taken = run(drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
+    for layer in (1, 2, 3):
+        taken.hint(layer)
+    back = rewind_drill(run(taken, 100), 30)
+    back.do(PROTECT)
+    run(back, 300)
+    score = back.score()
+    assert item(score.items, "Rewinds").points == 0.0
+    assert score.total == sum(each.points for each in score.items) == 40.0
+
+
+@pytest.mark.parametrize(("wait_s", "counted"), [(0.0, False), (89.0, False), (91.0, True)])
+def test_an_unanswered_question_about_the_state_counts_when_its_time_is_over(
+    wait_s: float, counted: bool
+) -> None:
+    taken = Drill(load_shipped_scenario("team-cable"))
+    run(taken, 5)
+    taken.do("@manager ask-status dba Payments?")
+    run(taken, 5 + wait_s)
+    taken.do("finish")
+    losses = [loss.why for loss in item(taken.score().items, "Status").losses if "no answer" in loss.why]
+    assert len(losses) == counted
