@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engine.drill.authoring.schema import Scenario
     from engine.drill.par.account import Account, BoundGap, LastChance, RunSegment
     from engine.drill.par.search import ParSearch, Spread
-    from engine.drill.par.shapes import Certificate
+    from engine.drill.par.shapes import ParCertificate
 
 SECONDS_MAX: Final = 86_400.0
 
@@ -78,12 +78,12 @@ def _find_refused_step(scenario: Scenario, seed: int) -> list[str]:
     return []
 
 
-def _read_certificate(file: Path, seed: int, text_hash: str) -> Certificate:
+def _read_certificate(file: Path, seed: int, text_hash: str) -> ParCertificate:
     """Read the certificate that `par --json` wrote for exactly this drill and seed."""
     from engine.drill.par.certificate import read_clairvoyant_plan, read_fair_plans
 
     try:
-        found: Certificate = json.loads(file.read_text(encoding="utf-8"))
+        found: ParCertificate = json.loads(file.read_text(encoding="utf-8"))
         of_this = (found["hashes"]["scenario"], found["seed"]) == (text_hash, seed)
         if of_this:
             read_fair_plans(found), read_clairvoyant_plan(found)  # raises if the plans are not readable
@@ -114,8 +114,8 @@ def _search_certificate(
     seed: int,
     seconds: float,
     spread: Spread | None,
-    earlier_certificate: Certificate | None = None,
-) -> Certificate:
+    earlier_certificate: ParCertificate | None = None,
+) -> ParCertificate:
     """Search for a certificate within *seconds*; after Ctrl-C return the certificate of the results so far."""
     from engine.drill.par.certificate import CertificateBuilder
 
@@ -199,7 +199,7 @@ def _is_same_advice(chance: LastChance, worst: RunSegment) -> bool:
     return chance.tick == worst.tick and words[0] == words[1]
 
 
-def _format_certificate(certificate: Certificate) -> list[str]:
+def _format_certificate(certificate: ParCertificate) -> list[str]:
     reference, lost = certificate["reference"]["score"], certificate["point_of_no_return_s"]
     how = "complete" if certificate["complete"] else f"best of {certificate['nodes']} nodes"
     if certificate["optimal"] and not certificate["complete"]:

@@ -9,7 +9,7 @@ from app.words.language import tr
 from engine.drill.authoring.problems import Problem
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.shapes import BLUNDER
-from engine.drill.par.shapes import Certificate
+from engine.drill.par.shapes import ParCertificate
 from engine.drill.running.state import DrillState
 from engine.inputs import Input
 from engine.verbs.lines import parse_script
@@ -27,7 +27,7 @@ LUCK_MAX: Final = BLUNDER
 """Maximum difference of the reference between seeds: the cost of a blunder."""
 
 
-def load_certificate(scenario: Scenario) -> Certificate | None:
+def load_certificate(scenario: Scenario) -> ParCertificate | None:
     """Return the certificate of exactly this text; None if there is none, or if the drill has changed since."""
     return proof.load_certificate(scenario.name, scenario.text)
 
@@ -41,7 +41,7 @@ def plans(drill: DrillState) -> list[list[Input]]:
     return [parse_script("\n".join(lines))[0] for lines in known if lines]
 
 
-def warnings(certificate: Certificate, file: str) -> list[Problem]:
+def warnings(certificate: ParCertificate, file: str) -> list[Problem]:
     """Return the problems of the drill in *file* that its certificate shows."""
     par, idle = certificate["par"]["score"], certificate["idle"]["score"]
     reference = certificate["reference"]["score"]

@@ -15,7 +15,7 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, select_variant
 from engine.drill.authoring.variants import pick_values
 from engine.drill.par.search import ParSearch
-from engine.drill.par.shapes import Certificate
+from engine.drill.par.shapes import ParCertificate
 from engine.drill.time.cooperative_tasks import Slices
 
 SEED_MAX: Final = 999_999
@@ -47,7 +47,7 @@ class GeneratedDrill:
     scenario: Scenario
     """Variant of the seed, with the measured level."""
     seed: int
-    proved: Certificate
+    proved: ParCertificate
     """Parts of a certificate: par, reference, idle, blunder_share, acts_tried, choices, nodes."""
 
     @property
@@ -119,7 +119,7 @@ def _level_distance(level: str, wanted: str) -> int:
     return abs(LEVELS.index(level) - LEVELS.index(wanted))
 
 
-def _proved(scenario: Scenario, seed: int, number: int) -> Slices[Certificate | None]:
+def _proved(scenario: Scenario, seed: int, number: int) -> Slices[ParCertificate | None]:
     search = ParSearch(scenario, seed)
     for _ in itertools.takewhile(lambda _: search.nodes < NODES, search.steps()):
         yield (number + 0.5 * min(1.0, search.nodes / NODES)) / TRIES
@@ -130,7 +130,7 @@ def _proved(scenario: Scenario, seed: int, number: int) -> Slices[Certificate | 
     for share in blunders.steps():
         yield (number + 0.5 + 0.49 * share) / TRIES
     measured = blunders.certificate_fields
-    found: Certificate = {
+    found: ParCertificate = {
         "par": {"score": best.score, "plan": best.lines},
         "reference": {"score": reference.score, "fair": reference.fair},
         "idle": {"score": next(plan.score for plan in search.plans if not plan.acts)},

@@ -14,7 +14,7 @@ from app.words import formatting
 from app.words.language import tr
 
 if TYPE_CHECKING:
-    from engine.drill.par.shapes import Certificate
+    from engine.drill.par.shapes import ParCertificate
 
 BLUNDER: Final = 15
 """Minimum cost of a blunder in points (engine/drill/judging/shapes.py)."""
@@ -33,11 +33,11 @@ Their faults must be diagnosed, and none was measured as a beginner's drill.
 """
 
 
-def load_certificate(name: str, text: str) -> Certificate | None:
+def load_certificate(name: str, text: str) -> ParCertificate | None:
     """Return the certificate of exactly this text; None if there is none, or if the drill has changed since."""
     file = resources.files("assets").joinpath("par", f"{name}.json")
     try:
-        found: Certificate = json.loads(file.read_text(encoding="utf-8"))
+        found: ParCertificate = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     same: bool = found["hashes"]["scenario"] == hashlib.sha256(text.encode()).hexdigest()
@@ -72,13 +72,13 @@ def level(name: str) -> str:
     return "" if found is None else difficulty(found)
 
 
-def difficulty(certificate: Certificate) -> str:
+def difficulty(certificate: ParCertificate) -> str:
     """Return one of LEVELS; empty: too little was tried."""
     measured = chance(certificate)
     return "" if measured is None else LEVELS[bisect(CHANCES, measured)]
 
 
-def chance(certificate: Certificate) -> float | None:
+def chance(certificate: ParCertificate) -> float | None:
     """Return the chance that a random action is a blunder; None if too few actions were tried.
 
     A random player acts as often as the reference solution acts or answers.
@@ -93,6 +93,6 @@ def chance(certificate: Certificate) -> float | None:
 
 
 @lru_cache
-def _shipped(name: str) -> Certificate | None:
+def _shipped(name: str) -> ParCertificate | None:
     file = resources.files("scenarios").joinpath(f"{name}.toml")
     return load_certificate(name, file.read_text(encoding="utf-8")) if file.is_file() else None

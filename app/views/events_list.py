@@ -97,6 +97,7 @@ class EventsList(EventTable):
         empty = tr("No events of the selected kinds. Start the clock or inject a fault.")
         super().__init__(tr("Events"), COLUMNS, SHORT, rows_of, everywhere=True, empty=empty, parent=parent)
         self._menu = QMenu(self)
+        self._menu.setObjectName("kinds")
         for kind, info in KINDS.items():
             action = self._menu.addAction(tr(info.label))
             action.setCheckable(True)

@@ -227,6 +227,7 @@ class RunHistoryPage(QWidget):
             box.activated.connect(lambda _: self._filter())
         self._chart_title = QLabel(textFormat=Qt.TextFormat.PlainText)
         self._chart_title.setProperty("muted", "true")
+        self._chart_title.setObjectName("chart-title")
         self._chart = ScoreChart()
         self._table.selectionModel().selectionChanged.connect(lambda *_: self._show_chosen())
         self._open_button = QPushButton(tr("Open the debrief"))

@@ -196,6 +196,7 @@ class ProgressPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title, self._summary = QLabel(tr("Progress")), QLabel()
+        self._summary.setObjectName("summary")
         self._summary.setProperty("muted", "true")
         self._table = TableView(TableModel(COLUMNS), tr("Skills"))
         self._table.setItemDelegateForColumn(BAR_COLUMN, _BarDelegate(self._table))

@@ -170,6 +170,7 @@ class Transport(QWidget):
         self._slider.setToolTip(tr("Speed: simulated seconds per second"))
         self._slider.valueChanged.connect(lambda place: self.speed_chosen.emit(speed_of(place)))
         self._note = QLabel()
+        self._note.setObjectName("lag")
         self._note.setProperty("muted", "true")
         self._progress = QProgressBar()
         self._progress.setRange(0, 1000)

@@ -19,7 +19,7 @@ from app.exit_codes import INTERRUPTED
 from app.files import generated_drills, journal_file, scenario_files
 from app.files.learning_paths import learning_paths
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.par.shapes import Certificate
+from engine.drill.par.shapes import ParCertificate
 from engine.published.rows import FigureClass, FigureRow
 from tests.engine.drill.texts import SMALL, change_text
 
@@ -534,7 +534,7 @@ def test_the_par_plan_replays_to_the_same_total_and_state(call: Any, tmp_path: P
 def test_a_generated_drill_is_printed_with_its_measured_level(
     wanted: str, code: int, call: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proved: Certificate = {
+    proved: ParCertificate = {
         "par": {"score": 100.0},
         "nodes": 90,
         "blunder_share": 0.2,

@@ -57,6 +57,7 @@ class BriefPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title = QLabel()
+        self._title.setObjectName("title")
         self._facts = QLabel()
         self._facts.setProperty("muted", "true")
         for label in (self._title, self._facts):
@@ -66,8 +67,10 @@ class BriefPage(QWidget):
         self._text.setAccessibleName(tr("Brief"))
         self._goals_title = heading(tr("Goals"))
         self._goals = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self._goals.setObjectName("goals")
         self._modes = QButtonGroup(self)
         self._mode_box = QWidget()
+        self._mode_box.setObjectName("modes")
         self._start = KeyButton(tr("Start the clock"), "Enter")
         self._start.setProperty("primary", "true")
         self._start.setDefault(True)
@@ -85,6 +88,7 @@ class BriefPage(QWidget):
         self._details.setWordWrap(True)
         self._details.setTextFormat(Qt.TextFormat.PlainText)
         self._appendix = Prose(full_height=True)
+        self._appendix.setObjectName("appendix")
         self._appendix.hide()
         self._buttons = QWidget()
         self._scored = True

@@ -47,6 +47,7 @@ class ChartTools(QWidget):
         self._all.clicked.connect(self.span_left)
         self._all.hide()
         self._counter_menu = QMenu(self, toolTipsVisible=True)
+        self._counter_menu.setObjectName("counters")
         for one in COUNTERS.values():
             action = self._counter_menu.addAction("")
             action.setToolTip(tr(one.help))

@@ -88,8 +88,10 @@ class Console(QWidget):
         split.setChildrenCollapsible(False)
         lay_column(split, on=self, margins=0)
         self._new_menu = QMenu(self)
+        self._new_menu.setObjectName("new")
         self._new_menu.aboutToShow.connect(self._fill_new_menu)
         self._server_menu = QMenu(self)
+        self._server_menu.setObjectName("servers")
         self._snippet_menu = history.menu(self._insert, self)
         self.tools = build_actions(self, self._acts())
         """Tools by name, also for menus and the palette of the main window."""

@@ -338,6 +338,7 @@ class QueryWindow(QWidget):
         self.databases = DatabaseBox()
         self.databases.wanted.connect(self.database_wanted)
         self._band = QLabel(textFormat=Qt.TextFormat.RichText)
+        self._band.setObjectName("band")
         self.editor = SqlEditor(complete)
         self.results = Results()
         self.results.hide()
@@ -346,11 +347,14 @@ class QueryWindow(QWidget):
         self.editor.said.connect(self._show_status)
         self.databases.left.connect(self.editor.setFocus)
         self._split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
+        self._split.setObjectName("split")
         self._split.addWidget(self.editor)
         self._split.addWidget(self.results)
         self._shared = False
         """True after the initial division of the height; from then on the user moves the border."""
         self._state, self._facts = QLabel(), QLabel()
+        self._state.setObjectName("state")
+        self._facts.setObjectName("facts")
         self._facts.setTextFormat(Qt.TextFormat.PlainText)  # the name of a database may contain HTML
         self._lay_out()
         self.set_state("disconnected")

@@ -189,6 +189,7 @@ class ScenarioPicker(QWidget):
         self._cards: list[Card] = []
         self._heading = QLabel("Mirrordrill")
         self._problem = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self._problem.setObjectName("problem")
         self._problem.hide()
         self.search = QLineEdit()
         self.search.setAccessibleName(tr("Search drills"))
@@ -217,6 +218,7 @@ class ScenarioPicker(QWidget):
         self.grid.edit_wanted.connect(self.edit_wanted)
         self.grid.currentItemChanged.connect(self._follow_current)
         self._empty_label = QLabel(tr(NO_MATCH))
+        self._empty_label.setObjectName("empty")
         self._empty_label.setProperty("muted", "true")
         self._empty_label.hide()
         self._area = ScrollContainer()

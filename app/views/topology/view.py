@@ -122,6 +122,7 @@ class Topology(VoicedCanvas):
         self._finder = FindBox(self, self._names)
         self._finder.found.connect(self.select_object)
         self._caption = QLabel(self, margin=6, wordWrap=True)
+        self._caption.setObjectName("caption")
         self._caption.move(8, 8)
         self._caption.hide()
         self._pointed: tuple[ActionTarget, ...] = ()

@@ -19,7 +19,7 @@ from engine.drill.par.cost_of_waiting import WaitingCost
 from engine.drill.par.multi_seed import Reaction
 from engine.drill.par.search import ParSearch, Spread
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.shapes import Certificate, SeedScores, TrapScore, WeighedPlan
+from engine.drill.par.shapes import ParCertificate, SeedScores, TrapScore, WeighedPlan
 from engine.drill.par.trials import SearchPlan
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import default_end, play_solution
@@ -56,7 +56,7 @@ def _never_expires(_: float) -> bool:
     return False
 
 
-def read_fair_plans(certificate: Certificate) -> list[list[Input]]:
+def read_fair_plans(certificate: ParCertificate) -> list[list[Input]]:
     """Return the fair plans of a certificate."""
     weighed = (certificate.get("robust"), certificate.get("safest"))
     over_seeds = [entry["plan"] for entry in weighed if entry]
@@ -64,7 +64,7 @@ def read_fair_plans(certificate: Certificate) -> list[list[Input]]:
     return [_parse_inputs(each) for each in lines if each]
 
 
-def read_clairvoyant_plan(certificate: Certificate) -> list[Input]:
+def read_clairvoyant_plan(certificate: ParCertificate) -> list[Input]:
     """Return the clairvoyant plan of a certificate."""
     return _parse_inputs(certificate["clairvoyant"]["plan"])
 
@@ -84,7 +84,7 @@ class CertificateBuilder:
         scenario: Scenario,
         seed: int,
         spread: Spread | None = None,
-        before: Certificate | None = None,
+        before: ParCertificate | None = None,
     ) -> None:
         """Begin a certificate.
 
@@ -127,7 +127,7 @@ class CertificateBuilder:
         """End the present search as soon as it has played its first plans."""
         self._is_out_of_time = True
 
-    def certificate(self, is_expired: Over = _never_expires) -> Certificate:
+    def certificate(self, is_expired: Over = _never_expires) -> ParCertificate:
         """Return the certificate in the form of `mirrordrill par --json`.
 
         Scores and hashes come from full drills that replay the plans. Parts that take time stop when
@@ -146,7 +146,7 @@ class CertificateBuilder:
         for _ in waited.steps():
             if is_expired(WAITING_SHARE):
                 break
-        fields: Certificate = {
+        fields: ParCertificate = {
             "scenario": self.fair.scenario.name,
             "seed": self.fair.seed,
             "method": METHOD,
@@ -327,7 +327,7 @@ def _key(plan: SearchPlan) -> tuple[object, ...]:
     return plan.key
 
 
-def _merge_previous(previous: Certificate, certificate: Certificate) -> Certificate:
+def _merge_previous(previous: ParCertificate, certificate: ParCertificate) -> ParCertificate:
     """Merge *certificate* with proofs of the same bounds from an earlier search that this one had no time for."""
     bounds = [
         (each["par"].get("score"), each["clairvoyant"].get("score")) for each in (previous, certificate)

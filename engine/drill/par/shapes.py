@@ -52,7 +52,7 @@ class TrapScore(TypedDict):
     best: float | None
 
 
-class ValueCurve(TypedDict):
+class ValueCurveFields(TypedDict):
     """Best reachable total over time."""
 
     t_s: list[float]
@@ -64,7 +64,7 @@ class WaitingFields(TypedDict, total=False):
 
     point_of_no_return_s: float | None
     last_chance: list[str] | None
-    curve: ValueCurve
+    curve: ValueCurveFields
 
 
 class BlunderFields(TypedDict, total=False):
@@ -83,7 +83,7 @@ class CertificateHashes(TypedDict, total=False):
     scenario: str
 
 
-class Certificate(WaitingFields, BlunderFields, total=False):
+class ParCertificate(WaitingFields, BlunderFields, total=False):
     """Results that a search proved for a drill. Older certificates, and those of generated drills, lack some fields."""
 
     scenario: str

@@ -13,7 +13,7 @@ from app import cli
 from app.files import certificates, proof, scenario_files
 from app.files.scenario_files import ScenarioFile
 from app.files.summary import LEVELS
-from engine.drill.par.shapes import Certificate, TrapScore
+from engine.drill.par.shapes import ParCertificate, TrapScore
 from tests.assertions import require
 
 NAMES = sorted(file.name.removesuffix(".json") for file in (resources.files("assets") / "par").iterdir())
@@ -66,7 +66,7 @@ def test_dependence_on_luck_is_reported() -> None:
 def test_an_unsolved_drill_is_reported() -> None:
     known = _certificate(60.0, 60.0, 0.0)
     assert not certificates.warnings({**known, "shortest": ["30 power-on SERVER_A"]}, "small.toml")
-    nothing_costs: Certificate = {
+    nothing_costs: ParCertificate = {
         "shortest": None,
         "idle": {"score": 60.0},
         "traps": [{"name": "a", "text": "A.", "best": 60.0}],
@@ -121,5 +121,5 @@ def test_check_reads_certificates(
     assert "the reference solution earns 90 points" in capsys.readouterr().out
 
 
-def _certificate(par: float, reference: float | None, idle: float) -> Certificate:
+def _certificate(par: float, reference: float | None, idle: float) -> ParCertificate:
     return {"par": {"score": par}, "reference": {"score": reference}, "idle": {"score": idle}}

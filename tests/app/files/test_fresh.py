@@ -9,7 +9,7 @@ import pytest
 from app.files import generated_drills, proof, scenario_files
 from app.files.summary import LEVELS
 from engine.drill.authoring.variants import pick_values
-from engine.drill.par.shapes import Certificate
+from engine.drill.par.shapes import ParCertificate
 from engine.generators import run_to_completion
 from tests.assertions import require
 from tests.engine.drill import texts
@@ -75,7 +75,7 @@ def test_unproved_drills_are_not_offered() -> None:
 def test_difficulty_is_the_probability_of_a_blunder(
     share: float | None, acts: int, tried: int, expected: str
 ) -> None:
-    found: Certificate = {"blunder_share": share, "acts_tried": tried, "choices": acts}
+    found: ParCertificate = {"blunder_share": share, "acts_tried": tried, "choices": acts}
     assert proof.difficulty(found) == expected
 
 

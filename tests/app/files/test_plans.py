@@ -15,7 +15,7 @@ from engine.drill.authoring.schema.story import Inject
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.par.observability import MONITOR_S
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.shapes import Certificate
+from engine.drill.par.shapes import ParCertificate
 from engine.drill.team.rights import EVERY_ROLE
 from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
@@ -43,7 +43,7 @@ def every_drill() -> list[object]:
     return [name if name in FEW else pytest.param(name, marks=pytest.mark.slow) for name in NAMES]
 
 
-def load_certified_drill(name: str) -> tuple[Scenario, Certificate]:
+def load_certified_drill(name: str) -> tuple[Scenario, ParCertificate]:
     scenario = scenario_files.find(name).load()
     found = certificates.load_certificate(scenario)
     if found is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from functools import partial
 from importlib.resources import files
 
 import pytest
@@ -85,12 +84,17 @@ def test_invalid_toml_is_reported() -> None:
     [("title",), ("brief",), ("author",), ("server", 1, "name"), ("goal", 0, "weight"), ("hint", 1, "look"),
      ("fidelity", "absent"), ("timeline", 0, "note")],
 )  # fmt: skip
-def test_a_change_within_a_table_equals_one_in_the_whole_text(path: Path, value: object) -> None:
-    change = scenario_edit._remove if value is None else partial(scenario_edit._set, value=value)
-    quick = scenario_edit._in_its_table(TEXT, path, change)
-    slow = scenario_edit._remove(TEXT, path) if value is None else scenario_edit._set(TEXT, path, value)
-    assert (quick or TEXT) == slow
-    assert quick is not None or scenario_edit.value_at(TEXT, path) == value
+def test_a_change_alters_its_value_and_nothing_else(path: Path, value: object) -> None:
+    changed = scenario_edit.set_value(TEXT, path, value)
+    expected = tomllib.loads(TEXT)
+    table = scenario_edit.value_in(expected, path[:-1])
+    if value is None:
+        table.pop(path[-1], None)
+    else:
+        table[path[-1]] = value
+    assert tomllib.loads(changed) == expected
+    lines = changed.splitlines()
+    assert [line for line in TEXT.splitlines() if line.startswith("#") and line not in lines] == []
 
 
 def test_a_header_inside_a_text_is_ignored() -> None:

@@ -21,6 +21,7 @@ from app.view_models.offers import ActionTarget
 from app.widgets import theme
 from engine.drill.running.drill import Drill
 from tests.assertions import require
+from tests.children import scene_of
 from tests.open_window import OpenWindow, build_window
 
 FRAME_MS = 200.0
@@ -98,7 +99,7 @@ class Hands:
     def menu_of(self, target: ActionTarget) -> QMenu:
         """Return the context menu of *target* in the topology."""
         topology = self.window.topology
-        item = topology._scene.item_of(target)
+        item = scene_of(topology).item_of(target)
         assert item is not None
         place = topology.mapFromScene(item.shape().boundingRect().translated(item.pos()).center())
         event = QContextMenuEvent(

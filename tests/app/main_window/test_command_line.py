@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenu
 
 from tests.app.main_window.conftest import Hands
 from tests.app.main_window.test_context_menus import play
+from tests.children import child
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -58,8 +60,8 @@ def test_powershell_output_appears_in_its_tab(hands: Hands) -> None:
 def test_the_menu_of_new_queries_opens_a_powershell_tab(hands: Hands) -> None:
     play(hands, "ag-lab")
     console = hands.window.console
-    console._fill_new_menu()
-    next(a for a in console._new_menu.actions() if a.text() == "PowerShell on NODE_3").trigger()
+    child(console, QMenu, "new").aboutToShow.emit()
+    next(a for a in child(console, QMenu, "new").actions() if a.text() == "PowerShell on NODE_3").trigger()
     shell = console.tabs.current_shell
     shell.line.setText("Get-ClusterGroup")
     hands.press(Qt.Key.Key_Return, target=shell.line)
@@ -77,8 +79,8 @@ def test_the_menu_of_new_queries_opens_a_powershell_tab(hands: Hands) -> None:
 
 def test_a_drill_without_a_cluster_has_no_powershell(hands: Hands) -> None:
     play(hands, "lab")
-    hands.window.console._fill_new_menu()
-    assert not [a for a in hands.window.console._new_menu.actions() if "PowerShell" in a.text()]
+    child(hands.window.console, QMenu, "new").aboutToShow.emit()
+    assert not [a for a in child(hands.window.console, QMenu, "new").actions() if "PowerShell" in a.text()]
 
 
 def test_the_example_of_the_command_line_is_harmless(hands: Hands) -> None:

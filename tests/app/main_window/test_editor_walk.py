@@ -20,6 +20,7 @@ from app.files import scenario_files
 from app.settings import WindowSettings
 from app.storage import open_profile
 from app.views.editor import ScenarioEditor
+from app.views.editor.form_schema import sections
 from engine.drill.authoring.scenario import load_scenario
 from tests.app.main_window.conftest import Hands, show_window
 from tests.open_window import OpenWindow
@@ -55,7 +56,7 @@ def data(page: ScenarioEditor) -> dict[str, Any]:
 def go_to_section(press: Keyboard, page: ScenarioEditor, key: str) -> None:
     press(Key.Key_1, CTRL)
     assert page.form.sections.hasFocus()
-    wanted = [section.key for section in page.form._sections].index(key)
+    wanted = [section.key for section in sections()].index(key)
     now = page.form.sections.currentRow()
     press(Key.Key_Down if wanted > now else Key.Key_Up, times=abs(wanted - now))
 
@@ -157,13 +158,13 @@ def test_nonsense_in_every_field_leaves_valid_toml(hands: Hands, window: OpenWin
     page = window.editing.page
     page.settle()
     form = page.form
-    for at, section in enumerate(form._sections):
+    for at, section in enumerate(sections()):
         form.sections.setCurrentRow(at)
         if section.many and not form.entries.count():
             form.add.click()
-        for path in list(form._rows):
+        for path in list(form.page.rows):
             for word in NONSENSE[next(fields) % share :: share]:
-                row = form._rows.get(path)
+                row = form.page.rows.get(path)
                 if row is None or not isinstance(row.widget, QLineEdit):
                     break
                 row.widget.setText(word)

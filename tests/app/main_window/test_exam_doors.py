@@ -32,6 +32,7 @@ from app.main_window.announcements import describe_state
 from app.view_models.offers import ActionTarget
 from app.widgets.docks import DOCKS
 from tests.app.main_window.conftest import Hands
+from tests.children import child
 from tests.engine.drill.texts import small
 
 HIDDEN = (
@@ -121,7 +122,7 @@ def collect_window_texts(hands: Hands) -> Iterator[str]:
             yield window.topology.summary
             for action in window.topology.actions_for(target):
                 action.hover()
-                yield f"preview {window.topology._caption.text()} {window.topology._pointed}"
+                yield f"preview {child(window.topology, QLabel, 'caption').text()}"
     for voice in window.topology.voices():
         yield voice.item.face.spoken
         yield voice.item.toolTip()

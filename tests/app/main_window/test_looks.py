@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 import shiboken6
+from pyqtgraph import GraphicsLayoutWidget
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
@@ -30,11 +31,13 @@ from PySide6.QtWidgets import (
 from app import settings
 from app.settings import WindowSettings
 from app.views.shortcut_sheet import ShortcutSheet
+from app.views.transport import SpeedField
 from app.widgets import scroll_container, theme
 from app.widgets.docks import AUTHOR, LEARNER, PRESENTER, PROFILES
 from app.widgets.scroll_container import ScrollContainer
 from tests import painted
 from tests.app.main_window.conftest import Hands, show_window
+from tests.children import child, scene_of
 from tests.open_window import OpenWindow
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
@@ -57,8 +60,8 @@ def test_high_contrast_reaches_widgets_scene_and_plots(
     for widget in (lab, lab.topology, lab.charts, lab.console):
         assert theme.tokens(widget.palette()) is colors
     assert lab.topology.backgroundBrush().color() == colors.surface
-    assert lab.topology._scene.nodes["SERVER_A"].style.colors is colors
-    assert lab.charts._view.backgroundBrush().color() == colors.surface
+    assert scene_of(lab.topology).nodes["SERVER_A"].style.colors is colors
+    assert child(lab.charts, GraphicsLayoutWidget).backgroundBrush().color() == colors.surface
     qtbot.keyClick(lab.topology, Qt.Key.Key_C, CTRL_ALT)
     assert theme.tokens(lab.palette()) is not colors
     theme.apply(qapp, theme.LIGHT)
@@ -80,7 +83,7 @@ def test_only_the_system_theme_follows_system_colors(
     for widget in (lab, lab.topology, lab.charts, lab.console):
         assert theme.tokens(widget.palette()) is colors
     assert lab.topology.backgroundBrush().color() == colors.surface
-    assert lab.charts._view.backgroundBrush().color() == colors.surface
+    assert child(lab.charts, GraphicsLayoutWidget).backgroundBrush().color() == colors.surface
     theme.apply(qapp, theme.LIGHT)
 
 
@@ -147,7 +150,9 @@ def test_large_text_widens_the_brief(qapp: QApplication, lab: OpenWindow) -> Non
     line = lab.briefing.fontMetrics().height()
     assert lab.desk.docks["brief"].width() >= min(12 * line, 0.28 * lab.width())
     assert lab.desk.docks["brief"].width() > before
-    assert lab.transport._speed.font().pointSizeF() == pytest.approx(2.0 * theme.BASE_POINTS * 1.05)
+    assert child(lab.transport, SpeedField).font().pointSizeF() == pytest.approx(
+        2.0 * theme.BASE_POINTS * 1.05
+    )
     assert lab.history._title.font().pointSizeF() == pytest.approx(2.0 * theme.BASE_POINTS * 1.8)
 
 

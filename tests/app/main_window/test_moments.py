@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyqtgraph import GraphicsLayoutWidget
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog, QToolButton
 
 from tests.app.main_window.conftest import Hands
 from tests.cases import sample_cases
+from tests.children import child
 from tests.open_window import OpenWindow
 
 
@@ -41,8 +43,8 @@ def drag(qtbot: Any, window: OpenWindow, from_s: float, to_s: float) -> None:
     places = []
     for t_s in (from_s, to_s):
         x = box.left() + (t_s - low) / (high - low) * box.width()
-        places.append(charts._view.mapFromScene(x, box.center().y()))
-    viewport = charts._view.viewport()
+        places.append(child(charts, GraphicsLayoutWidget).mapFromScene(x, box.center().y()))
+    viewport = child(charts, GraphicsLayoutWidget).viewport()
     qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=places[0])
     qtbot.mouseMove(viewport, QPoint(places[1].x() - 6, places[1].y()))
     qtbot.mouseMove(viewport, places[1])

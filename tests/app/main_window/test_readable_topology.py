@@ -12,6 +12,7 @@ from app.views.topology.canvas import LEAST_PX
 from app.words import language
 from engine.drill.running.drill import Drill
 from tests.cases import sample_cases
+from tests.children import scene_of
 from tests.open_window import OpenWindow
 from tests.painted import texts
 from tests.shipped_scenarios import LABS, NAMES, load_shipped_scenario
@@ -58,10 +59,10 @@ def least_px(canvas: Topology, name: str) -> float:
     drill.advance_to(round(100 * PLAYED_S))
     canvas.show_drill(drill)
     canvas.fit()
-    claimed = canvas.zoom() * canvas._scene.least_text_px()
+    claimed = canvas.zoom() * scene_of(canvas).least_text_px()
     if name not in LABS:
         return claimed
-    for node in canvas._scene.nodes.values():  # a cached card is a picture, not text
+    for node in scene_of(canvas).nodes.values():  # a cached card is a picture, not text
         node.setCacheMode(QGraphicsItem.CacheMode.NoCache)
     painted = [text.size_px for text in texts(canvas) if text.widget is canvas.viewport()]
     assert len(painted) > 20

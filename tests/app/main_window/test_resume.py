@@ -15,6 +15,7 @@ from app.storage import ProblemKind, Profile, StorageError, open_profile
 from app.widgets import theme
 from engine.drill.running.drill import Drill, replay
 from tests.app.main_window.conftest import Hands, show_window
+from tests.assertions import require
 
 ROOT = Path(__file__).parents[3]
 
@@ -107,8 +108,9 @@ def test_a_run_can_be_left_resumed_or_abandoned(hands: Hands, profile: Profile) 
     hands.search()
     assert hands.drill.state_hash() == left.state_hash()
     window.show_home()
-    window.picker.top._fill_menu()
-    (give_up,) = window.picker.top._menu.actions()
+    menu = require(window.picker.top.resume.more.menu())
+    menu.aboutToShow.emit()
+    (give_up,) = menu.actions()
     assert give_up.text() == "Give up: Database mirroring lab"
     give_up.trigger()
     hands.say_yes()

@@ -7,7 +7,9 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtWidgets import QComboBox, QMessageBox
 
 from app.storage import Profile
+from app.widgets.tables import TableView
 from tests.app.main_window.conftest import Hands
+from tests.children import child
 
 Key = Qt.Key
 ROW = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
@@ -45,7 +47,7 @@ def test_runs_are_found_compared_and_deleted(
     for name, mode in (("lab", "lab"), ("automatic-failover", "practice"), ("automatic-failover", "exam")):
         play(hands, name, mode, 1.0)
     window.show_history()
-    page, table = window.history, window.history._table
+    page, table = window.history, child(window.history, TableView)
 
     def modes() -> list[str]:
         return [run.mode for run in table.table.rows]

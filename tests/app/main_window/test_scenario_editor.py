@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton
+from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app import settings
@@ -20,9 +20,12 @@ from app.storage import Profile
 from app.views.briefing import BriefPage
 from app.views.editor import ScenarioEditor
 from app.views.editor.findings import CheckCancelledError, stoppable, try_out
+from app.views.editor.form_schema import sections
 from app.widgets import keys
 from app.widgets.highlight import LEXED_MAX
+from app.widgets.prose import Prose
 from tests.app.main_window.conftest import Hands, show_window
+from tests.children import child
 from tests.open_window import OpenWindow
 
 
@@ -67,7 +70,7 @@ def test_a_mistake_is_reported_with_its_line_while_typing(hands: Hands, page: Sc
 def test_moving_an_entry_is_one_undo_step(hands: Hands, page: ScenarioEditor) -> None:
     before = page.text.toPlainText()
     form = page.form
-    form.sections.setCurrentRow([section.key for section in form._sections].index("server"))
+    form.sections.setCurrentRow([section.key for section in sections()].index("server"))
     hands.qtbot.keyClick(form.entries, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
     servers = tomllib.loads(page.text.toPlainText())["server"]
     assert [server["name"] for server in servers] == ["SERVER_B", "SERVER_A", "SERVER_W"]
@@ -305,7 +308,8 @@ def test_the_preview_shows_the_brief_for_each_reader(
     assert brief.isVisible()
     assert brief.mode == mode
     assert not brief.findChildren(QPushButton)[0].isVisible()  # nothing to be started here
-    words = brief._title.text() + brief._goals.text() + brief._appendix.toPlainText()
+    parts = child(brief, QLabel, "title"), child(brief, QLabel, "goals")
+    words = "".join(part.text() for part in parts) + child(brief, Prose, "appendix").toPlainText()
     assert "The mirror restarts" in words
     assert "SERVER_B is the mirror of Sales again" in words
     assert visible in words
@@ -319,11 +323,11 @@ def test_the_preview_follows_the_text_and_survives_errors(hands: Hands, page: Sc
     put_cursor(page, 'title = "')
     hands.qtbot.keyClicks(page.text, "Now: ")
     page.settle()
-    assert brief._title.text() == "Now: The mirror restarts"
+    assert child(brief, QLabel, "title").text() == "Now: The mirror restarts"
     hands.qtbot.keyClicks(page.text, '"')
     page.settle()
     assert page.scenario is None
-    assert brief._title.text() == "Now: The mirror restarts"
+    assert child(brief, QLabel, "title").text() == "Now: The mirror restarts"
     assert "revious preview" in page.preview.said.text()
     assert page.text.hasFocus()
 
@@ -331,7 +335,7 @@ def test_the_preview_follows_the_text_and_survives_errors(hands: Hands, page: Sc
 def test_pending_typing_reaches_the_form_and_the_timeline(hands: Hands, page: ScenarioEditor) -> None:
     put_cursor(page, 'title = "')
     hands.qtbot.keyClicks(page.text, "Quick: ")
-    page.form._rows["allow_revert_all",].widget.click()  # type: ignore[attr-defined]
+    page.form.page.rows["allow_revert_all",].widget.click()  # type: ignore[attr-defined]
     assert 'title = "Quick: The mirror restarts"' in page.text.toPlainText()
     assert "allow_revert_all = true" in page.text.toPlainText()
     page.tabs.setCurrentWidget(page.timeline)
@@ -367,7 +371,7 @@ def test_f8_steps_through_problems_in_text_form_and_timeline(hands: Hands, page:
     assert page.text.textCursor().block().text() == 'level = "nobody"'
     assert page.text.textCursor().positionInBlock() == len('level = "')
     assert page.form.section.key == ""
-    assert page.form._rows["level",].widget.property("wrong") == "true"
+    assert page.form.page.rows["level",].widget.property("wrong") == "true"
     hands.press(Qt.Key.Key_F8)
     assert page.text.textCursor().block().text() == 'at = "soon"'
     assert page.form.section.key == "timeline"
@@ -376,9 +380,9 @@ def test_f8_steps_through_problems_in_text_form_and_timeline(hands: Hands, page:
     assert page.text.textCursor().block().text() == 'level = "nobody"'
     hands.press(Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
     assert page.text.textCursor().block().text() == 'at = "soon"'
-    page.form._rows["timeline", 0, "at"].widget.setFocus()
+    page.form.page.rows["timeline", 0, "at"].widget.setFocus()
     hands.press(Qt.Key.Key_F8)
-    assert page.form._rows["level",].widget.hasFocus()  # in the form the keyboard stays in the form
+    assert page.form.page.rows["level",].widget.hasFocus()  # in the form the keyboard stays in the form
 
 
 def test_problem_keys_match_the_key_table(hands: Hands, page: ScenarioEditor) -> None:
@@ -401,11 +405,11 @@ def test_problem_keys_match_the_key_table(hands: Hands, page: ScenarioEditor) ->
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # offscreen has no windows to raise
 def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page: ScenarioEditor) -> None:
-    page.form._rows["length",].widget.setFocus()
+    page.form.page.rows["length",].widget.setFocus()
     assert page.text.textCursor().block().text() == 'length = "10min"'
-    page.form.sections.setCurrentRow([section.key for section in page.form._sections].index("solution"))
+    page.form.sections.setCurrentRow([section.key for section in sections()].index("solution"))
     assert page.text.textCursor().block().text() == "[[solution]]"
-    page.form._rows["solution", 0, "why"].widget.setFocus()
+    page.form.page.rows["solution", 0, "why"].widget.setFocus()
     assert page.text.textCursor().block().text().startswith('why = "The mirror catches up')
     assert not page.text.textCursor().hasSelection()  # the next key in the text would write over it
     assert page._state.text() == "new, not saved yet"

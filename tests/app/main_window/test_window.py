@@ -8,7 +8,7 @@ from typing import Final, cast
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import settings
@@ -21,8 +21,10 @@ from app.views.transport import SPEEDS, next_speed, slider_of, speed_of
 from app.widgets import keys, theme
 from app.widgets.docks import INSTRUCTOR, LEARNER, PRESENTER, IncrementalView
 from app.widgets.scroll_container import Pages
+from app.widgets.tables import TableView
 from engine.model import World
 from tests.app.main_window.conftest import Hands, show_window
+from tests.children import child
 from tests.open_window import OpenWindow
 from tests.screenshots import lab_of
 
@@ -253,10 +255,10 @@ def test_history_lists_runs_and_opens_their_debriefs(hands: Hands, profile: Prof
         hands.wait(1.0)
         window.session.do("finish")
     window.show_history()
-    rows = window.history._table.table.rows
+    rows = child(window.history, TableView).table.rows
     assert [row.title for row in rows] == ["Mirroring: principal loses power", "Database mirroring lab"]
     assert rows[0].mode == "exam"
-    hands.press(Key.Key_Return, target=window.history._table)
+    hands.press(Key.Key_Return, target=child(window.history, TableView))
     assert window.pages.currentWidget() is window.debrief
     assert window.windowTitle().startswith("Mirroring: principal loses power")
 
@@ -285,14 +287,14 @@ def test_the_start_page_can_be_searched(hands: Hands) -> None:
     titles = [picker.grid.item(row).text() for row in range(picker.grid.count())]
     assert "Mirroring: no witness, principal fails" in titles
     assert "Database mirroring lab" not in titles
-    assert not picker._empty_label.isVisible()
+    assert not child(picker, QLabel, "empty").isVisible()
     hands.qtbot.keyClicks(picker.search, " zzz")
-    assert picker._empty_label.text().startswith("No drill contains all search words")
+    assert child(picker, QLabel, "empty").text().startswith("No drill contains all search words")
     assert picker.grid.count() > 0
     hands.qtbot.keyClicks(picker.search, " yyy xxx")
     assert picker.grid.count() == 0
-    assert picker._empty_label.text().startswith("No matching drills")
-    assert picker._empty_label.isVisible()
+    assert child(picker, QLabel, "empty").text().startswith("No matching drills")
+    assert child(picker, QLabel, "empty").isVisible()
 
 
 def test_an_unreadable_scenario_is_named(hands: Hands, profile_folder: Path) -> None:
@@ -300,8 +302,8 @@ def test_an_unreadable_scenario_is_named(hands: Hands, profile_folder: Path) -> 
     folder.mkdir(parents=True)
     (folder / "broken.toml").write_text("title = 3\n", encoding="utf-8")
     hands.window.show_home()
-    assert "broken.toml" in hands.window.picker._problem.text()
-    assert hands.window.picker._problem.isVisible()
+    assert "broken.toml" in child(hands.window.picker, QLabel, "problem").text()
+    assert child(hands.window.picker, QLabel, "problem").isVisible()
 
 
 def test_help_opens_at_the_focused_panel(hands: Hands) -> None:

@@ -36,9 +36,11 @@ def refusal(folder: Path) -> StorageError:
     return caught.value
 
 
-def test_the_profile_is_opened_with_the_storage_settings(profile: Profile, run_id: RunId) -> None:
+def test_the_profile_is_opened_with_the_storage_settings(profile_folder: Path) -> None:
+    opened = database.open_database(profile_folder)
+    profile = Profile(opened)
     found = {
-        name: profile._database.connection.execute(f"PRAGMA {name}").fetchone()[0]
+        name: opened.connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("journal_mode", "synchronous", "foreign_keys", "trusted_schema", "application_id")
     }
     assert found == {
@@ -48,8 +50,9 @@ def test_the_profile_is_opened_with_the_storage_settings(profile: Profile, run_i
         "trusted_schema": 0,
         "application_id": 0x4D524452,
     }
-    profile.heartbeat(run_id, 1)
-    assert profile._database.connection.execute("PRAGMA synchronous").fetchone()[0] == 2
+    profile.heartbeat(begin(profile), 1)
+    assert opened.connection.execute("PRAGMA synchronous").fetchone()[0] == 2
+    profile.close()
 
 
 DECLARED = {int: "INTEGER", str: "VARCHAR", float: "DOUBLE", bool: "BOOLEAN", datetime: "DATETIME"}
@@ -90,14 +93,17 @@ def test_a_second_instance_is_refused(
     assert profile.faults() == []
 
 
-def test_a_full_disk_is_reported_and_loses_only_the_current_input(profile: Profile, run_id: RunId) -> None:
+def test_a_full_disk_is_reported_and_loses_only_the_current_input(profile_folder: Path) -> None:
+    opened = database.open_database(profile_folder)
+    profile = Profile(opened)
+    run_id = begin(profile)
     profile.append(run_id, 1, "0.01 note before")
-    (pages,) = profile._database.connection.execute("PRAGMA page_count").fetchone()
-    profile._database.connection.execute(f"PRAGMA max_page_count = {pages}")
+    (pages,) = opened.connection.execute("PRAGMA page_count").fetchone()
+    opened.connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(StorageError, match=r"is full\. Your latest action is not saved") as caught:
         profile.append(run_id, 2, "x" * 100_000)
     assert caught.value.kind is ProblemKind.DISK_FULL
-    profile._database.connection.execute("PRAGMA max_page_count = 1000000")
+    opened.connection.execute("PRAGMA max_page_count = 1000000")
     profile.append(run_id, 3, "0.03 note after")
     (found,) = profile.unfinished()
     assert [line.text for line in found.lines] == ["0.01 note before", "0.03 note after"]
@@ -186,7 +192,9 @@ def break_pages(file: Path) -> None:
 def test_after_a_crash_damage_is_found_and_the_backup_named(profile_folder: Path) -> None:
     with open_profile(profile_folder) as profile:
         begin(profile)
-        backup = database.write_backup(profile._database.connection, profile.file)
+    with sqlite3.connect(profile.file) as connection:
+        backup = database.write_backup(connection, profile.file)
+    connection.close()
     break_pages(profile.file)
     profile.file.with_name("profile.sqlite-wal").touch()  # what a killed process leaves
     problem = refusal(profile_folder)
@@ -218,8 +226,10 @@ def test_a_migration_keeps_the_data_and_a_backup(
     with_migration(tmp_path, monkeypatch, "SELECT 1")
     with open_profile(profile_folder) as profile:
         assert [line.text for line in profile.unfinished()[0].lines] == ["0.01 note kept"]
-        (version,) = profile._database.connection.execute("SELECT version_num FROM alembic_version")
+    with sqlite3.connect(profile.file) as connection:
+        (version,) = connection.execute("SELECT version_num FROM alembic_version")
         assert version[0] == "9998"
+    connection.close()
     with sqlite3.connect(backup_files(profile.file)[0]) as backup:
         assert backup.execute("SELECT version_num FROM alembic_version").fetchone() == (NEWEST,)
         assert backup.execute("SELECT text FROM line").fetchall() == [("0.01 note kept",)]
@@ -235,11 +245,10 @@ def test_a_failed_migration_changes_nothing(
         with pytest.raises(sqlite3.OperationalError):
             open_profile(profile_folder)
     with open_profile(profile_folder) as profile:
-        tables = profile._database.connection.execute(
-            "SELECT name FROM sqlite_master WHERE name = 'seat'"
-        ).fetchall()
-        assert tables == []
         assert profile.faults() == []
+    with sqlite3.connect(profile.file) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master WHERE name = 'seat'").fetchall() == []
+    connection.close()
 
 
 def test_opening_a_current_profile_makes_no_backup(profile_folder: Path) -> None:
@@ -248,10 +257,13 @@ def test_opening_a_current_profile_makes_no_backup(profile_folder: Path) -> None
     assert os.listdir(profile_folder) == ["profile.sqlite"]
 
 
-def test_the_three_newest_backups_are_kept(profile: Profile) -> None:
+def test_the_three_newest_backups_are_kept(profile_folder: Path) -> None:
+    opened = database.open_database(profile_folder)
+    profile = Profile(opened)
     for text in "abcde":
         profile.drafts.save("key", text)
-        database.write_backup(profile._database.connection, profile.file)
+        database.write_backup(opened.connection, profile.file)
+    profile.close()
     texts = []
     for file in backup_files(profile.file):
         with sqlite3.connect(file) as backup:

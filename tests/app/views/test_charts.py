@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyqtgraph import GraphicsLayoutWidget
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QButtonGroup, QComboBox, QMenu, QScrollArea
 
 from app.view_models.series import time_step_s
 from app.views.charts import Charts
@@ -23,6 +24,7 @@ from engine.drill.running.modes import TERMS, DrillMode
 from engine.events import Event
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.model import Availability
+from tests.children import child
 from tests.events import build_event
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -84,7 +86,7 @@ def test_the_database_choice_gets_its_own_row_without_room(charts: Charts, run: 
     for lines in (40, 20, 40):  # 20 lines are less than the least width beside one another
         charts.resize(lines * charts.fontMetrics().height(), 400)
         QApplication.processEvents()
-        tops.append(tools.geometry().top() >= charts._databases.geometry().bottom())
+        tops.append(tools.geometry().top() >= child(charts, QComboBox).geometry().bottom())
     assert tops == [False, True, False]
 
 
@@ -127,10 +129,10 @@ def test_the_last_two_minutes_scroll_with_time(qtbot: Any, charts: Charts, run: 
     for panel in charts.panels:  # a curve that Qt believes elsewhere is not drawn
         assert panel.curve.boundingRect().left() == pytest.approx(low)
     for button, length in (("10 min", 600.0), ("1 h", 3600.0)):
-        next(b for b in charts._tools._spans.buttons() if b.text() == button).click()
+        next(b for b in child(charts, QButtonGroup).buttons() if b.text() == button).click()
         low, high = charts.panels[0].plot.vb.viewRange()[0]
         assert high - low == pytest.approx(length)
-    next(b for b in charts._tools._spans.buttons() if b.text() == "All").click()
+    next(b for b in child(charts, QButtonGroup).buttons() if b.text() == "All").click()
     assert charts.panels[0].plot.vb.viewRange()[0][0] == 0.0
     assert charts.panels[0].plot.vb.viewRange()[0][1] >= 600.0
 
@@ -160,9 +162,9 @@ def test_the_cursor_value_is_shown_and_spoken(qtbot: Any, charts: Charts, run: A
     assert chosen == []
     assert charts.panels[0].reading == "30 KB"
     assert "0:30" in charts.scale.cursor_text
-    viewport = charts._view.viewport()
+    viewport = child(charts, GraphicsLayoutWidget).viewport()
     box = charts.panels[1].plot.vb.sceneBoundingRect()
-    middle = charts._view.mapFromScene(box.center())
+    middle = child(charts, GraphicsLayoutWidget).mapFromScene(box.center())
     qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=middle)
     assert chosen == [pytest.approx(60.0, abs=1.0)]
     qtbot.keyClick(charts, Qt.Key.Key_Left)
@@ -176,8 +178,10 @@ def test_hovering_shows_values_without_selecting(qtbot: Any, charts: Charts) -> 
     chosen: list[float] = []
     charts.time_selected.connect(chosen.append)
     box = charts.panels[0].plot.vb.sceneBoundingRect()
-    quarter = charts._view.mapFromScene(box.topLeft()) + QPoint(round(box.width() / 4) + 1, 10)
-    qtbot.mouseMove(charts._view.viewport(), quarter)
+    quarter = child(charts, GraphicsLayoutWidget).mapFromScene(box.topLeft()) + QPoint(
+        round(box.width() / 4) + 1, 10
+    )
+    qtbot.mouseMove(child(charts, GraphicsLayoutWidget).viewport(), quarter)
     assert charts.panels[0].reading == "30 KB"
     assert chosen == []
 
@@ -222,7 +226,7 @@ def test_another_moment_shows_only_events_until_then(charts: Charts, run: Any) -
 
 def test_other_counters_can_be_selected(charts: Charts, run: Any) -> None:
     sample(run, 1, log_used_kb=3000.0)
-    action = next(a for a in charts._tools._counter_menu.actions() if a.data() == "log_used_kb")
+    action = next(a for a in child(charts, QMenu, "counters").actions() if a.data() == "log_used_kb")
     action.trigger()
     assert "log_used_kb" in [panel.counter.name for panel in charts.panels]
     assert curve(charts, "log_used_kb")[1][-1] == 3000.0
@@ -231,7 +235,7 @@ def test_other_counters_can_be_selected(charts: Charts, run: Any) -> None:
 
 def test_the_time_axis_stays_visible_while_scrolling(charts: Charts) -> None:
     charts.choose_counters(list(COUNTERS)[:12])
-    assert charts._area.verticalScrollBar().maximum() > 0
+    assert child(charts, QScrollArea).verticalScrollBar().maximum() > 0
     bottom = charts.scale.mapTo(charts, QPoint(0, charts.scale.height()))
     assert bottom.y() <= charts.height()
     assert charts.scale.times_s() == [0.0, 30.0, 60.0, 90.0, 120.0]
@@ -273,10 +277,10 @@ def test_many_databases_can_be_distinguished(qtbot: Any, charts: Charts, run: An
     for entry in run.logs:
         entry["Orders"] = None
     charts.show_drill(run)
-    assert charts._databases.isVisible()
-    name = charts.fontMetrics().horizontalAdvance(charts._databases.itemText(0))
-    assert charts._databases.width() > name + 22, "the arrow beside the longest name"
-    charts._databases.setCurrentText("Orders")
+    assert child(charts, QComboBox).isVisible()
+    name = charts.fontMetrics().horizontalAdvance(child(charts, QComboBox).itemText(0))
+    assert child(charts, QComboBox).width() > name + 22, "the arrow beside the longest name"
+    child(charts, QComboBox).setCurrentText("Orders")
     assert np.isnan(curve(charts, "send_queue_kb")[1]).all()
     assert charts.panels[0].reading == "–"
 

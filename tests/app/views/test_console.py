@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QLabel, QMenu, QSplitter
 
 from app.views.console import Console
 from app.views.console.outcome import BatchOutcome, as_text, from_event, summarize_outcome
@@ -17,6 +18,7 @@ from engine.inputs import Input
 from engine.tsql.batches.data import SqlSession, Window
 from engine.verbs.lines import parse_line
 from tests.assertions import require
+from tests.children import child
 from tests.events import build_event
 
 NONE = Qt.KeyboardModifier.NoModifier
@@ -149,10 +151,10 @@ def test_a_waiting_batch_shows_simulated_time(qtbot: Any, console: Any, world: A
     console.add_events([build_start_event(*parse_last_line(console))])
     world.tick = 1200 + 6500
     console.show_world(world)
-    assert "Executing query" in console.current._state.text()
-    assert "00:01:05" in console.current._facts.text()
+    assert "Executing query" in child(console.current, QLabel, "state").text()
+    assert "00:01:05" in child(console.current, QLabel, "facts").text()
     console.add_events([build_end_event(*parse_last_line(console), ticks=7000)])
-    assert "00:01:10" in console.current._facts.text()
+    assert "00:01:10" in child(console.current, QLabel, "facts").text()
     assert not console.current.busy
 
 
@@ -161,12 +163,12 @@ def test_parsing_sends_nothing(qtbot: Any, console: Any) -> None:
     editor.setPlainText("SELECT 1")
     qtbot.keyClick(editor, Key.Key_F5, CTRL)
     assert console.current.results.messages.toPlainText() == "Commands completed successfully."
-    assert "Parsed without errors" in console.current._state.text()
+    assert "Parsed without errors" in child(console.current, QLabel, "state").text()
     editor.setPlainText("SELECT 1\nGO\n\nALTER DATABASE Sales SET PARTNER FALLOVER")
     qtbot.keyClick(editor, Key.Key_F5, CTRL)
     text = console.current.results.messages.toPlainText()
     assert text.startswith("Msg 102, Level 15, State 1, Server SERVER_A, Line 2")
-    assert "with errors" in console.current._state.text()
+    assert "with errors" in child(console.current, QLabel, "state").text()
     assert console.lines == []
 
 
@@ -192,7 +194,7 @@ def test_rows_open_the_grid(qtbot: Any, console: Any) -> None:
     first, second = results.grids
     assert [first.table.index(1, column).data() for column in (0, 1)] == ["Orders", "NULL"]
     assert second.table.columns[0].title == "(No column name)"
-    assert "2 rows" in console.current._facts.text()
+    assert "2 rows" in child(console.current, QLabel, "facts").text()
     assert "(2 rows affected)" in results.messages.toPlainText()
 
 
@@ -215,7 +217,7 @@ def test_errors_open_the_messages_tab_in_red(qtbot: Any, console: Any) -> None:
     ]
     tokens = theme.tokens(messages.palette())
     assert colors == [tokens.text, tokens.bad, tokens.bad]
-    assert "completed with errors" in console.current._state.text()
+    assert "completed with errors" in child(console.current, QLabel, "state").text()
 
 
 def test_client_messages_have_no_number(qtbot: Any, console: Any) -> None:
@@ -223,7 +225,7 @@ def test_client_messages_have_no_number(qtbot: Any, console: Any) -> None:
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     brings(console, [says("Query was cancelled by user.", 0, 11)])
     assert console.current.results.messages.toPlainText() == "Query was cancelled by user."
-    assert "Query was cancelled" in console.current._state.text()
+    assert "Query was cancelled" in child(console.current, QLabel, "state").text()
 
 
 def test_double_click_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> None:
@@ -272,7 +274,7 @@ def test_ctrl_r_toggles_the_results(qtbot: Any, console: Any) -> None:
     assert not console.current.results.isVisible()
     qtbot.keyClick(editor, Key.Key_R, CTRL)
     assert console.current.results.isVisible()
-    text, grid = console.current._split.sizes()
+    text, grid = child(console.current, QSplitter, "split").sizes()
     assert text == pytest.approx(2 / 3 * grid, abs=4), "the query keeps two fifths of the height"
 
 
@@ -342,18 +344,18 @@ def test_batches_sent_by_other_views_belong_to_the_trainee(console: Any, run: An
 def test_the_status_band_has_the_servers_color(console: Any) -> None:
     tokens = theme.tokens(console.palette())
     console.new_query("SERVER_B")
-    bands = [window._band.styleSheet() for window in console.windows()]
+    bands = [child(window, QLabel, "band").styleSheet() for window in console.windows()]
     assert tokens.server(0).name() in bands[0]
     assert tokens.server(1).name() in bands[1]
-    assert "SERVER_B" in console.current._band.text()
+    assert "SERVER_B" in child(console.current, QLabel, "band").text()
 
 
 def test_a_closed_text_can_be_reopened(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("SELECT precious")
     qtbot.keyClick(console.current.editor, Key.Key_F4, CTRL)
     assert console.windows() == []
-    console._new_menu.aboutToShow.emit()
-    last = console._new_menu.actions()[-1]
+    child(console, QMenu, "new").aboutToShow.emit()
+    last = child(console, QMenu, "new").actions()[-1]
     assert "SELECT precious" in last.text()
     last.trigger()
     assert console.drafts() == {"SERVER_A": "SELECT precious"}
@@ -419,27 +421,34 @@ def test_a_refused_line_frees_the_window_and_shows_the_reason(qtbot: Any, consol
 def test_the_status_line_shortens_to_its_width(console: Any) -> None:
     window = console.current
     window._parts = ["SERVER_A (9.0)", "CORP\\dba (51)", "Sales", "00:00:05   3 rows"]
-    metrics, beside = window._facts.fontMetrics(), window._state.sizeHint().width() + 24
+    metrics, beside = (
+        child(window, QLabel, "facts").fontMetrics(),
+        child(window, QLabel, "state").sizeHint().width() + 24,
+    )
     for shown in ("SERVER_A (9.0)   00:00:05   3 rows", "00:00:05   3 rows", "3 rows", ""):
         window.resize(beside + metrics.horizontalAdvance(shown), window.height())
         window._fit_facts()
-        assert window._facts.text() == shown
+        assert child(window, QLabel, "facts").text() == shown
 
 
 def test_the_status_line_shows_the_connection(console: Any, run: Any, world: Any) -> None:
-    assert "Not connected" in console.current._state.text()
+    assert "Not connected" in child(console.current, QLabel, "state").text()
     session = SqlSession(server="SERVER_A", spid=51, login="CORP\\dba", database="Sales")
     world.sessions["SERVER_A"] = Window(session=session)
     console.show_world(world)
-    assert "Connected" in console.current._state.text()
-    assert console.current._facts.text().split("   ") == ["SERVER_A (9.0)", "CORP\\dba (51)", "Sales"]
-    assert "Sales" in console.current._band.text()
+    assert "Connected" in child(console.current, QLabel, "state").text()
+    assert child(console.current, QLabel, "facts").text().split("   ") == [
+        "SERVER_A (9.0)",
+        "CORP\\dba (51)",
+        "Sales",
+    ]
+    assert "Sales" in child(console.current, QLabel, "band").text()
     world.sessions["SERVER_A"] = Window()
     console.show_world(world)
-    assert "Connected" in console.current._state.text()  # nobody has told the client
+    assert "Connected" in child(console.current, QLabel, "state").text()  # nobody has told the client
     console.current.forget()
     console.show_world(world)
-    assert "Not connected" in console.current._state.text()
+    assert "Not connected" in child(console.current, QLabel, "state").text()
 
 
 def test_a_new_run_has_its_own_windows_and_offers_the_last_texts(qtbot: Any, console: Any, run: Any) -> None:
@@ -448,8 +457,8 @@ def test_a_new_run_has_its_own_windows_and_offers_the_last_texts(qtbot: Any, con
     console.begin_run(run.world, {"SERVER_B": "SELECT 2", "SERVER_C": "SELECT 3"}, left)
     console.show_drill(run)
     assert console.drafts() == {"SERVER_B": "SELECT 2"}, "F5 executes nothing of another run"
-    console._fill_new_menu()
-    assert any("DROP DATABASE" in action.text() for action in console._new_menu.actions())
+    child(console, QMenu, "new").aboutToShow.emit()
+    assert any("DROP DATABASE" in action.text() for action in child(console, QMenu, "new").actions())
     console.tabs.reopen(0)
     assert console.current.editor.toPlainText() == "DROP DATABASE Sales"
 
@@ -466,7 +475,7 @@ def test_windows_of_removed_servers_close_and_keep_their_texts(console: Any, run
 def test_f5_without_a_statement_shows_a_message(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("  ")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    assert "nothing to execute" in console.current._state.text()
+    assert "nothing to execute" in child(console.current, QLabel, "state").text()
     console.tabs.close_window(console.current)
     with qtbot.waitSignal(console.said, timeout=100) as told:
         console.run()
@@ -504,11 +513,11 @@ def test_the_database_of_a_connection_is_selected_from_a_list(qtbot: Any, consol
 def test_a_waiting_query_reports_the_paused_clock(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("SELECT 1")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    assert "The clock is paused" not in console.current._state.text()
+    assert "The clock is paused" not in child(console.current, QLabel, "state").text()
     console.tabs.show_running(False)
-    assert "The clock is paused" in console.current._state.text()
+    assert "The clock is paused" in child(console.current, QLabel, "state").text()
     console.tabs.show_running(True)
-    assert "The clock is paused" not in console.current._state.text()
+    assert "The clock is paused" not in child(console.current, QLabel, "state").text()
 
 
 def test_a_tab_is_named_after_its_file(console: Any) -> None:

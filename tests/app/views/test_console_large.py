@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.views.console import results
 from app.views.console.outcome import BatchOutcome, Rowset, as_text
-from app.views.console.query import QueryWindow, SqlEditor
+from app.views.console.query import ConnectionStatus, QueryWindow, SqlEditor
 from app.views.console.results import Results
 from app.widgets import highlight
 from app.widgets.code_edit import LINE_MAX
 from engine import tsql
 from engine.messages import Message
+from tests.children import child
 
 
 def _outcome(*rowsets: Rowset, messages: tuple[Message, ...] = ()) -> BatchOutcome:
@@ -33,13 +33,11 @@ def results_view(qtbot: QtBot) -> Results:
     return widget
 
 
-def test_grids_are_built_in_turns_up_to_a_hundred(results_view: Results) -> None:
+def test_grids_are_built_in_turns_up_to_a_hundred(qtbot: QtBot, results_view: Results) -> None:
     one = Rowset(("a",), ((1,),))
     results_view.show_outcome(_outcome(*[one] * 150))
     assert len(results_view.grids) == results.GRIDS_A_TURN
-    while results_view._pending:
-        results_view._make_grids()
-    assert len(results_view.grids) == results.GRIDS_SHOWN
+    qtbot.waitUntil(lambda: len(results_view.grids) == results.GRIDS_SHOWN)
     assert results_view.messages.toPlainText() == "Result sets not shown: 50."
     results_view.show_outcome(_outcome(one))
     assert len(results_view.grids) == 1
@@ -58,23 +56,19 @@ def test_a_long_cell_is_truncated_with_a_note(results_view: Results) -> None:
 
 
 @pytest.mark.slow
-def test_messages_are_added_in_turns_up_to_a_limit(results_view: Results) -> None:
+def test_messages_are_added_in_turns_up_to_a_limit(qtbot: QtBot, results_view: Results) -> None:
     results_view.show_outcome(_outcome(messages=tuple(_build_message(f"line {n}") for n in range(12_000))))
     pane = results_view.messages
     assert pane.blockCount() == results.LINES_A_TURN
-    while pane._pending:
-        pane._append_next_lines()
-    assert pane.blockCount() == results.LINES_SHOWN + 1
+    qtbot.waitUntil(lambda: pane.blockCount() == results.LINES_SHOWN + 1)
     assert pane.toPlainText().endswith("line 9999\nMessages not shown: 2,000.")
 
 
-def test_long_messages_share_a_limit(results_view: Results) -> None:
+def test_long_messages_share_a_limit(qtbot: QtBot, results_view: Results) -> None:
     results_view.show_outcome(_outcome(messages=(_build_message("x" * 8_000),) * 5_000))
     pane = results_view.messages
-    while pane._pending:
-        pane._append_next_lines()
+    qtbot.waitUntil(lambda: "Messages not shown: " in pane.toPlainText())
     assert len(pane.toPlainText()) < results.MESSAGES_SHOWN + 1_000
-    assert "Messages not shown: " in pane.toPlainText()
 
 
 def test_text_is_formatted_only_when_visible(results_view: Results) -> None:
@@ -107,11 +101,8 @@ def test_parsing_runs_in_turns_and_can_be_stopped(qtbot: QtBot) -> None:
     assert window.busy
     window.stop_parsing()
     assert window.state == "cancelled"
-    assert not window._turn.isActive()
     window.parsing(tsql.parsing("PRINT 1\n" * 1_000 + "SELECT FROM"))
-    while window._parsing is not None:
-        window._parse_on()
-    assert window.state == "failed"
+    qtbot.waitUntil(lambda: window.state == "failed")
     assert "Line 1001" in window.results.messages.toPlainText()
 
 
@@ -121,12 +112,8 @@ def test_a_long_text_is_highlighted_after_a_pause(qtbot: QtBot) -> None:
     line = "SELECT 'text' -- comment\n"
     editor.setPlainText(line * (highlight.AT_ONCE_MAX // len(line) + 100))
     last = editor.document().lastBlock().previous()
-    coloring = editor._highlighter
     assert last.layout().formats() == []
-    coloring._process_slice()
-    while coloring._reading is not None or coloring._to_color:
-        coloring._process_slice()
-    assert len(last.layout().formats()) == 3
+    qtbot.waitUntil(lambda: len(last.layout().formats()) == 3)
     editor.setPlainText(line)
     assert len(editor.document().firstBlock().layout().formats()) == 3
 
@@ -151,7 +138,6 @@ def test_an_overlong_line_is_not_pasted(qtbot: QtBot) -> None:
 def test_a_database_name_is_not_html(qtbot: QtBot) -> None:
     window = QueryWindow("SERVER_A", lambda text, place: [])
     qtbot.addWidget(window)
-    window._connection = replace(window._connection, database="<img src='file:///x'>", login="a")
-    window._show_facts()
-    assert window._facts.textFormat() == Qt.TextFormat.PlainText
-    assert "&lt;img" in window._facts.toolTip()
+    window.show_connection(ConnectionStatus("SERVER_A", 0, 0, login="a", database="<img src='file:///x'>"))
+    assert child(window, QLabel, "facts").textFormat() == Qt.TextFormat.PlainText
+    assert "&lt;img" in child(window, QLabel, "facts").toolTip()

@@ -79,7 +79,7 @@ def list_texts(form: RecordingForm) -> list[str]:
 
 
 def select_section(form: RecordingForm, key: str) -> None:
-    form.sections.setCurrentRow([section.key for section in form._sections].index(key))
+    form.sections.setCurrentRow([section.key for section in sections()].index(key))
 
 
 def difference(new_text: str, old_text: str = TEXT) -> list[str]:
@@ -88,14 +88,14 @@ def difference(new_text: str, old_text: str = TEXT) -> list[str]:
 
 
 def type_into(form: RecordingForm, path: tuple[str | int, ...], text: str) -> None:
-    line = form._rows[path].widget
+    line = form.page.rows[path].widget
     assert isinstance(line, QLineEdit)
     line.setText(text)
     line.editingFinished.emit()
 
 
 def choose(form: RecordingForm, path: tuple[str | int, ...], text: str) -> None:
-    box = form._rows[path].widget
+    box = form.page.rows[path].widget
     assert isinstance(box, QComboBox)
     at = next(at for at in range(box.count()) if box.itemText(at) == text)
     box.setCurrentIndex(at)
@@ -126,7 +126,7 @@ def test_several_names_are_written_as_a_list(form: RecordingForm) -> None:
 
 
 def test_flag_is_written_at_once(form: RecordingForm) -> None:
-    box = form._rows["allow_revert_all",].widget
+    box = form.page.rows["allow_revert_all",].widget
     assert isinstance(box, QCheckBox)
     box.click()
     assert difference(list_texts(form)[0]) == ["+allow_revert_all = true"]
@@ -155,7 +155,7 @@ def test_duration_keeps_its_unit(form: RecordingForm) -> None:
 
 
 def test_long_text_keeps_its_lines(form: RecordingForm) -> None:
-    lines = form._rows["brief",].widget
+    lines = form.page.rows["brief",].widget
     assert isinstance(lines, QPlainTextEdit)
     assert lines.toPlainText() == "First line.\n\nSecond line."
     lines.setPlainText("First line.\n\nAnother line.")
@@ -224,14 +224,14 @@ def test_copy_of_an_entry_is_shown(form: RecordingForm) -> None:
     click(form, "copy")
     assert names(list_texts(form)[0], "rubric") == ["End state", "End state 2"]
     assert form.entries.currentRow() == 1
-    name = form._rows["rubric", 1, "name"].widget
+    name = form.page.rows["rubric", 1, "name"].widget
     assert isinstance(name, QLineEdit)
     assert name.text() == "End state 2"
 
 
 def test_pending_text_moves_with_its_entry(form: RecordingForm) -> None:
     select_section(form, "server")
-    name = form._rows["server", 0, "name"].widget
+    name = form.page.rows["server", 0, "name"].widget
     assert isinstance(name, QLineEdit)
     name.setText("ALPHA")
     click(form, "down")
@@ -267,7 +267,7 @@ def test_fields_move_below_their_labels_without_room(form: RecordingForm, qtbot:
     font.setPointSizeF(2 * font.pointSizeF())
     form.setFont(font)
     form.resize(1, 500)  # as narrow as it gets
-    row = form._rows["level",]
+    row = form.page.rows["level",]
     inside = form.page.widget()
     assert inside is not None
     layout = inside.findChild(QFormLayout)
@@ -281,7 +281,7 @@ def test_fields_move_below_their_labels_without_room(form: RecordingForm, qtbot:
 
 
 def test_entry_can_be_added_to_every_list(form: RecordingForm) -> None:
-    keys = [section.key for section in form._sections if section.many]
+    keys = [section.key for section in sections() if section.many]
     for key in keys:
         select_section(form, key)
         form.add.click()
@@ -294,7 +294,7 @@ def test_entry_can_be_added_to_every_list(form: RecordingForm) -> None:
 def test_a_new_entry_uses_unused_names_and_asks_for_its_texts(form: RecordingForm) -> None:
     select_section(form, "database")
     form.add.click()
-    assert form._rows["database", 1, "name"].widget.property("text") == "DATABASE_1"
+    assert form.page.rows["database", 1, "name"].widget.property("text") == "DATABASE_1"
     for key in (
         "session",
         "session",
@@ -340,12 +340,12 @@ def test_selecting_or_changing_an_entry_is_signaled(form: RecordingForm) -> None
     assert told == [("server", 0), ("server", 1), ("server", 1, "name")]
     form.show_path(("database", 0))  # somebody else has turned to it
     assert len(told) == 3
-    assert form.page.path_of(form._rows["database", 0, "name"].widget) == ("database", 0, "name")
+    assert form.page.path_of(form.page.rows["database", 0, "name"].widget) == ("database", 0, "name")
 
 
 def test_empty_field_shows_the_schemas_default_text(form: RecordingForm) -> None:
     select_section(form, "server")
-    line = form._rows["server", 0, "cores"].widget
+    line = form.page.rows["server", 0, "cores"].widget
     assert isinstance(line, QLineEdit)
     assert line.placeholderText() == "the number of cores of the hardware"
 
@@ -361,7 +361,7 @@ def test_nested_table_is_created_and_removed_with_its_last_key(form: RecordingFo
 
 def test_variant_is_shown_and_accepted_in_a_number_field(form: RecordingForm) -> None:
     select_section(form, "database")
-    line = form._rows["database", 0, "scale"].widget
+    line = form.page.rows["database", 0, "scale"].widget
     assert isinstance(line, QLineEdit)
     assert line.text() == "{load}"
     type_into(form, ("database", 0, "scale"), "{pace}")
@@ -370,15 +370,15 @@ def test_variant_is_shown_and_accepted_in_a_number_field(form: RecordingForm) ->
 
 def test_kind_of_a_rule_determines_its_fields(form: RecordingForm) -> None:
     select_section(form, "rubric")
-    assert ("rubric", 0, "target") not in form._rows
+    assert ("rubric", 0, "target") not in form.page.rows
     choose(form, ("rubric", 0, "kind"), "Downtime")
-    assert ("rubric", 0, "target") in form._rows
+    assert ("rubric", 0, "target") in form.page.rows
     assert difference(list_texts(form)[0]) == ['-kind = "goals"', '+kind = "downtime"']
 
 
 def test_kind_is_selected_by_keys(form: RecordingForm, qtbot: Any) -> None:
     select_section(form, "rubric")
-    QTest.keyClick(form._rows["rubric", 0, "kind"].widget, Qt.Key.Key_Down)
+    QTest.keyClick(form.page.rows["rubric", 0, "kind"].widget, Qt.Key.Key_Down)
     qtbot.waitUntil(lambda: len(list_texts(form)) == 1)
     assert tomllib.loads(list_texts(form)[0])["rubric"][0]["kind"] == "downtime"
 
@@ -396,19 +396,19 @@ def test_fields_are_disabled_while_the_text_is_invalid(form: RecordingForm) -> N
 def test_section_entry_and_cursor_survive_a_refresh(form: RecordingForm, qtbot: Any) -> None:
     select_section(form, "server")
     form.entries.setCurrentRow(1)
-    line = form._rows["server", 1, "name"].widget
+    line = form.page.rows["server", 1, "name"].widget
     assert isinstance(line, QLineEdit)
     form.show()
     qtbot.waitExposed(form)
     line.setFocus()
     line.setCursorPosition(3)
     form.show_text(TEXT.replace('"SERVER_B"', '"SERVER_C"'))
-    assert form._rows["server", 1, "name"].widget is line
+    assert form.page.rows["server", 1, "name"].widget is line
     assert (line.text(), line.cursorPosition(), form.entries.currentRow()) == ("SERVER_C", 3, 1)
 
 
 def test_typed_text_is_applied_when_the_field_is_left(form: RecordingForm) -> None:
-    line = form._rows["title",].widget
+    line = form.page.rows["title",].widget
     assert isinstance(line, QLineEdit)
     line.selectAll()
     QTest.keyClicks(line, "By keys\r")
@@ -573,7 +573,7 @@ def set_cell(table: QTableWidget, row: int, column: int, text: str) -> None:
 def test_existing_names_are_offered_and_others_accepted(form: RecordingForm) -> None:
     select_section(form, "session")
     form.add.click()
-    box = form._rows["session", 0, "witness"].widget
+    box = form.page.rows["session", 0, "witness"].widget
     assert isinstance(box, QComboBox)
     assert [box.itemText(at) for at in range(box.count())] == ["SERVER_A", "SERVER_B"]
     line = box.lineEdit()
@@ -582,7 +582,7 @@ def test_existing_names_are_offered_and_others_accepted(form: RecordingForm) -> 
     line.editingFinished.emit()
     assert tomllib.loads(list_texts(form)[-1])["session"][0]["witness"] == "SERVER_B"
     select_section(form, "")
-    skills = form._rows["skills",].widget
+    skills = form.page.rows["skills",].widget
     assert isinstance(skills, CompletingLine)
     assert "read-state" in skills.completion.words("quorum, read")
     assert "quorum" not in skills.completion.words("quorum, read")
@@ -606,8 +606,8 @@ def test_a_position_in_the_text_leads_to_its_field(
     assert form.show_path(path, take_focus=True)
     assert form.section.key == section
     assert entry is None or form.entries.currentRow() == entry
-    if path in form._rows:
-        assert form.focusWidget() is form._rows[path].widget
+    if path in form.page.rows:
+        assert form.focusWidget() is form.page.rows[path].widget
 
 
 def test_at_twice_the_text_size_sections_move_above_and_the_page_fits(
@@ -622,7 +622,7 @@ def test_at_twice_the_text_size_sections_move_above_and_the_page_fits(
     qtbot.waitUntil(lambda: form.page.horizontalScrollBar().maximum() == 0)
     assert form.section_choice.isVisible()
     assert not form.sections.isVisible()
-    row = next(at for at, section in enumerate(form._sections) if section.key == "predict")
+    row = next(at for at, section in enumerate(sections()) if section.key == "predict")
     form.section_choice.setCurrentIndex(row)
     form.section_choice.activated.emit(row)
     assert form.section.key == "predict"
@@ -638,11 +638,11 @@ def test_at_twice_the_text_size_sections_move_above_and_the_page_fits(
 
 def test_an_invalid_field_is_marked_with_the_reason(form: RecordingForm) -> None:
     form.show_problems({("minutes",): "At most 600."})
-    row = form._rows["minutes",]
+    row = form.page.rows["minutes",]
     assert row.widget.property("wrong") == "true"
     assert row.widget.toolTip().startswith("At most 600.")
     form.show_problems({("skills", 0): "There is no such skill."})
-    assert form._rows["skills",].widget.property("wrong") == "true"
+    assert form.page.rows["skills",].widget.property("wrong") == "true"
     form.show_problems({})
     assert row.widget.property("wrong") is None
     assert not row.widget.toolTip().startswith("At most")
@@ -663,9 +663,9 @@ def test_every_shipped_scenario_is_shown_without_a_problem(
         read = tomllib.loads(text)
         form.show_text(text)
         assert form.problem.isHidden(), name
-        for at, section in enumerate(form._sections):
+        for at, section in enumerate(sections()):
             form.sections.setCurrentRow(at)
-            assert all(row.widget.accessibleName() for row in form._rows.values())
+            assert all(row.widget.accessibleName() for row in form.page.rows.values())
             count = len(read.get(section.key, ())) if section.many else 0
             assert form.entries.count() == count or not section.many, (name, section.key)
             form.finish()

@@ -160,7 +160,7 @@ def form(qtbot: Any) -> Form:
 
 def field(form: Form, *path: str | int) -> QWidget:
     assert form.show_path(path, take_focus=True)
-    return form._rows[path].widget
+    return form.page.rows[path].widget
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # offscreen has no keyboard to grab

@@ -8,14 +8,17 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from PySide6.QtWidgets import QListWidget
 
 from app.views.help import PAGE_OF, PAGES, Help, text_of, title_of
 from app.widgets.docks import DOCKS
+from app.widgets.prose import Prose
 from app.words import language
 from app.words.language import tr
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.verbs.lines import parse_line
+from tests.children import child
 
 
 @pytest.fixture
@@ -78,9 +81,9 @@ def test_the_table_of_states_fits_the_screen_and_the_contents_are_complete(qtbot
     qtbot.addWidget(shown)
     shown.show_page("mirroring_states")
     shown.show()
-    assert "|" not in shown._page.toPlainText()
-    assert "DISCONNECTED" in shown._page.toPlainText()
-    assert shown._contents.horizontalScrollBar().maximum() == 0
+    assert "|" not in child(shown, Prose).toPlainText()
+    assert "DISCONNECTED" in child(shown, Prose).toPlainText()
+    assert child(shown, QListWidget).horizontalScrollBar().maximum() == 0
 
 
 def _rows(page: str) -> list[tuple[str, str, str]]:
@@ -90,9 +93,11 @@ def _rows(page: str) -> list[tuple[str, str, str]]:
 def test_the_help_window_is_german_in_german(qtbot: Any, german: None) -> None:
     shown = Help()
     qtbot.addWidget(shown)
-    assert shown._contents.item(PAGES.index("console")).text() == title_of("console") == "SQL-Fenster"
+    assert (
+        child(shown, QListWidget).item(PAGES.index("console")).text() == title_of("console") == "SQL-Fenster"
+    )
     shown.show_page("monitor")
-    assert "Datenbankspiegelungs-Monitor" in shown._page.toPlainText()
+    assert "Datenbankspiegelungs-Monitor" in child(shown, Prose).toPlainText()
 
 
 def test_examples_of_the_editor_page_are_valid() -> None:

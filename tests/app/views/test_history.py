@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.views.history import TITLE, FinishedRun, RunHistoryPage
+from app.widgets.tables import TableView
+from tests.children import child
 
 
 def test_drill_titles_are_complete_at_any_width(qtbot: Any) -> None:
@@ -20,7 +22,7 @@ def test_drill_titles_are_complete_at_any_width(qtbot: Any) -> None:
             )
         ]
     )
-    table = page._table
+    table = child(page, TableView)
     header, needed = table.horizontalHeader(), table.sizeHintForColumn(TITLE)
     modes = (header.ResizeMode.ResizeToContents, header.ResizeMode.Stretch)
     for width, mode in zip(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyleOptionComboBox, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QStyle, QStyleOptionComboBox, QWidget
 
 from app.views.monitor import Monitor
 from app.views.monitor.monitor import ThresholdsDialog
@@ -16,6 +16,7 @@ from app.words import language
 from engine import simulator
 from engine.verbs.lines import parse_line
 from tests.app.views.fakes import Run
+from tests.children import child
 from tests.engine.worlds import lab, play
 
 
@@ -38,13 +39,14 @@ def monitor(qtbot: Any) -> Monitor:
     with qtbot.waitActive(made):
         made.show()
         made.activateWindow()
+    made.world = world  # type: ignore[attr-defined]
     made.show_drill(Run(world))  # type: ignore[arg-type]
     return made
 
 
 def continue_run(monitor: Any, script: str, until_s: float) -> None:
-    monitor.add_events(play(monitor._world, script, until_s))
-    monitor.show_world(monitor._world)
+    monitor.add_events(play(monitor.world, script, until_s))
+    monitor.show_world(monitor.world)
 
 
 def partners(monitor: Any) -> list[list[str]]:
@@ -84,7 +86,7 @@ def test_f5_updates_both_partners(qtbot: Any, monitor: Any) -> None:
 def test_the_queue_and_its_send_time_are_shown(monitor: Any) -> None:
     continue_run(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
     monitor.refresh()
-    row = monitor._world.monitor["SERVER_A", "Sales"][-1]
+    row = monitor.world.monitor["SERVER_A", "Sales"][-1]
     shown = monitor.status.principal.visible_values
     assert shown["Unsent log"] == f"{row.unsent_kb:,.0f} KB"
     assert row.unsent_kb > 30_000
@@ -182,7 +184,7 @@ def test_pages_are_as_narrow_as_their_widest_control(monitor: Any) -> None:
 
 
 def test_threshold_texts_are_not_truncated(qtbot: Any, monitor: Any) -> None:
-    dialog = ThresholdsDialog(monitor._world, "Sales", ["SERVER_A", "SERVER_B"])
+    dialog = ThresholdsDialog(monitor.world, "Sales", ["SERVER_A", "SERVER_B"])
     qtbot.addWidget(dialog)
     dialog.show()
     words = [label for label in dialog.findChildren(QLabel) if label.wordWrap()]
@@ -193,7 +195,7 @@ def test_threshold_texts_are_not_truncated(qtbot: Any, monitor: Any) -> None:
 def test_in_german_ten_thousand_does_not_read_as_ten(qtbot: Any, monitor: Any) -> None:
     language.use(language.GERMAN)
     try:
-        dialog = ThresholdsDialog(monitor._world, "Sales", ["SERVER_A"])
+        dialog = ThresholdsDialog(monitor.world, "Sales", ["SERVER_A"])
     finally:
         language.use(language.ENGLISH)
     qtbot.addWidget(dialog)
@@ -206,7 +208,7 @@ def test_in_german_ten_thousand_does_not_read_as_ten(qtbot: Any, monitor: Any) -
 def test_automatic_refresh_can_be_enabled(qtbot: Any, monitor: Any) -> None:
     continue_run(monitor, "", 10.0)
     monitor.often.setChecked(True)
-    monitor.show_world(monitor._world)
+    monitor.show_world(monitor.world)
     qtbot.waitUntil(lambda: len(monitor.lines) == 2)
     continue_run(monitor, "", 30.0)
     QCoreApplication.processEvents()
@@ -225,7 +227,7 @@ def test_thresholds_are_set_on_the_changed_partner(monitor: Any, monkeypatch: py
         return dialog.DialogCode.Accepted
 
     monkeypatch.setattr(ThresholdsDialog, "exec", fill)
-    monitor.warnings._button.click()
+    child(monitor.warnings, QPushButton).click()
     assert monitor.lines == [
         "sql SERVER_A#monitor EXEC msdb.dbo.sp_dbmmonitorchangealert N'Sales', 2, 5000, 1"
     ]

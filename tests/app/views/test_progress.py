@@ -11,11 +11,13 @@ from pytestqt.qtbot import QtBot
 
 from app.learning.memory import PracticedRun, estimate_skills
 from app.learning.next_drills import DrillCandidate, recommend_drills
-from app.views.history import FinishedRun, RunHistoryPage
+from app.views.history import FinishedRun, RunHistoryPage, ScoreChart
 from app.views.progress import BAR_COLUMN, CalibrationCurve, ProgressPage, format_due, format_elapsed
+from app.widgets.tables import TableView
 from engine.drill.judging.report import calibration
 from engine.drill.judging.skills import skills
 from engine.drill.running.modes import DrillMode
+from tests.children import child
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 COURSES = (DrillCandidate("one", ("quorum",), 0, 5), DrillCandidate("two", ("resume",), 1, 9))
@@ -33,13 +35,13 @@ def test_skills_have_bars_and_recommended_drills(qtbot: QtBot) -> None:
     page.show_progress(found, recommend_drills(runs, COURSES, NOW), {"one": "First", "two": "Second"}, NOW)
     page.resize(1000, 700)
     page.show()
-    rows = [row.standing.skill.key for row in page._table.table.rows]
+    rows = [row.standing.skill.key for row in child(page, TableView).table.rows]
     quorum = rows.index("quorum")
-    cells = [page._table.table.index(quorum, column).data() for column in range(5)]
+    cells = [child(page, TableView).table.index(quorum, column).data() for column in range(5)]
     assert cells == ["Quorum", "53", "1 run", "10 days ago", "now"]
-    spoken = page._table.table.index(quorum, BAR_COLUMN).data(Qt.ItemDataRole.AccessibleTextRole)
+    spoken = child(page, TableView).table.index(quorum, BAR_COLUMN).data(Qt.ItemDataRole.AccessibleTextRole)
     assert spoken == "53 of 100"
-    assert f"1 of {len(skills())} skills practiced, 1 is due" in page._summary.text()
+    assert f"1 of {len(skills())} skills practiced, 1 is due" in child(page, QLabel, "summary").text()
     page.take_focus()
     with qtbot.waitSignal(page.started) as began:
         QTest.keyClick(page.focusWidget(), Qt.Key.Key_Space)
@@ -75,8 +77,8 @@ def test_a_proved_skill_has_a_tick(qtbot: QtBot) -> None:
     page.show_progress(
         estimate_skills(runs, {"one": ("quorum",), "two": ("quorum", "resume")}, NOW), [], {}, NOW
     )
-    told = {row.standing.skill.key: place for place, row in enumerate(page._table.table.rows)}
-    cells = {key: page._table.table.index(told[key], 2) for key in ("quorum", "resume")}
+    told = {row.standing.skill.key: place for place, row in enumerate(child(page, TableView).table.rows)}
+    cells = {key: child(page, TableView).table.index(told[key], 2) for key in ("quorum", "resume")}
     assert [cells[key].data() for key in ("quorum", "resume")] == ["2 runs ✓", "1 run"]
     assert "Not mastered yet" in cells["resume"].data(Qt.ItemDataRole.ToolTipRole)
 
@@ -110,11 +112,12 @@ def test_the_history_draws_the_selected_drill(qtbot: QtBot) -> None:
         ]
     )
     page.show()
-    assert [(run.score, run.retried) for run in page._chart._runs] == [(40.0, False), (90.0, True)]
-    assert page._chart.accessibleDescription() == "40, 90"
-    assert "a" in page._chart_title.text()
-    page._table.selectRow(1)
-    assert [run.score for run in page._chart._runs] == [50.0]
+    chart, title = child(page, ScoreChart), child(page, QLabel, "chart-title")
+    assert chart.accessibleDescription() == "40, 90"
+    assert "hollow: rewound" in title.text()
+    child(page, TableView).selectRow(1)
+    assert chart.accessibleDescription() == "50"
+    assert "hollow" not in title.text()
     page.grab()
-    page._table.selectRow(3)
-    assert page._chart.isHidden()
+    child(page, TableView).selectRow(3)
+    assert chart.isHidden()

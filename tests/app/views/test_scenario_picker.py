@@ -7,14 +7,18 @@ import itertools
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetricsF
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.files import scenario_files, summaries
 from app.files.summary import ScenarioSummary
 from app.view_models.start_page import Card, Filters, InterruptedRun, NextDrill
 from app.views.scenario_picker import ScenarioPicker
+from app.views.scenario_picker.page import FilterBar
 from app.views.scenario_picker.top_cards import wrapped
+from app.widgets.scroll_container import ScrollContainer
+from tests.assertions import require
+from tests.children import child
 
 
 @pytest.fixture(scope="module")
@@ -116,11 +120,11 @@ def test_space_on_a_path_filters_and_again_shows_all(picker: ScenarioPicker, qtb
     button = picker.paths.buttons["team"]
     qtbot.keyClick(button, Qt.Key.Key_Space)
     assert len(list_cards(picker)) == 4
-    assert picker._filters.technology.text().startswith("Teams")
+    assert child(picker, FilterBar).technology.text().startswith("Teams")
     qtbot.keyClick(button, Qt.Key.Key_Space)
     assert len(list_cards(picker)) == everything
     qtbot.keyClick(button, Qt.Key.Key_Space)
-    picker._filters.clear.click()
+    child(picker, FilterBar).clear.click()
     assert picker.filters == Filters()
     assert not button.isChecked()
 
@@ -128,7 +132,7 @@ def test_space_on_a_path_filters_and_again_shows_all(picker: ScenarioPicker, qtb
 def test_selecting_a_hidden_drill_clears_the_filters(picker: ScenarioPicker, qtbot: QtBot) -> None:
     qtbot.keyClicks(picker.search, "zzz")
     assert list_cards(picker) == []
-    assert picker._empty_label.isVisible()
+    assert child(picker, QLabel, "empty").isVisible()
     picker.choose_card("page-repair")
     current = picker.current()
     assert current is not None
@@ -143,7 +147,7 @@ def test_the_selected_card_scrolls_into_view(picker: ScenarioPicker, qtbot: QtBo
 
     def assert_card_visible() -> None:
         box = picker.grid.card_rect()
-        view = picker._area.viewport()
+        view = child(picker, ScrollContainer).viewport()
         top_left = picker.grid.viewport().mapTo(view, box.topLeft())
         assert view.rect().contains(QRect(top_left, box.size()).adjusted(2, 2, -2, -2))
 
@@ -159,8 +163,9 @@ def test_continue_offers_the_newest_run_and_lists_the_others(picker: ScenarioPic
     with qtbot.waitSignal(picker.resumed) as wanted:
         card.button.click()
     assert wanted.args == [2]
-    picker.top._fill_menu()
-    actions = {action.text(): action for action in picker.top._menu.actions()}
+    menu = require(picker.top.resume.more.menu())
+    menu.aboutToShow.emit()
+    actions = {action.text(): action for action in menu.actions()}
     with qtbot.waitSignal(picker.resumed) as wanted:
         actions["Continue at 1:32: Run 0"].trigger()
     assert wanted.args == [0]

@@ -20,11 +20,13 @@ from app.views.system_monitor.history import (
     SampleHistory,
     names_of,
 )
+from app.views.system_monitor.lines import CounterPlot
 from app.views.system_monitor.monitor import AddCounters, fitting_power, usual_choices
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.events import Event
 from tests.assertions import require
+from tests.children import child
 from tests.events import read_field
 
 Key = Qt.Key
@@ -195,7 +197,7 @@ def test_statistics_and_lines_follow_the_run(monitor: SystemMonitor, drill: Dril
     monitor.show_world(drill.world)
     assert int(cells(monitor, "Last")[place].replace(",", "")) > 10_000
     assert cells(monitor, "Scale")[place] == "0.001"
-    _, y = require(monitor._lines).curves[SEND_A].getData()
+    _, y = require(child(monitor, CounterPlot)).curves[SEND_A].getData()
     assert 10.0 < y.max() <= 100.0
 
 
@@ -233,7 +235,9 @@ def test_counters_are_removed_highlighted_and_scaled_by_key(qtbot: Any, monitor:
     monitor.table.selectRow(1)
     choice = monitor.choices[1]
     qtbot.keyClick(monitor.table, Key.Key_H, Qt.KeyboardModifier.ControlModifier)
-    widths = {c: curve.opts["pen"].widthF() for c, curve in require(monitor._lines).curves.items()}
+    widths = {
+        c: curve.opts["pen"].widthF() for c, curve in require(child(monitor, CounterPlot)).curves.items()
+    }
     assert [c for c, width in widths.items() if width > 2.0] == [choice]
     scale = cells(monitor, "Scale")[0]
     monitor.table.selectRow(0)
@@ -251,7 +255,7 @@ def test_another_moment_shows_only_its_past(monitor: SystemMonitor, drill: Drill
     drill.advance_to(drill.tick + 6000)
     monitor.show_world(drill.world)
     monitor.show_drill(past)
-    x, _ = require(monitor._lines).curves[SEND_A].getData()
+    x, _ = require(child(monitor, CounterPlot)).curves[SEND_A].getData()
     assert x.max() <= 30.0
     assert cells(monitor, "Maximum")[monitor.choices.index(SEND_A)] == "0"
 

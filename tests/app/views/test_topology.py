@@ -8,18 +8,20 @@ from dataclasses import dataclass
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.view_models.offers import ActionTarget
 from app.views.topology import Topology
 from app.views.topology.canvas import READABLE_ZOOM
 from app.views.topology.links import LinkItem
+from app.views.topology.tools import CanvasTools
 from app.views.topology.view import MOVING_SPEED_MAX
 from app.widgets import theme
 from app.words import language
 from engine.drill.running.modes import TERMS, DrillMode, Terms
 from engine.model import World
+from tests.children import child, scene_of
 from tests.engine.worlds import M, P, W, do, lab
 
 NO_KEYBOARD_TO_GRAB = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -55,7 +57,7 @@ def open_menus() -> list[QMenu]:
 
 def spot(view: Topology, target: ActionTarget) -> QPoint:
     """Return the center of *target* on screen."""
-    item = view._scene.item_of(target)
+    item = scene_of(view).item_of(target)
     assert item is not None
     return view.mapFromScene(item.shape().boundingRect().translated(item.pos()).center())
 
@@ -79,7 +81,7 @@ def test_a_click_selects_and_a_click_on_empty_space_clears(qtbot: QtBot, view: T
 
 
 def test_links_can_be_clicked(qtbot: QtBot, view: Topology) -> None:
-    item = view._scene.item_of(ActionTarget("link", (P, M)))
+    item = scene_of(view).item_of(ActionTarget("link", (P, M)))
     assert isinstance(item, LinkItem)
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.mapFromScene(item.line.center()))
     assert view.target() == ActionTarget("link", (P, M))
@@ -168,7 +170,7 @@ def test_everything_fits_after_every_change(view: Topology) -> None:
         QApplication.processEvents()
         seen = view.mapToScene(view.viewport().rect()).boundingRect()
         px = 1.0 / view.zoom()
-        assert seen.adjusted(-px, -px, px, px).contains(view._scene.extent())
+        assert seen.adjusted(-px, -px, px, px).contains(scene_of(view).extent())
 
 
 def test_keys_zoom_and_fit(qtbot: QtBot, view: Topology) -> None:
@@ -182,7 +184,7 @@ def test_keys_zoom_and_fit(qtbot: QtBot, view: Topology) -> None:
 
 def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: Topology) -> None:
     start = spot(view, server(P))
-    before = view._scene.nodes[P].pos()
+    before = scene_of(view).nodes[P].pos()
     assert view.places() == {}
     viewport = view.viewport()
     qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=start)
@@ -196,16 +198,16 @@ def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: 
     qtbot.addWidget(again)
     again.show_drill(Drill(lab()))
     again.put(view.places())
-    assert (again._scene.nodes[P].x(), again._scene.nodes[P].y()) == (x, y)
+    assert (scene_of(again).nodes[P].x(), scene_of(again).nodes[P].y()) == (x, y)
     again.rearrange()
     assert again.places() == {}
 
 
 def test_cards_can_be_moved_by_keys(qtbot: QtBot, view: Topology) -> None:
     view.choose(server(M))
-    before = view._scene.nodes[M].x()
+    before = scene_of(view).nodes[M].x()
     qtbot.keyClick(view, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
-    assert view._scene.nodes[M].x() == before + 8
+    assert scene_of(view).nodes[M].x() == before + 8
 
 
 def moving(view: Topology) -> bool:
@@ -214,7 +216,7 @@ def moving(view: Topology) -> bool:
     pictures = []
     for _ in range(2):
         view.show_world(world)
-        item = view._scene.links[frozenset((P, M))]
+        item = scene_of(view).links[frozenset((P, M))]
         box = view.mapFromScene(item.sceneBoundingRect()).boundingRect()
         pictures.append(view.viewport().grab(box).toImage())
         world.tick += 35
@@ -241,16 +243,16 @@ def test_a_change_of_theme_reaches_the_canvas(qapp: QApplication, view: Topology
 def test_larger_text_makes_larger_cards(qapp: QApplication, view: Topology) -> None:
     theme.apply(qapp, theme.LIGHT, 1.0)
     QApplication.processEvents()
-    before = view._scene.nodes[P].card().height()
+    before = scene_of(view).nodes[P].card().height()
     theme.apply(qapp, theme.LIGHT, 2.0)
     QApplication.processEvents()
-    assert view._scene.nodes[P].card().height() > 1.8 * before
+    assert scene_of(view).nodes[P].card().height() > 1.8 * before
     theme.apply(qapp, theme.LIGHT, 1.0)
 
 
 def measure_cards(view: Topology) -> tuple[bool, float]:
     """Return whether cards are narrow, and their line height on screen as a multiple of that of normal text."""
-    return view._scene._style.narrow, view.zoom()
+    return scene_of(view)._style.narrow, view.zoom()
 
 
 def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
@@ -264,7 +266,7 @@ def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
     view.resize(24 * line, 20 * line)
     narrow, readable = measure_cards(view)
     view._fitting = True  # what wide cards would come to
-    view._scene.show_narrow(False)
+    scene_of(view).show_narrow(False)
     view._fit_all_cards()
     assert narrow
     assert readable > 1.08 * view.zoom()
@@ -280,8 +282,8 @@ def test_narrow_cards_and_link_texts_do_not_overlap(view: Topology) -> None:
     do(world, f"stop-service {P}")
     view.show_world(world)
     assert measure_cards(view)[0]
-    cards = [node.card().translated(node.pos()) for node in view._scene.nodes.values()]
-    words = [link._label_box() for link in view._scene.links.values() if any(link._label())]
+    cards = [node.card().translated(node.pos()) for node in scene_of(view).nodes.values()]
+    words = [link._label_box() for link in scene_of(view).links.values() if any(link._label())]
     assert words
     assert not [(a, b) for a in cards for b in cards if a is not b and a.intersects(b)]
     assert not [(a, b) for a in cards for b in words if a.intersects(b)]
@@ -294,7 +296,7 @@ def test_no_broken_link_mark_hides_another_links_text(view: Topology) -> None:
     language.use(language.GERMAN)
     try:
         view.show_world(world)
-        broken = [link for link in view._scene.links.values() if link.face.status.tone == "bad"]
+        broken = [link for link in scene_of(view).links.values() if link.face.status.tone == "bad"]
         words = {link: link._label_box() for link in broken if any(link._label())}
         marks = [link._line.center() for link in broken]
         assert len(marks) > len(words) > 1
@@ -329,11 +331,11 @@ def test_an_exam_shows_only_facts_visible_without_a_query(view: Topology) -> Non
 def test_the_toolbar_fits_a_narrow_canvas(view: Topology) -> None:
     """It leaves its words out; a screen reader still hears them."""
     view.choose(server(P))
-    words = view._bar._act.text()
+    words = child(child(view, CanvasTools), QToolButton).text()
     assert P in words
-    view.resize(view._bar.width() - 10, 380)
-    assert view._bar.x() >= 0
-    assert view._bar._act.text() != words
-    assert view._bar._act.accessibleName() == words
+    view.resize(child(view, CanvasTools).width() - 10, 380)
+    assert child(view, CanvasTools).x() >= 0
+    assert child(child(view, CanvasTools), QToolButton).text() != words
+    assert child(child(view, CanvasTools), QToolButton).accessibleName() == words
     view.resize(900, 380)
-    assert view._bar._act.text() == words
+    assert child(child(view, CanvasTools), QToolButton).text() == words

@@ -139,14 +139,14 @@ def test_a_day_of_transitions_is_drawn_as_some_thousand_marks() -> None:
 @pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for tool tips
 def test_keys_step_through_markers_with_descriptions(qtbot: QtBot, strip: TimeStrip) -> None:
     last = len(strip.markers) - 1
-    walked = []
-    for key in (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_End):
+    keys = (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_End)
+    for key, index in zip(keys, (last, last - 1, 0, 1, last), strict=True):
         qtbot.keyClick(strip, key)
-        walked.append(strip._cursor_index)
-        assert strip._cursor_index is not None
-        assert strip.markers[strip._cursor_index].text.partition(" ")[0] in strip.accessibleDescription()
+        assert strip.markers[index].text.partition(" ")[0] in strip.accessibleDescription()
         assert QToolTip.text()
-    assert walked == [last, last - 1, 0, 1, last]
+        with qtbot.waitSignal(strip.moment_chosen) as there:
+            qtbot.keyClick(strip, Qt.Key.Key_Return)
+        assert there.args == [strip.markers[index].t_s]
     with qtbot.waitSignal(strip.moment_chosen) as chosen:
         qtbot.keyClick(strip, Qt.Key.Key_Return)
     assert chosen.args == [strip.markers[-1].t_s]

@@ -15,7 +15,7 @@ from engine.drill.par.cost_of_waiting import WaitingCost
 from engine.drill.par.observability import find_premature_inputs, lacks_evidence
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill, compute_transposition_key
-from engine.drill.par.shapes import Certificate, PlanScore, WaitingFields
+from engine.drill.par.shapes import ParCertificate, PlanScore, WaitingFields
 from engine.drill.running.drill import Drill, play_inputs, replay
 from engine.drill.running.solution import default_end
 from engine.events import ClusterData, Event, FaultData
@@ -234,8 +234,8 @@ def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.Mon
 
 
 def search_without_time(
-    scenario: Scenario, previous: Certificate | None
-) -> tuple[CertificateBuilder, Certificate]:
+    scenario: Scenario, previous: ParCertificate | None
+) -> tuple[CertificateBuilder, ParCertificate]:
     """Return builder and certificate of a search without time."""
     work = CertificateBuilder(scenario, scenario.seed, before=previous)
     work.end_search()
@@ -250,7 +250,7 @@ def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
     small = texts.small(('[[goal]]\nname = "served"', hidden))
     late = Input(ticks(205.0), "power-on", ("SERVER_A",))
     _, new = search_without_time(small, None)
-    known: Certificate = {
+    known: ParCertificate = {
         "par": {"plan": ["40 power-on SERVER_A"], "score": new["par"]["score"]},
         "shortest": ["40 power-on SERVER_A"],
         "last_chance": [late.line],
@@ -275,11 +275,11 @@ def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
 def test_proofs_with_other_bounds_do_not_count(small: Scenario) -> None:
     _, new = search_without_time(small, None)
     lower: PlanScore = {"score": new["par"]["score"] - 1.0, "plan": []}
-    better: Certificate = {**new, "par": lower, "complete": True, "nodes": 5_000}
+    better: ParCertificate = {**new, "par": lower, "complete": True, "nodes": 5_000}
     _, renewed = search_without_time(small, better)
     assert not renewed["complete"]
     assert renewed["nodes"] < 5_000
-    other_moments: Certificate = {**new, "acts_tried": 400, "choices": new["choices"] + 1}
+    other_moments: ParCertificate = {**new, "acts_tried": 400, "choices": new["choices"] + 1}
     assert search_without_time(small, other_moments)[1]["acts_tried"] == new["acts_tried"]
 
 

@@ -15,7 +15,7 @@ from engine.drill.par.multi_seed import build_reactions, play_reactions, select_
 from engine.drill.par.observability import find_premature_inputs, is_observable
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.shapes import Certificate
+from engine.drill.par.shapes import ParCertificate
 from engine.drill.par.trials import SearchPlan
 from engine.inputs import Input
 from engine.model import Tick, ticks
@@ -46,7 +46,7 @@ costs points.
 """
 
 
-def build_certificate(search: ParSearch, nodes: int) -> Certificate:
+def build_certificate(search: ParSearch, nodes: int) -> ParCertificate:
     work = CertificateBuilder(search.scenario, search.seed)
     work.fair = search.run(nodes)
     work.end_search()
