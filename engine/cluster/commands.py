@@ -97,11 +97,13 @@ def evict(world: World, name: str) -> None:
     world.evicted[name] = world.nodes[name].config
     del world.nodes[name]
     quarantine.clear(world, name)
-    for other in there:
-        known = world.nodes[other].config
-        weights = tuple(pair for pair in known.weights if pair[0] != name)
-        config.update(world, other, weights=weights, roles=setup.remove_node_from_roles(known.roles, name))
-        break
+    for partition in config.partitions(world, cluster.name):
+        writer = config.writer(world, partition)
+        if writer is not None:
+            known = writer.config
+            weights = tuple(pair for pair in known.weights if pair[0] != name)
+            left = setup.remove_node_from_roles(known.roles, name)
+            config.update(world, writer.name, weights=weights, roles=left)
     world.all_dirty()
 
 
@@ -254,7 +256,7 @@ def stop_resource(world: World, name: str) -> None:
     node, role, resource = _resource(world, name)
     if resource.kind == "SQL Server Agent":
         raise InputError(say("Not simulated: {name} alone", name=resource.name))
-    if role.state is not ResourceState.OFFLINE:
+    if config.read_resource_state(world, role, resource) is not ResourceState.OFFLINE:
         roles.set_offline(world, node.name, role)
 
 
@@ -266,7 +268,10 @@ def start_resource(world: World, name: str) -> None:
     """Execute Start-ClusterResource: it comes online with the resources it depends on; dependent ones stay offline."""
     node, role, resource = _resource(world, name)
     if resource.kind not in SERVERS and any(resource.name in one.needs for one in role.resources):
-        _put(world, node, role, replace(resource, started=role.state is not ResourceState.ONLINE))
+        started = replace(resource, started=role.state is not ResourceState.ONLINE)
+        if config.read_resource_state(world, role, started) is ResourceState.OFFLINE:
+            raise InputError(say("{node} has no network for {name}", node=role.owner, name=resource.name))
+        _put(world, node, role, started)
     elif role.state is not ResourceState.ONLINE:
         _start(world, node, role)
 

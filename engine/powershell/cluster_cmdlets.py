@@ -301,6 +301,7 @@ def get_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTab
 def start_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Start-ClusterNode, with -FixQuorum or -ForceQuorum."""
     name = lookup.member(world, node, lookup.name(call, piped, "node", node), call).name
+    lookup.needs_computer(world, node, name, call)
     if call.has_switch("clearquarantine"):
         quarantine.clear(world, name)
     if call.has_switch("forcequorum"):
@@ -313,6 +314,7 @@ def start_node(world: World, node: str, call: CmdletCall, piped: PipelineTable |
 def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Stop-ClusterNode, which refuses to end the quorum. [DOC: Stop-ClusterNode]."""
     name = lookup.member(world, node, lookup.name(call, piped, "node", node), call).name
+    lookup.needs_computer(world, node, name, call)
     if not commands.keeps_quorum(world, name):
         text = f"The cluster would lose quorum without '{name}'. To stop the cluster, use the cmdlet Stop-Cluster."
         raise ShellError(call.name, text)

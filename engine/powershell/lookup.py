@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from engine.cluster import config
 from engine.model import ClusterRole, Node, Resource, ResourceState, World
 from engine.powershell.pipeline import CmdletCall, PipelineTable, ShellError
+from engine.protocol import network
 
 Cmdlet = Callable[[World, str, CmdletCall, PipelineTable | None], PipelineTable]
 
@@ -41,6 +42,15 @@ def check_cluster(world: World, node: str, call: CmdletCall, values: tuple[str, 
     known |= {here.cluster.lower()} if here is not None and here.cluster else set()
     if any(value.lower() not in known for value in values):
         raise ShellError(call.name, NO_CLUSTER, "ConnectionError", f"{call.name}:String")
+
+
+def needs_computer(world: World, node: str, name: str, call: CmdletCall) -> None:
+    """Raise the error of a cmdlet about a node whose computer does not answer."""
+    there = world.computers[name]
+    answers = there.powered and world.nodes[name].service not in ("off", "starting")
+    if not answers or (name != node and not network.is_passing(world, node, name)):
+        text = f"Unable to connect to the cluster node '{name}'.\n    The RPC server is unavailable"
+        raise ShellError(call.name, text, "ConnectionError")
 
 
 def find_node(world: World, node: str) -> Node:

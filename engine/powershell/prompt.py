@@ -147,7 +147,7 @@ def _member_of(table: PipelineTable, name: str, line: str) -> str:
 FOR_EACH: Final = frozenset([
     "move-clustergroup", "start-clustergroup", "stop-clustergroup", "start-clusterresource", "stop-clusterresource",
     "start-clusternode", "stop-clusternode", "suspend-clusternode", "resume-clusternode", "remove-clusternode",
-    "set-clusterparameter",
+    "set-clusterparameter", "get-clusterparameter",
 ])  # fmt: skip
 """Cmdlets that process the objects of a list or pipeline one by one."""
 

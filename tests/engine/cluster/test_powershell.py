@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from engine.cluster import config
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.build import build_world
 from engine.inputs import InputError
 from engine.model import World
 from tests.assertions import require
-from tests.engine.availability.worlds import ag_lab, primaries
+from tests.engine.availability.worlds import SCENARIOS, ag_lab, primaries
 from tests.engine.cluster.worlds import build_cluster_world, do, fci_lab, role, run_until
 from tests.events import read_field
 
@@ -449,3 +451,36 @@ def test_a_node_is_drained_to_the_named_target() -> None:
     ask(world, "Suspend-ClusterNode NODE_1 -Drain -Target NODE_2")
     run_until(world, 40)
     assert primaries(world) == ["NODE_2"]
+
+
+def test_an_evicted_node_that_is_down_owns_nothing_anymore() -> None:
+    world = fci_lab()
+    do(world, "power-off NODE_2")
+    run_until(world, 30)
+    ask(world, "Remove-ClusterNode NODE_2 -Force")
+    assert "{NODE_1}" in ask(world, "Get-ClusterResource 'SQL Server (SQLFCI1)' | Get-ClusterOwnerNode")
+    assert "NODE_2" not in dict(config.current(world, "CLU1").weights)
+
+
+@pytest.mark.parametrize("line", ["Start-ClusterNode NODE_2", "Stop-ClusterNode NODE_2"])
+@pytest.mark.parametrize("fault", ["power-off NODE_2", "cut NODE_1 NODE_2"])
+def test_a_node_that_does_not_answer_is_an_error(fault: str, line: str) -> None:
+    world = ag_lab()
+    do(world, fault)
+    run_until(world, 5)
+    assert "The RPC server is unavailable" in ask(world, line)
+
+
+def test_an_address_of_another_subnet_stays_offline() -> None:
+    text = (SCENARIOS / "ag-listener-subnets.toml").read_text(encoding="utf-8")
+    world = build_world(load_scenario(text, "subnets"), 1)
+    run_until(world, 5)
+    ask(world, "Stop-ClusterResource AG1_10.0.2.50")
+    assert ask(world, "(Get-ClusterGroup AG1).State") == "Online", "the network name has its other address"
+    ask(world, "Stop-ClusterResource AG1_10.0.1.50")
+    assert ask(world, "(Get-ClusterGroup AG1).State") == "Offline"
+    assert "NODE_1 has no network for AG1_10.0.2.50" in ask(world, "Start-ClusterResource AG1_10.0.2.50")
+    assert "Online" in ask(world, "Start-ClusterResource AG1_10.0.1.50")
+    assert ask(world, "(Get-ClusterGroup AG1).State") == "PartialOnline"
+    shown = ask(world, "Get-ClusterResource AG1_10.* | Get-ClusterParameter Address")
+    assert [row[2] for row in lines(shown)[2:]] == ["10.0.1.50", "10.0.2.50"]
