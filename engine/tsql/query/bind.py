@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query import conversions, forjson, forms, infer
-from engine.tsql.query.conversions import Kind, as_float, convert_to, text, wrap_in_call
+from engine.tsql.query.conversions import Kind, as_float, convert_to, is_bare_function, text, wrap_in_call
 from engine.tsql.query.grouping_sets import AGAIN, Grouping, check_aggregates, has_aggregate, value_of
 from engine.tsql.query.plans import (
     NO_NAMES,
@@ -562,7 +562,7 @@ def _column_name(projection: exp.Expr) -> str:
         return "" if projection.alias == UNNAMED else str(projection.alias)
     return (
         str(projection.name)
-        if isinstance(projection, exp.Column) and not infer.is_bare_function(projection)
+        if isinstance(projection, exp.Column) and not is_bare_function(projection)
         else ""
     )
 

@@ -305,3 +305,11 @@ NAMED: Final[dict[str, Rule]] = {
     "string_agg": _string_agg,
 }
 """Aggregates that appear in the tree under their names."""
+
+
+def is_bare_function(node: exp.Expr) -> bool:
+    """Return whether the function is written without brackets: no column, and without a name in a result."""
+    return not node.args.get("table") and not node.this.args.get("quoted") and node.name.upper() in _BARE
+
+
+_BARE: Final = frozenset({"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"})

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query import infer
+from engine.tsql.query.conversions import is_bare_function
 from engine.tsql.query.plans import UNNAMED, BindingContext, Space, UnsimulatedFeatureError, resolve_column
 
 SEVERAL: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
@@ -315,7 +316,7 @@ class Grouping:
     def _ungrouped_column(self, node: exp.Column, grouped: set[str], number: int) -> list[SqlError]:
         if node.name.lower() in grouped:
             return []
-        if infer.is_bare_function(node):
+        if is_bare_function(node):
             return []
         try:
             parts = [self.part(node.args.get(key)) for key in ("catalog", "db", "table")]

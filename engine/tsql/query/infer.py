@@ -22,6 +22,7 @@ from engine.tsql.query.conversions import (
     as_float,
     as_text,
     convert_to,
+    is_bare_function,
     text,
     wrap_in_call,
 )
@@ -85,14 +86,6 @@ def _infer_column(binder: Binder, node: exp.Expr) -> Kind:
     except SqlError as problem:
         binder.problems.append(problem)
         return None
-
-
-def is_bare_function(node: exp.Expr) -> bool:
-    """Return whether the function is written without brackets: no column, and without a name in a result."""
-    return not node.args.get("table") and not node.this.args.get("quoted") and node.name.upper() in _BARE
-
-
-_BARE: Final = frozenset({"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"})
 
 
 def _infer_parameter(binder: Binder, node: exp.Expr) -> Kind:

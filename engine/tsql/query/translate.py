@@ -15,8 +15,8 @@ from engine.tsql.batches.work import ResultCache, ResumableComputation, remember
 from engine.tsql.language.lexer import SqlSyntaxError, tokens_of
 from engine.tsql.query import forms, syntax_normalization
 from engine.tsql.query.bind import refuse_order
+from engine.tsql.query.conversions import is_bare_function
 from engine.tsql.query.grouping_sets import has_aggregate
-from engine.tsql.query.infer import is_bare_function
 from engine.tsql.query.plans import (
     NO_NAMES,
     ROW_ID,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from engine.tsql.query import forjson
-from engine.tsql.query.infer import is_bare_function
+from engine.tsql.query.conversions import is_bare_function
 from engine.tsql.query.plans import (
     NO_QUERY,
     QueryCost,
