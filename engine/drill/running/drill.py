@@ -138,7 +138,8 @@ class Drill(ConditionPoller):
         if self.ended_by is not None:
             raise InputError(say("the drill has ended: {why}", why=self.ended_by.value))
         item = simulator.resolve(self.world, item)
-        item = rights.assign_role(self.scenario.team, item, self.calls, self.mode is DrillMode.LAB)
+        if self.scenario.roles or item.by or item.verb in HEARS:
+            item = rights.assign_role(self.scenario.team, item, self.calls, self.mode is DrillMode.LAB)
         self._check_allowed(item)
         calls = self._update_calls(item)
         untold: list[Event] = []
