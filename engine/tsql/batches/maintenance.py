@@ -186,7 +186,11 @@ def _loginfo(machine: Machine, arguments: Arguments) -> None:
 
 
 def _opentran(machine: Machine, arguments: Arguments) -> None:
-    copy = machine.context.copy_named(machine.context.open_database(_database(machine, arguments)))
+    database = machine.context.open_database(_database(machine, arguments))
+    copy = machine.context.copy_named(database)
+    sessions = (machine.session, *(session for _, session in machine.context.sessions()))
+    if copy is None and any(place[1] == database.lower() for one in sessions for place, _ in one.writes):
+        raise UnsimulatedFeatureError("DBCC OPENTRAN of changes in a system database")
     held: list[tuple[float, int, int | None]] = []
     if copy is not None:
         held += [(kb, spid, tick) for spid, kb, tick in copy.window_transactions]

@@ -11,7 +11,7 @@ from engine import arithmetic
 from engine.protocol import connections
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import locks, objects
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.batches.data import Place, Row, RowChanges, SqlSession, Submission, Table
 from engine.tsql.batches.locks import SqlLock
 from engine.tsql.catalog.shapes import literals
@@ -352,7 +352,16 @@ view("sys.dm_tran_session_transactions", _of_sessions)
 
 
 def _of_databases(context: Context) -> Iterable[Record]:
+    """Yield the databases that each transaction has changed; the log of a system database is not simulated."""
     for session in _open(context):
+        written = {place[1] for place, _ in session.writes}.intersection(SYSTEM_DATABASES)
+        for database in sorted(written):
+            yield {
+                "transaction_id": session.transaction_id,
+                "database_id": context.database_id(database),
+                "database_transaction_begin_time": context.datetime_value(session.transaction_tick),
+                **literals("locks._of_databases"),
+            }
         for (server, database), begin_kb, kb in session.logs:
             records = arithmetic.total(
                 len(edit.rows) if isinstance(edit, RowChanges) else 1
