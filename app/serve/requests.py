@@ -321,6 +321,8 @@ class RpcParameter:
     name: str
     given: TypedValue
     output: bool
+    is_default: bool = False
+    """True if the procedure's default replaces the value [MS-TDS 2.2.6.6, fDefaultValue]."""
 
 
 class PreparedStatement(NamedTuple):
@@ -397,7 +399,7 @@ def _read_call(reader: PacketReader, prepared: PreparedStatements) -> SqlRequest
             raise UnsupportedRequestError(str(problem)) from None
         except InvalidValueError as problem:
             raise InvalidParameterError(len(given) + 1, called, str(problem)) from None
-        given.append(RpcParameter(called, typed, bool(status & 1)))
+        given.append(RpcParameter(called, typed, bool(status & 1), bool(status & 2)))
     return _build_request(name, given, prepared)
 
 
@@ -547,7 +549,9 @@ def _arguments(
     """
     before, arguments, outputs = "", [], []
     for place, one in enumerate(parameters[first_index:], start=first_index):
-        value = one.given.literal
+        value = "DEFAULT" if one.is_default else one.given.literal
+        if one.output and one.is_default:
+            raise UnsupportedRequestError("an output parameter with the default of the procedure")
         if one.output:
             variable = f"{OUTPUT}{place}"
             before += f"DECLARE {variable} {one.given.type}; SET {variable} = {value}; "

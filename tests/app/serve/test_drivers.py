@@ -269,6 +269,16 @@ def test_an_unsimulated_feature_is_an_error_for_the_program(served_lab: Served, 
     connection.close()
 
 
+def test_a_call_may_ask_for_the_default_of_the_procedure(served_lab: Served) -> None:
+    connection = connect("python-tds", served_lab, autocommit=True)
+    cursor = connection.cursor()
+    cursor.execute("CREATE PROCEDURE with_default @a int, @b int = 7 AS RETURN @a + @b")
+    cursor.callproc("with_default", (1, pytds.default))
+    assert cursor.get_proc_return_status() == 8
+    cursor.execute("DROP PROCEDURE with_default")
+    connection.close()
+
+
 def test_a_database_change_is_no_error_for_pymssql(served_lab: Served) -> None:
     """INFO tokens of severity 10 have class 0."""
     connection = connect("pymssql", served_lab, autocommit=True)
