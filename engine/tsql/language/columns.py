@@ -133,6 +133,9 @@ def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constrai
     while True:
         if reader.token.upper in _TABLE_CONSTRAINTS:
             reader.table_constraint(columns)
+        elif columns and reader.starts_period():
+            period = ("GENERATED", "PERIOD FOR SYSTEM_TIME")
+            columns[-1] = replace(columns[-1], options=(*columns[-1].options, period))
         else:
             columns.append(reader.column())
         if not reader.take_sign(",") or reader.token.is_op(")"):
@@ -305,6 +308,15 @@ class _ColumnReader:
             self.place -= 1
             raise self.problem()
         return column
+
+    def starts_period(self) -> bool:
+        """Return whether PERIOD FOR SYSTEM_TIME (a, b) follows, and skip it: the option table refuses it."""
+        words = [token.upper for token in self.tokens[self.place : self.place + 3]]
+        if words != ["PERIOD", "FOR", "SYSTEM_TIME"]:
+            return False
+        self.place += 3
+        self.brackets()
+        return True
 
     def is_table_key(self) -> bool:
         """Return whether names in brackets follow PRIMARY or UNIQUE, as in a constraint of the table."""

@@ -225,6 +225,7 @@ IS_DISTINCT: Final = 2022
 """IS [NOT] DISTINCT FROM. Documented [DOC: IS DISTINCT FROM]."""
 
 _NEW: Final = {
+    2016: (("FOR", "SYSTEM_TIME"),),
     2022: (
         ("IGNORE", "NULLS"),
         ("RESPECT", "NULLS"),
@@ -242,7 +243,11 @@ def find_unsimulated(tokens: Sequence[Token], version: int) -> str:
             pair = (before.upper or before.text, token.upper or token.text)
             touches = before.kind != "op" or before.end == token.start
             if pair in pairs and touches:
-                return " ".join(pair) if pair[1] == "NULLS" else pair[0] + pair[1] * (pair[1] != "(")
+                return (
+                    " ".join(pair)
+                    if pair[1].isalpha() or "_" in pair[1]
+                    else pair[0] + pair[1] * (pair[1] != "(")
+                )
     return ""
 
 
