@@ -136,14 +136,17 @@ def test_a_score_is_reported_as_events() -> None:
 OFF_WITNESS = "sql {server} ALTER DATABASE Sales SET WITNESS OFF"
 
 
-@pytest.mark.parametrize(("server", "points"), [("SERVER_A", -30.0), ("SERVER_W", None)])
-def test_only_an_accepted_command_disables_automatic_failover(server: str, points: float | None) -> None:
+def test_a_refused_command_does_not_disable_automatic_failover() -> None:
     """SERVER_W has no such database and refuses it."""
     taken = run(drill(), 5)
-    taken.do(OFF_WITNESS.format(server=server))
+    taken.do(OFF_WITNESS.format(server="SERVER_W"))
     run(taken, 40)
-    deducted = [each.points for each in taken.score().items if each.name == "Automatic failover disabled"]
-    assert deducted in ([], [0.0]) if points is None else deducted
+    taken.do(PROTECT)
+    run(taken, 300)
+    score = taken.score()
+    assert score.finished
+    assert "Automatic failover disabled" not in [each.name for each in score.items]
+    assert score.total == 96.0, "a refused command costs four points of conduct"
 
 
 def test_rewinds_cost_at_most_the_points_beyond_the_goals() -> None:
