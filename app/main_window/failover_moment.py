@@ -176,16 +176,19 @@ class FailoverMoment(WindowPart):
     # --- when it comes --------------------------------------------------------------------------------------
 
     def _is_wanted(self, drill: Drill) -> bool:
-        """Return whether failovers are staged now: the setting is on, and there is no exam, class or film."""
+        """Return whether failovers are staged now: the clock runs, and a person watches."""
+        return self._is_allowed(drill) and self._session.running and not self._session.busy
+
+    def _is_allowed(self, drill: Drill) -> bool:
+        """Return whether failovers may be staged: the setting is on, and there is no exam, class or film."""
         if self._play.introducing:
-            return self._session.running
+            return True
         choice = self._store.get(settings.FAILOVER_MOMENT)
         presenting = bool(self._store.get(settings.BEFORE_PRESENTING))
         if choice == settings.NEVER or (choice == settings.PRESENTING and not presenting):
             return False
-        session, play = self._session, self._play
-        hands_off = play.watching or play.attending or session.looking_back
-        return drill.terms.truth and not hands_off and session.running and not session.busy
+        hands_off = self._play.watching or self._play.attending or self._session.looking_back
+        return drill.terms.truth and not hands_off
 
     def _hear(self, events: list[Event]) -> None:
         drill = self._session.live
@@ -203,17 +206,20 @@ class FailoverMoment(WindowPart):
             if isinstance(e.data, FailoverData)
             or (isinstance(e.data, AvailabilityData) and e.data.serving is False)
         ]
-        if not began or not self._page.isVisible() or not self._is_wanted(drill):
+        if not began or not self._page.isVisible() or not self._is_allowed(drill):
             return
         expected = None
         if number is None:
-            lost = [str(e.database) for e in began if e.kind == "availability" and e.database is not None]
+            down = {name for name, standing in drill.world.availability.items() if not standing.serving}
+            lost = [e.database for e in began if e.kind == "availability" and e.database in down]
             expected = next(
                 (found for name in lost if (found := find_expected(drill, name)) is not None), None
             )
             if expected is None:
                 self._offer_reasons(lost)
                 return
+        if not self._is_wanted(drill):  # a jump to a later event has passed the failure
+            return
         if _is_typing():
             words = tr("A failover is running.")
             self._notice.offer(words, tr("Watch it"), self.watch)

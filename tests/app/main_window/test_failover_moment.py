@@ -200,6 +200,19 @@ def test_the_film_is_written(
         qtbot.waitUntil(staged_window.failover_moment.stage.buttons["export"].isEnabled, timeout=5_000)
 
 
+def test_the_reason_is_offered_after_a_jump_to_the_failure(staged_window: OpenWindow) -> None:
+    begin(staged_window, "forced-service", "practice")
+    staged_window.session.pause()
+    for _ in range(4_000):
+        if not staged_window.session.busy:
+            staged_window.actions_by_name["time.next_event"].trigger()
+        staged_window.session.on_frame(50.0)
+        if "no automatic failover" in staged_window.notice.text:
+            break
+    assert "no automatic failover" in staged_window.notice.text
+    assert not staged_window.session.running
+
+
 def test_the_reason_for_no_failover_is_revealed_by_keys(staged_window: OpenWindow, qtbot: QtBot) -> None:
     begin(staged_window, "forced-service", "practice")
     for _ in range(4_000):
