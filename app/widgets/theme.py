@@ -262,6 +262,9 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
     for widget in sorted(app.allWidgets(), key=_depth) if growth != 1.0 else ():
         if not widget.testAttribute(Qt.WidgetAttribute.WA_SetFont):
             widget.setFont(QFont())
+        if widget.property("primary") == "true":  # the sheet makes its text bold, which the button must know
+            widget.style().unpolish(widget)
+            widget.style().polish(widget)
         QApplication.sendEvent(widget, QEvent(QEvent.Type.FontChange))
     # Some widgets get the palette event while they still have the old palette, which would give icons the
     # wrong color.

@@ -7,8 +7,8 @@ from importlib.resources import files
 
 import pytest
 from PySide6.QtCore import QEvent
-from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QFontMetrics, QPalette
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.views.charts.lane import SHADE_ALPHA
@@ -137,3 +137,20 @@ def test_no_garbage_collection_runs_during_restyling(qtbot: QtBot, qapp: QApplic
     assert collects
     assert not any(collects)
     assert gc.isenabled()
+
+
+def test_a_primary_button_has_room_for_its_bold_text_in_another_text_size(
+    qtbot: QtBot, qapp: QApplication
+) -> None:
+    """The style sheet makes the text bold; after a change of the text size the button measured it as usual."""
+    theme.apply(qapp, theme.LIGHT)
+    button = QPushButton("Open the debrief")
+    button.setProperty("primary", "true")
+    qtbot.addWidget(button)
+    button.show()
+    theme.apply(qapp, theme.LIGHT, 1.5)
+    try:
+        assert button.font().bold()
+        assert button.sizeHint().width() > QFontMetrics(button.font()).horizontalAdvance(button.text())
+    finally:
+        theme.apply(qapp, theme.LIGHT)
