@@ -236,8 +236,9 @@ class ScenarioPicker(QWidget):
         for button in self._buttons():
             head.addWidget(button)
         inside = QWidget()
-        right = 24 - self._area.verticalScrollBar().sizeHint().width()
-        column = lay_column(self._problem, self.top, on=inside, margins=(24, 0, right, 16), spacing=10)
+        column = lay_column(self._problem, self.top, on=inside, margins=(24, 0, 24, 16), spacing=10)
+        self._column = column
+        self._area.verticalScrollBar().rangeChanged.connect(self._leave_margin)
         titles = lay_row((self._paths_title, 1), self._passed)
         column.addLayout(titles)
         column.addWidget(self.paths)
@@ -249,6 +250,11 @@ class ScenarioPicker(QWidget):
         self._area.set_content(inside)
         head.setContentsMargins(24, 0, 24, 0)
         lay_column(head, (self._area, 1), on=self, margins=(0, 12, 0, 0), spacing=10)
+
+    def _leave_margin(self, _: int, most: int) -> None:
+        """End the content at the same place as the head, with and without a scroll bar."""
+        bar = self._area.verticalScrollBar().sizeHint().width() if most > 0 else 0
+        self._column.setContentsMargins(24, 0, 24 - bar, 16)
 
     def _buttons(self) -> list[QPushButton]:
         """Make the buttons right of the search."""

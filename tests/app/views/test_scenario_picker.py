@@ -78,6 +78,18 @@ def test_cards_never_overlap_and_fill_the_width(picker: ScenarioPicker) -> None:
     assert columns[0] == columns[3] > columns[1] > columns[2] >= 1
 
 
+@pytest.mark.parametrize("search", ["", "synchronous secondary commits stop"])
+def test_head_and_content_end_at_the_same_place(picker: ScenarioPicker, qtbot: QtBot, search: str) -> None:
+    """With and without a scroll bar."""
+    picker.search.setText(search)
+
+    def find_ends() -> set[int]:
+        parts = (picker.top, picker.paths, picker.grid)
+        return {part.mapTo(picker, part.rect().topRight()).x() for part in parts}
+
+    qtbot.waitUntil(lambda: find_ends() == {picker.width() - 25}, timeout=2_000)
+
+
 def test_enter_opens_the_recommended_drill(picker: ScenarioPicker, qtbot: QtBot) -> None:
     picker.take_focus()
     with qtbot.waitSignal(picker.chosen) as wanted:
