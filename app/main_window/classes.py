@@ -51,9 +51,10 @@ from app.settings import WindowSettings
 from app.views.classroom import ClassBoard, JoinClass, JumpTarget, ReplayPage, StartClass
 from app.views.topology import Topology
 from app.widgets.notice import NoticeBar
-from app.words import language
+from app.words import formatting, language
 from app.words.language import mark, tr
 from app.words.localization import localize
+from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.time.history import History
@@ -179,7 +180,7 @@ class Classes(QObject):
         replay = ReplayPage(Topology)
         replay.runs_wanted.connect(self._show_replay)
         self.board.set_replay(replay)
-        self.board.show()
+        self.board.showMaximized()
         self._host = self._process(
             "host", self._open_console, *words, "--listen", f"{address}:{PORT}", "--end-with-input"
         )
@@ -326,14 +327,23 @@ class Classes(QObject):
             self._picture.requested.connect(self.board.send_to_watched)
             self.board.set_view(self._picture)
         self._picture.show_drill(seen.drill)
-        self.board.show_watched(message["seat"], seen.drill.world.t_s)
+        self._name_watched(message["seat"], seen.drill)
 
     def _update_seat_view(self, message: ObservedRunUpdate) -> None:
         if self._shown_history is None or self._picture is None or self.board is None:
             return
         apply_actions(self._shown_history, message["acts"], message["tick"])
         self._picture.show_world(self._shown_history.drill.world)
-        self.board.show_watched(message["seat"], self._shown_history.drill.world.t_s)
+        self._name_watched(message["seat"], self._shown_history.drill)
+
+    def _name_watched(self, seat: int, drill: Drill) -> None:
+        """Show which seat is watched, its time and its commands."""
+        if self.board is not None:
+            lines = [
+                f"{formatting.run_time(item.tick / TICKS_PER_S)}  {item.line_without_time}"
+                for item in drill.journal
+            ]
+            self.board.show_watched(seat, drill.world.t_s, lines)
 
     def _send_line(self, line: str) -> None:
         if self._console is not None:

@@ -37,7 +37,6 @@ from app.views.classroom.roster import COLUMNS, ORDERS
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
 from app.widgets.scroll_container import fit_on_screen, scrolling
-from app.widgets.sparkline import Sparkline
 from app.widgets.tables import TableModel, TableView
 from app.widgets.two_lines import TwoLineCells
 from app.words import formatting
@@ -51,6 +50,8 @@ TITLE_POINTS: Final = 1.3
 """Size of the title, in sizes of the other text."""
 GAP_PX: Final = 6
 """Gap between buttons in a row, in pixels."""
+WATCHED_LINES: Final = 4
+"""Number of last commands of a watched seat that are shown."""
 CHOICE_LETTERS: Final = 16
 """Minimum width of choices and text fields, in letters."""
 BOARD_LETTERS: Final = 190
@@ -184,6 +185,7 @@ class ClassBoard(QDialog):
     def _make_controls(self) -> None:
         self.freeze, self.go = _button(tr("&Freeze")), _button(tr("&Resume"))
         self.go.setProperty("primary", "true")
+        self.go.hide()  # the lobby starts the class
         self.finish, self.next_part = _button(tr("&End class")), _button(tr("Ne&xt part"))
         self.next_part.setVisible(False)
         self.next_part.clicked.connect(lambda: self._send_line("next"))
@@ -234,6 +236,12 @@ class ClassBoard(QDialog):
         self.suggestions.setToolTipsVisible(True)
         self.suggestions.aboutToShow.connect(self._list_suggestions)
         self.suggested.setMenu(self.suggestions)
+        self.watched_lines = QPlainTextEdit()
+        self.watched_lines.setReadOnly(True)
+        self.watched_lines.setAccessibleName(tr("Last commands of the seat"))
+        self.watched_lines.setFont(theme.fixed_font())
+        self.watched_lines.setFixedHeight(self.fontMetrics().lineSpacing() * (WATCHED_LINES + 1))
+        self.watched_lines.hide()
         self.pages = QStackedWidget()
         self.replay: ReplayPage | None = None
         view_place = QWidget()
@@ -251,6 +259,7 @@ class ClassBoard(QDialog):
             column.addWidget(part)
         column.addWidget(self.suggested, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(view_place, 1)
+        column.addWidget(self.watched_lines)
         column.addLayout(_row(*self.of_seat.values(), self.open_replay))
         self.side = QTabWidget()
         for page, name in (
@@ -347,8 +356,10 @@ class ClassBoard(QDialog):
         self._shown = shown
         self._send_line(line)
 
-    def show_watched(self, seat: int | None, at_s: float = 0.0) -> None:
-        """Name the seat that is watched, and its time."""
+    def show_watched(self, seat: int | None, at_s: float = 0.0, lines: Sequence[str] = ()) -> None:
+        """Name the seat that is watched, its time, and its last commands."""
+        self.watched_lines.setVisible(seat is not None)
+        self.watched_lines.setPlainText("\n".join(lines[-WATCHED_LINES:]))
         if self._watched != seat and seat is not None:
             self.side.setCurrentIndex(1)
         self._watched = seat
@@ -379,7 +390,7 @@ class ClassBoard(QDialog):
             self.projector.show_code(self.code.text())
             if self._board is not None:
                 self.projector.show_board(self._board, list(self._tiles.values()))
-        self.projector.show()
+        self.projector.show_on_projector()
         return self.projector
 
     def show_board(self, board: DashboardUpdate) -> None:
@@ -460,6 +471,13 @@ class ClassBoard(QDialog):
             )
         self.summary.setText("" if tile is None else roster.describe_seat(tile, self._goal_texts))
         self.summary.setVisible(tile is not None and self._watched in (None, tile["seat"]))
+        for word, allowed in (
+            ("look", tile is not None),
+            ("take", tile is not None and not tile["held"]),
+            ("give", tile is not None and tile["held"]),
+            ("lower", tile is not None and tile["hand"] is not None),
+        ):
+            self.of_seat[word].setVisible(allowed or word in ("look", "take"))
         asks = tile is not None and tile["hand"] is not None
         self.question.setVisible(asks)
         self.suggested.setVisible(asks)

@@ -307,8 +307,9 @@ class ReplayPage(QWidget):
         self._ask_for_runs(ticks(target.t_s))
 
     def open_seat(self, seat: int, t_s: float) -> None:
-        """Show the run of one seat."""
-        self.jump_to(JumpTarget(t_s, "", ((seat,),)))
+        """Show the run of one seat, or of the first seat that allows it."""
+        others = [self.seats[0].itemData(row) for row in range(self.seats[0].count())]
+        self.jump_to(JumpTarget(t_s, "", ((seat, *others),)))
 
     def _ask_for_runs(self, tick: Tick) -> None:
         self._wanted_tick = tick

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.classroom.room_check import RoomFinding
 from app.classroom.server_messages import DashboardUpdate, Tile
@@ -59,6 +60,11 @@ class Lobby(QWidget):
         for label in (self.how, self.arrivals, self.late):
             label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.copy_hint = QLabel(
+            tr("The QR code holds the same text. A camera app copies it; a phone cannot join.")
+        )
+        self.copy_hint.setWordWrap(True)
+        self.copy_hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.qr = QrCode()
         self.start = QPushButton(tr("&Start for all"))
         self.start.setFont(theme.sized(self.start.font(), 1.4, bold=True))
@@ -79,12 +85,9 @@ class Lobby(QWidget):
         column = QVBoxLayout(self)
         for part in (self.how, self.code, self.address, self.arrivals):
             column.addWidget(part)
-        row = QHBoxLayout()
-        row.addWidget(self.start, 1)
-        row.addWidget(self.check)
-        column.addLayout(row)
-        for part in (self.findings, self.late):
+        for part in (self.start, self.check, self.findings, self.late):
             column.addWidget(part)
+        column.addWidget(self.copy_hint)
         column.addWidget(self.qr, 1)  # last: on a small screen the buttons stay visible
 
     def _ask_for_check(self) -> None:
@@ -199,6 +202,14 @@ class ProjectorView(QWidget):
         self.address.setText(f"@{address}" if address else "")
         self.how.setText(tr("Class ▸ Join a class: type the code, and your name."))
         self.qr.show_text(code)
+
+    def show_on_projector(self) -> None:
+        """Fill another screen than that of the instructor, or this one if there is no other."""
+        here = self.screen()
+        others = [one for one in QGuiApplication.screens() if one is not here]
+        if others:
+            self.setGeometry(others[0].availableGeometry())
+        self.showMaximized()
 
     def show_board(self, board: DashboardUpdate, tiles: Sequence[Tile]) -> None:
         """Show the names in the lobby, numbers while the class runs, and both with points at the end."""
