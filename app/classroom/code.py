@@ -93,8 +93,9 @@ def invitation(text: str) -> Invitation:
     if len(code) != SECRET_LETTERS + FINGERPRINT_LETTERS or not set(code) <= set(LETTERS):
         raise InvalidJoinCodeError(
             tr(
-                "{text!r} is not a join code with its address; expected XXXXX-XXXXX-XXXXX-XXXXX@HOST:PORT"
-            ).format(text=text)
+                "“{text}” is not a join code: a code has {n} letters and digits, such as XXXXX-XXXXX-XXXXX-XXXXX. "
+                "Compare it with the instructor's screen."
+            ).format(text=typed, n=SECRET_LETTERS + FINGERPRINT_LETTERS)
         )
     if not where:
         return Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], "", 0)

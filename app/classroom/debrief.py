@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Final
 
 from app.classroom.acts import LogEntry, effective
 from app.classroom.anonymization import Pairs, anonymize_line, anonymize_text, pairs
@@ -33,10 +34,15 @@ from engine.drill.par.account import Account, RunSegment
 from engine.drill.par.regret import build_account, exclude_finish, exclude_moves
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
+from engine.events import SqlDoneData
 from engine.inputs import Input, InputError
 from engine.localization import as_json
+from engine.model import Tick
 from engine.verbs import REMARKS
 from engine.verbs.lines import describe_input, parse_line
+
+INFO_MAX: Final = 10
+"""Highest severity of a message that is no error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,8 @@ class SeatReview:
     """Questions and answers, as in the report of a run."""
     printed: bytes = b""
     """The sheet as a PDF, if requested."""
+    refused: frozenset[tuple[Tick, str]] = frozenset()
+    """Time and line of each batch that a server refused with an error."""
     account: Account | None = None
     """Cost of each action and wait; None: the run has no score, or the computation took too long."""
 
@@ -206,7 +214,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     lost = round(availability_json(drill.world)["lost_transactions"])
     found = SeatReview(
         log.number, log.name, log.group, outcome, deeds, (), "", lost, _read_reflection(log),
-        instructor_deeds=helped,
+        instructor_deeds=helped, refused=_list_refused(drill),
     )  # fmt: skip
     ended = drill.finished
     if not ended:
@@ -233,6 +241,30 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     return replace(
         found, mistakes=wrong, page=page(source), printed=printed, answers=answers, account=weighed
     )
+
+
+def _list_refused(drill: Drill) -> frozenset[tuple[Tick, str]]:
+    """List the batches that a server refused: they ended with an error and without a result."""
+    found = set()
+    for item in drill.journal:
+        if item.verb == "sql":
+            done = next(
+                (
+                    event.data
+                    for event in drill.events
+                    if isinstance(event.data, SqlDoneData)
+                    and event.data.started_tick == item.tick
+                    and event.data.window == item.args[0]
+                ),
+                None,
+            )
+            if (
+                done is not None
+                and not done.results
+                and any(one["severity"] > INFO_MAX for one in done.messages)
+            ):
+                found.add((item.tick, item.line_without_time))
+    return frozenset(found)
 
 
 def _compute_account(drill: Drill, seconds: float) -> Account | None:

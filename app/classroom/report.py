@@ -261,7 +261,7 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
             seat.name,
             draw(f"curve-{seat.number}", curve_svg.draw_small(account, until)),
             _accuracy(seat, account),
-            "\n".join(_losses(seat, account)) or tr("none"),
+            "\n".join(list_losses(seat, account)) or tr("none"),
             _no_return(seat, account),
         )
         for seat, account in weighed
@@ -292,12 +292,14 @@ def _accuracy(seat: SeatReview, account: Account) -> str:
     return tr("{accuracy} until {t}").format(accuracy=said, t=formatting.run_time(seat.verdict["t_s"]))
 
 
-def _losses(seat: SeatReview, account: Account) -> Iterator[str]:
-    """Yield the costliest, in the order of time."""
+def list_losses(seat: SeatReview, account: Account) -> Iterator[str]:
+    """Yield the costliest losses of a seat, in the order of time; a refused command is named as refused."""
     worst = sorted(value_curve.find_stops(account), key=lambda move: -move.regret)[:LOSSES_SHOWN]
     for move in sorted(worst, key=lambda move: (move.tick, move.until)):
         if move.regret >= value_curve.NOTED:
             description = value_curve.format_move(move, map_choices(seat.answers), account.last_chance)
+            if (move.tick, move.line) in seat.refused:
+                description = tr("{command}, refused by the server").format(command=description)
             yield f"{description}: {value_curve.format_cost(move)}"
 
 

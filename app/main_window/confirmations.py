@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from app.widgets.input_guard import guard
 from app.words import formatting
@@ -135,7 +135,7 @@ class Confirmations(QObject):
         self._session.pause()
         free = drill is not None and not drill.scenario.scored
         question = QUESTIONS["finish_free" if act == "finish" and free else act]
-        box = self.box = QMessageBox(self._parent)
+        box = self.box = QMessageBox(QApplication.activeWindow() or self._parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(tr(question.text))

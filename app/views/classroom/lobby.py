@@ -85,8 +85,8 @@ class Lobby(QWidget):
         column = QVBoxLayout(self)
         for part in (self.how, self.code, self.address, self.arrivals):
             column.addWidget(part)
-        for part in (self.start, self.check, self.findings, self.late):
-            column.addWidget(part)
+        for below in (self.start, self.check, self.findings, self.late):
+            column.addWidget(below)
         column.addWidget(self.copy_hint)
         column.addWidget(self.qr, 1)  # last: on a small screen the buttons stay visible
 

@@ -19,13 +19,16 @@ import pytest
 
 from app import cli
 from app.classroom.acts import LogEntry
+from app.classroom.debrief import Log, review_seat
 from app.classroom.models import ClassInstruction, Seat
 from app.classroom.plan import LessonPlan, of_text
 from app.classroom.record import ClassRecord
+from app.classroom.report import list_losses
 from app.classroom.verdict import verdict
 from app.learning.reflection import Reflection
 from app.words import language
 from engine.drill.judging.report import program_version
+from engine.drill.par.account import Account, RunSegment
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.running.solution import play_reference
@@ -424,3 +427,21 @@ def test_fault_injected_by_the_instructor_costs_no_goal() -> None:
     assert found["instructor_inputs"] == 1
     assert found["instructor_goals"] == []
     assert any(met is not None for met in found["goals"].values())
+
+
+def test_refused_command_is_named_as_refused() -> None:
+    """A forced failover while the partners are connected is refused; the report must not praise it."""
+    scenario = load_shipped_scenario("automatic-failover")
+    drill, acts = Drill(scenario, scenario.seed, "practice"), list[LogEntry]()
+    force = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+    for tick, line in ((500, "sql SERVER_B SELECT 1"), (1_000, force)):
+        drill.advance_to(tick)
+        drill.do(line)
+        acts.append(LogEntry(len(acts) + 1, tick, line, drill.state_hash(), 0))
+    log = Log(1, "Ann", "", scenario.name, scenario.text, scenario.seed, "practice", tuple(acts))
+    seat = review_seat(log, pdf=False, curve_s=0.0, language_code="en")
+    ((tick, line),) = seat.refused
+    assert (tick, "FORCE_SERVICE" in line) == (1_000, True)
+    move = RunSegment(tick, tick, line, 40.0, 37.0, "good")
+    (text,) = list_losses(seat, Account((move,), 100.0, None))
+    assert "refused by the server: minor loss" in text
