@@ -34,7 +34,7 @@ def test_another_certificate_has_another_code() -> None:
     "text", ["", "@", "ABCDE", "AAAAA-AAAAA-AAAAA-AAAAA@host:", "AAAAA@host:1", "A" * 20 + "@h:0"]
 )
 def test_an_invalid_code_is_refused_with_a_message(text: str) -> None:
-    with pytest.raises(InvalidJoinCodeError, match="expected|is not a join code"):
+    with pytest.raises(InvalidJoinCodeError, match=r"expected|is not a join code"):
         invitation(text)
 
 
