@@ -37,6 +37,7 @@ from app.views.classroom.roster import COLUMNS, ORDERS
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
 from app.widgets.scroll_container import fit_on_screen, scrolling
+from app.widgets.sparkline import Sparkline
 from app.widgets.tables import TableModel, TableView
 from app.widgets.two_lines import TwoLineCells
 from app.words import formatting
