@@ -48,8 +48,8 @@ def address(world: World, computer: str) -> str:
 
 def read_node_state(world: World, observer: str, name: str) -> str:
     """Return Up, Paused or Down, as the members of the partition of *observer* see the node."""
-    node = world.nodes[name]
-    if not node.partition or node.partition != world.nodes[observer].partition:
+    node = world.nodes.get(name)  # None: evicted, which the observer's copy of the database does not show yet
+    if node is None or not node.partition or node.partition != world.nodes[observer].partition:
         return "Down"
     return "Paused" if node.paused else "Up"
 
