@@ -183,6 +183,8 @@ class ProjectorView(QWidget):
         self.qr = QrCode()
         self.tiles = TableView(TableModel(RESULTS), tr("Progress"))
         self.tiles.setFont(theme.sized(self.tiles.font(), ROOM_POINTS))
+        header = self.tiles.horizontalHeader()
+        header.setFont(theme.sized(header.font(), ROOM_POINTS * 0.7))
         self.tiles.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.tiles.setSelectionMode(TableView.SelectionMode.NoSelection)
         self.tiles.setFocusPolicy(Qt.FocusPolicy.NoFocus)
