@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
-from PySide6.QtWidgets import QLabel, QLayout, QLayoutItem, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QLayoutItem, QPushButton, QSizePolicy, QWidget
 
 from app.widgets.layouts import lay_column
 from engine.overrides import override
@@ -133,3 +133,28 @@ class WrapButton(QPushButton):
     @override
     def minimumSizeHint(self) -> QSize:
         return QSize(60, self.fontMetrics().height() + 10)
+
+
+def lay_label_row(gap_px: int, label: QLabel, *right_widgets: QWidget) -> QHBoxLayout:
+    """Arrange a label that takes the width, and widgets right of it in as many rows as needed."""
+    line = QHBoxLayout()
+    line.addWidget(label, 1)
+    line.addLayout(_flow(gap_px, right_widgets))
+    return line
+
+
+def lay_flow_row(
+    gap_px: int, widgets: Sequence[QWidget], right_widgets: Sequence[QWidget] = ()
+) -> QHBoxLayout:
+    """Arrange widgets left and right, in more rows if needed."""
+    row = QHBoxLayout()
+    row.addLayout(_flow(gap_px, widgets), 1)
+    row.addLayout(_flow(gap_px, right_widgets))
+    return row
+
+
+def _flow(gap_px: int, widgets: Sequence[QWidget]) -> FlowLayout:
+    flow = FlowLayout(gap_px)
+    for widget in widgets:
+        flow.addWidget(widget)
+    return flow

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QLineEdit,
     QMenu,
@@ -31,19 +30,16 @@ from PySide6.QtWidgets import (
 from app.classroom.server_messages import ClassMark, DashboardUpdate, Tile
 from app.views.classroom import roster
 from app.views.classroom.dialogs import seat_files
+from app.views.classroom.instruction_lines import ASKED
 from app.views.classroom.led_replay import JumpTarget, ReplayPage
 from app.views.classroom.lobby import Lobby, ProjectorView
-from app.views.classroom.roster import COLUMNS, ORDERS
+from app.views.classroom.roster import ORDERS, RosterTable
 from app.widgets import theme
-from app.widgets.flow import FlowLayout
+from app.widgets.flow import FlowLayout, lay_flow_row, lay_label_row
 from app.widgets.scroll_container import fit_on_screen, scrolling
-from app.widgets.sparkline import Sparkline
-from app.widgets.tables import TableModel, TableView
-from app.widgets.two_lines import TwoLineCells
 from app.words import formatting
-from app.words.language import mark, tr, trn
+from app.words.language import tr, trn
 from app.words.localization import describe_input
-from engine.drill.judging.score import TOTAL_MAX
 
 ALL: Final = "all"
 SELECTED: Final = "selected"
@@ -62,32 +58,6 @@ ANSWER_LETTERS: Final = 80
 Suggest = Callable[[str, Sequence[str]], Sequence[str]]
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 """Texts that can be copied."""
-
-
-ASKED: Final[dict[str, tuple[str, str]]] = {
-    mark("Message"): ("message {who} {text}", mark("Message (optionally start with “at 2:30”)")),
-    mark("Inject"): (
-        "inject {who} {text}",
-        mark("A command such as power-off SERVER_A, or “at 2:30 power-off SERVER_A”"),
-    ),
-    mark("Freeze"): ("freeze {who}", ""),
-    mark("Resume"): ("go {who}", ""),
-    mark("Stop at"): ("freeze {who} at {text}", mark("Run time, such as 12:30")),
-    mark("More time"): (
-        "extend {who} {text}",
-        mark("Extra time, such as 5:00"),
-    ),
-    mark("Send back to"): ("back {who} {text}", mark("Run time such as 2:30, then a reason")),
-    mark("Restart"): ("reset {who} {text}?", mark("Why")),
-    mark("Assign the selected seat to group"): ("group {seat} {text}", mark("Group name, or none")),
-    mark("Mark this time"): ("mark {who} {text}", mark("Text of the mark (optionally start with “at 2:30”)")),
-    mark("Break"): ("break {text}", mark("Minutes")),
-    mark("Class clock"): (
-        "clock {text}",
-        mark("Simulated seconds per second, or “own” (each seat sets its own speed)"),
-    ),
-}
-"""Name of a command -> its line of `class console`, and a prompt for the argument (empty: none; ?: optional)."""
 
 
 class ClassBoard(QDialog):
@@ -112,8 +82,6 @@ class ClassBoard(QDialog):
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle(tr("Instructor station"))
         self._tiles: dict[int, Tile] = {}
-        self._places: list[int] = []
-        """Numbers of the seats in row order."""
         self._watched: int | None = None
         self._shown = ""
         """Line that began the shared replay."""
@@ -158,18 +126,7 @@ class ClassBoard(QDialog):
         self.without.setMenu(without)
 
     def _make_roster(self) -> None:
-        self.tiles = TableView(TableModel(COLUMNS), tr("Seats"))
-        self.tiles.set_empty_text(
-            tr("Nobody has joined yet. On each computer of the class: Class ▸ Join a class, with the code.")
-        )
-        self.tiles.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
-        self.tiles.setItemDelegateForColumn(0, TwoLineCells(self.tiles, band=True))
-        for place, column in enumerate(COLUMNS):
-            if column.detail is not None:
-                self.tiles.setItemDelegateForColumn(place, TwoLineCells(self.tiles))
-            if column.text is roster.format_points:
-                curve = Sparkline(self.tiles, lambda tile: tile["worth"], TOTAL_MAX)
-                self.tiles.setItemDelegateForColumn(place, curve)
+        self.tiles = RosterTable()
         self.tiles.activated.connect(lambda _: self._send_seat_line("look"))
         for key, act in (("M", self._write_message), ("P", self._toggle_pause)):
             shortcut = QShortcut(QKeySequence(key), self.tiles, act)
@@ -261,7 +218,7 @@ class ClassBoard(QDialog):
         column.addWidget(self.suggested, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(view_place, 1)
         column.addWidget(self.watched_lines)
-        column.addLayout(_row(*self.of_seat.values(), self.open_replay))
+        column.addLayout(lay_flow_row(GAP_PX, (*self.of_seat.values(), self.open_replay)))
         self.side = QTabWidget()
         for page, name in (
             (scrolling(self.lobby), tr("Lobby")),
@@ -281,10 +238,10 @@ class ClassBoard(QDialog):
         split.setChildrenCollapsible(False)
         split.setSizes([3_400, 1_900])
         layout = QVBoxLayout(self)
-        layout.addLayout(_line(self.title, self.code, self.copy))
-        layout.addLayout(_line(self.state, self.sheet, self.paper, self.without))
+        layout.addLayout(lay_label_row(GAP_PX, self.title, self.code, self.copy))
+        layout.addLayout(lay_label_row(GAP_PX, self.state, self.sheet, self.paper, self.without))
         of_all = (self.go, self.freeze, self.next_part, self.finish)
-        layout.addLayout(_row(*of_all, right_widgets=(self.needy, self.order, self.nameless)))
+        layout.addLayout(lay_flow_row(GAP_PX, of_all, (self.needy, self.order, self.nameless)))
         self.pages.addWidget(split)
         layout.addWidget(self.pages, 1)
         line = QHBoxLayout()
@@ -293,7 +250,7 @@ class ClassBoard(QDialog):
         for part in (self.what, self.who, self.text):  # shrink before the window gets wider than the screen
             part.setMinimumWidth(self.fontMetrics().averageCharWidth() * CHOICE_LETTERS)
         layout.addLayout(line)
-        layout.addLayout(_line(self.answer, self.report, self.end))
+        layout.addLayout(lay_label_row(GAP_PX, self.answer, self.report, self.end))
 
     def show_code(self, code: str) -> None:
         """Show the join code."""
@@ -429,29 +386,12 @@ class ClassBoard(QDialog):
     @property
     def selected_seat(self) -> int | None:
         """Number of the seat whose row is selected."""
-        row = self.tiles.currentIndex().row()
-        return self._places[row] if 0 <= row < len(self._places) else None
-
-    def _is_pointed_at(self) -> bool:
-        return self.tiles.viewport().underMouse()
+        return self.tiles.selected_seat
 
     def _show_tiles(self) -> None:
-        """Show the seats in the chosen order. The selected row stays selected.
-
-        While the pointer is over the list no row moves: seats that join are added below.
-        """
-        chosen, by = self.selected_seat, ORDERS[self.order.currentData()]
-        if self._is_pointed_at():
-            known = {number: place for place, number in enumerate(self._places)}
-            tiles = sorted(self._tiles.values(), key=lambda tile: known.get(tile["seat"], len(known)))
-        else:
-            tiles = sorted(self._tiles.values(), key=lambda tile: (*by(tile), tile["seat"]))
-        self._places = [tile["seat"] for tile in tiles]
-        if self.nameless.isChecked():
-            tiles = [{**tile, "name": self._name(tile)} for tile in tiles]
-        self.tiles.table.replace(tiles)
-        if chosen is not None:
-            self.tiles.selectRow(self._places.index(chosen))
+        """Show the seats in the chosen order."""
+        tiles = list(self._tiles.values())
+        self.tiles.show_seats(tiles, ORDERS[self.order.currentData()], self._name)
 
     def _show_selected(self) -> None:
         """Name the selected seat among the recipients, and show its question."""
@@ -597,23 +537,28 @@ class ClassBoard(QDialog):
             button.setEnabled(enabled)
 
     def _save_paper(self) -> None:
-        kind = tr("Web pages") + " (*.html)"
-        name, _ = QFileDialog.getSaveFileName(self, tr("Save the sheet for seats"), "seats.html", kind)
-        if name:
-            self.sheet_wanted.emit(name)
+        self._save_file(
+            tr("Save the sheet for seats"),
+            "seats.html",
+            tr("Web pages") + " (*.html)",
+            self.sheet_wanted.emit,
+        )
 
     def _export_sheet(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(
-            self, tr("Save the class file for seats"), "class.seat", seat_files()
+        self._save_file(
+            tr("Save the class file for seats"), "class.seat", seat_files(), self.hand_out_wanted.emit
         )
-        if name:
-            self.hand_out_wanted.emit(name)
 
     def _save_report(self) -> None:
-        title, kind = tr("Save the report of the class"), tr("Reports") + " (*.zip)"
-        name, _ = QFileDialog.getSaveFileName(self, title, "class.zip", kind)
-        if name:
+        def send(name: str) -> None:
             self.report_wanted.emit(name, not self.nameless.isChecked())
+
+        self._save_file(tr("Save the report of the class"), "class.zip", tr("Reports") + " (*.zip)", send)
+
+    def _save_file(self, title: str, name: str, kind: str, send: Callable[[str], None]) -> None:
+        chosen, _ = QFileDialog.getSaveFileName(self, title, name, kind)
+        if chosen:
+            send(chosen)
 
     def _hand_in(self) -> None:
         names, _ = QFileDialog.getOpenFileNames(self, tr("Import seat logs"), "", seat_files())
@@ -638,25 +583,3 @@ def _mark(mark: ClassMark) -> JumpTarget:
 
 def _button(text: str) -> QPushButton:
     return QPushButton(text, autoDefault=False)
-
-
-def _line(label: QLabel, *right_widgets: QWidget) -> QHBoxLayout:
-    """Arrange a label and widgets right of it."""
-    line = QHBoxLayout()
-    line.addWidget(label, 1)
-    flow = FlowLayout(GAP_PX)
-    for widget in right_widgets:
-        flow.addWidget(widget)
-    line.addLayout(flow)
-    return line
-
-
-def _row(*parts: QWidget, right_widgets: Sequence[QWidget] = ()) -> QHBoxLayout:
-    """Arrange widgets left and right, in more rows if needed."""
-    row = QHBoxLayout()
-    for side, stretch in ((parts, 1), (right_widgets, 0)):
-        flow = FlowLayout(GAP_PX)
-        for part in side:
-            flow.addWidget(part)
-        row.addLayout(flow, stretch)
-    return row

@@ -8,13 +8,18 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
+from PySide6.QtWidgets import QHeaderView
+
 from app.classroom.plan import KINDS
 from app.classroom.server_messages import DashboardUpdate, Tile
-from app.widgets.tables import TableColumn
+from app.widgets.sparkline import Sparkline
+from app.widgets.tables import TableColumn, TableModel, TableView
+from app.widgets.two_lines import TwoLineCells
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import describe_input
 from engine.drill.judging.report import program_version
+from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.judging.shapes import BLUNDER
 
 TOLD_LINES: Final = 12
@@ -25,6 +30,9 @@ MISTAKE_SHOWN_S: Final = 180.0
 """Seconds of the run during which a mistake counts as a reason to help. Ours: long enough to walk to the seat."""
 NEEDS_HELP: Final = ("info", "bad", "warn")
 """Tones of seats that need help, in the order of the roster."""
+
+
+SortKey = tuple[float | str, ...]
 
 
 def has_started(tile: Tile) -> bool:
@@ -231,13 +239,13 @@ COLUMNS: Final = (
 )
 
 
-def _rank_by_need(tile: Tile) -> tuple[float | str, ...]:
+def _rank_by_need(tile: Tile) -> SortKey:
     """Rank raised hands in their order, then seats with mistakes, then idle or lost ones, then all others."""
     tone = find_state(tile).tone
     return NEEDS_HELP.index(tone) if tone in NEEDS_HELP else len(NEEDS_HELP), tile["hand_place"] or 0
 
 
-ORDERS: Final[dict[str, Callable[[Tile], tuple[float | str, ...]]]] = {
+ORDERS: Final[dict[str, Callable[[Tile], SortKey]]] = {
     mark("by need of help"): _rank_by_need,
     mark("by seat"): lambda tile: (),
     mark("by group"): lambda tile: (tile["group"].casefold(),),
@@ -246,3 +254,51 @@ ORDERS: Final[dict[str, Callable[[Tile], tuple[float | str, ...]]]] = {
     mark("by time"): lambda tile: (tile["at_s"],),
 }
 """Name of a sort order for seats -> sort key. Seats with equal keys are sorted by number."""
+
+
+class RosterTable(TableView):
+    """Table of the seats. The selected seat stays selected, and no row moves under the pointer."""
+
+    def __init__(self) -> None:
+        super().__init__(TableModel(COLUMNS), tr("Seats"))
+        self.seats: list[int] = []
+        """Numbers of the seats in row order."""
+        self.set_empty_text(
+            tr("Nobody has joined yet. On each computer of the class: Class ▸ Join a class, with the code.")
+        )
+        self.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
+        self.setItemDelegateForColumn(0, TwoLineCells(self, band=True))
+        for place, column in enumerate(COLUMNS):
+            if column.detail is not None:
+                self.setItemDelegateForColumn(place, TwoLineCells(self))
+            if column.text is format_points:
+                curve = Sparkline(self, lambda tile: tile["worth"], TOTAL_MAX)
+                self.setItemDelegateForColumn(place, curve)
+
+    @property
+    def selected_seat(self) -> int | None:
+        """Number of the seat whose row is selected."""
+        row = self.currentIndex().row()
+        return self.seats[row] if 0 <= row < len(self.seats) else None
+
+    def is_pointed_at(self) -> bool:
+        """Return whether the pointer is over the rows."""
+        return self.viewport().underMouse()
+
+    def show_seats(
+        self, tiles: Sequence[Tile], sort_key: Callable[[Tile], SortKey], name_of: Callable[[Tile], str]
+    ) -> None:
+        """Show *tiles* by *sort_key* with the names that *name_of* returns.
+
+        While the pointer is over the list no row moves: seats that join are added below.
+        """
+        chosen = self.selected_seat
+        if self.is_pointed_at():
+            known = {number: place for place, number in enumerate(self.seats)}
+            ordered = sorted(tiles, key=lambda tile: known.get(tile["seat"], len(known)))
+        else:
+            ordered = sorted(tiles, key=lambda tile: (*sort_key(tile), tile["seat"]))
+        self.seats = [tile["seat"] for tile in ordered]
+        self.table.replace([{**tile, "name": name_of(tile)} for tile in ordered])
+        if chosen is not None:
+            self.selectRow(self.seats.index(chosen))

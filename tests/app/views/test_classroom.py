@@ -297,12 +297,12 @@ def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: Cla
 
 def test_rows_do_not_move_under_the_pointer(board: ClassBoard, monkeypatch: pytest.MonkeyPatch) -> None:
     board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob")))
-    monkeypatch.setattr(board, "_is_pointed_at", lambda: True)
+    monkeypatch.setattr(board.tiles, "is_pointed_at", lambda: True)
     board.show_board(
         board_of(tile(2, "Bob", hand="Why?", hand_place=1), tile(3, "Cem", hand="?", hand_place=2))
     )
     assert [cells(board, row)[1] for row in range(3)] == ["Ann", "Bob", "Cem"]
-    monkeypatch.setattr(board, "_is_pointed_at", lambda: False)
+    monkeypatch.setattr(board.tiles, "is_pointed_at", lambda: False)
     board.show_board(board_of())
     assert [cells(board, row)[1] for row in range(3)] == ["Bob", "Cem", "Ann"]
     assert board.needy.text() == "2 need you"
@@ -431,7 +431,7 @@ def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
     assert [page.seats[0].itemData(row) for row in range(page.seats[0].count())] == [1, 2], (
         "Cyd allows nothing"
     )
-    board.tiles.selectRow(board._places.index(2))
+    board.tiles.selectRow(board.tiles.seats.index(2))
     board.open_replay.click()
     assert board.pages.currentWidget() is page
     assert asked[-1] == [2]
