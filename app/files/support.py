@@ -51,7 +51,7 @@ TEMPDB
 """
 _SQLITE_SAYS: Final = """
 in database main Tree page btreeInitPage Freelist row missing from index never used returns error code wrong entries
-malformed disk image is ok NULL value non-unique entry out of order
+malformed disk image is ok for NULL value non-unique entry out of order
 """
 _LIBRARY: Final = re.compile(
     r"lib(?:EGL|GL|X11|xcb|xkbcommon|fontconfig|freetype|dbus|glib|icu\w{0,4})[a-z0-9-]{0,12}\.so[.\d]{0,12}"

@@ -33,6 +33,7 @@ ALL: Final = "app.main_window.assembly"
 WITH_FIRST_USE: Final = (
     "app.main_window.classes",
     "app.main_window.sql_clients",
+    "app.main_window.team_desk",
     "app.main_window.teams",
     "app.main_window.window_seat",
 )

@@ -507,9 +507,11 @@ def _parameters(
 def get_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterParameter."""
     _, name, known = _parameters(world, node, call, piped)
-    wanted = {one.lower() for one in call.values("name", 0)}
-    for one in wanted - {parameter.name.lower() for parameter in known}:
-        raise _missing_parameter(call, one, name)
+    wanted = [one.lower() for one in call.values("name", 0)]
+    names = [parameter.name.lower() for parameter in known]
+    for one in wanted:
+        if one not in names:
+            raise _missing_parameter(call, one, name)
     rows = tuple(
         {"Object": name, "Name": one.name, "Value": one.value, "Type": one.kind}
         for one in known

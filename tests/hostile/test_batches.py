@@ -11,7 +11,7 @@ import pytest
 from engine import simulator, tsql
 from engine.events import Event
 from engine.tsql.batches import work
-from engine.tsql.language.lexer import STATEMENT_TOKENS_MAX, STATEMENT_WORK, TRANSLATION_WORK
+from engine.tsql.language.reader import STATEMENT_TOKENS_MAX, STATEMENT_WORK, TRANSLATION_WORK
 from tests.engine.worlds import lab
 from tests.events import read_field
 from tests.hostile.batches import BATCHES

@@ -17,13 +17,8 @@ from engine.tsql.language.instructions import (
     Program,
     RunStatement,
 )
-from engine.tsql.language.lexer import (
-    SqlSyntaxError,
-    Token,
-    TokenReader,
-    make_near_error,
-    name_of,
-)
+from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, name_of
+from engine.tsql.language.reader import TokenReader
 from engine.tsql.language.reserved_words import STOP_WORDS
 from engine.tsql.query import planner
 

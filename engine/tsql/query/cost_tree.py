@@ -96,7 +96,7 @@ class _CostReader:
         totals = [node for value in showing for node in _totals(value)] if grouped_by is not None else []
         group_calls = calls - self._expressions(totals, own, []) if grouped_by is not None else 0
         grouped = select.args.get("group") is not None
-        ordered = sum(int(select.args.get(key) is not None) for key in ("order", "group", "distinct"))
+        ordered = len([key for key in ("order", "group", "distinct") if select.args.get(key) is not None])
         return QueryCost(
             sources=sources,
             calls=calls - group_calls,
@@ -104,7 +104,7 @@ class _CostReader:
             grouped_by=grouped_by,
             filters=filters,
             inner=tuple(inner),
-            sorts=ordered + sum(map(_sorts, select.expressions)),
+            sorts=ordered + len([window for each in select.expressions for window in _list_sorts(each)]),
             one_row=not grouped and bool(sources) and _aggregates(select),
             most=_read_row_limit(select),
             most_by=_read_limit_parameter(select),
@@ -184,13 +184,13 @@ def _is_packed(node: exp.Expr) -> bool:
     return isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous)
 
 
-def _sorts(expression: exp.Expr) -> int:
-    """Count the functions with OVER that sort; ROW_NUMBER without an order does not."""
-    return sum(
-        1
+def _list_sorts(expression: exp.Expr) -> list[exp.Window]:
+    """List the functions with OVER that sort; ROW_NUMBER without an order does not."""
+    return [
+        window
         for window in expression.find_all(exp.Window)
         if not isinstance(window.this, exp.RowNumber) or any(map(window.args.get, ("order", "partition_by")))
-    )
+    ]
 
 
 def _grouped_by(select: exp.Expr, source_names: list[str]) -> tuple[int, ...] | None:

@@ -13,15 +13,8 @@ from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.parsers.tsql import TSQLParser
 
-from engine.tsql.language.lexer import (
-    STATEMENT_CHARACTERS_MAX,
-    STATEMENT_TOKENS_MAX,
-    BatchTooLongError,
-    SqlSyntaxError,
-    Token,
-    make_near_error,
-    tokens_of,
-)
+from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError, Token, make_near_error, tokens_of
+from engine.tsql.language.reader import STATEMENT_CHARACTERS_MAX, STATEMENT_TOKENS_MAX
 from engine.tsql.language.reserved_words import KEYWORDS
 from engine.tsql.query import forms
 from engine.tsql.query.plans import UnsimulatedFeatureError

@@ -168,8 +168,8 @@ def test_the_report_shows_reachable_points_and_their_loss_for_each_seat(database
     assert "100.0 %</td><td>none</td><td>met" in solved
     assert "until 0:20" in idle
     assert (
-        "0:30.0  ALTER DATABASE Northwind SET PARTNER OFF on SERVER_A: minor loss, −3<br>0:35.0  End drill: "
-        in forced
+        "0:30.0  ALTER DATABASE Northwind SET PARTNER OFF on SERVER_A, refused by the server: minor loss, −3"
+        "<br>0:35.0  End drill: " in forced
     )
     assert "<td>0:35.0  End drill</td>" in forced
     assert "<td>none</td><td>still running</td>" in idle, "the end of the class is no act of who sits there"

@@ -316,7 +316,7 @@ def test_a_new_entry_uses_unused_names_and_asks_for_its_texts(form: RecordingFor
     assert [rule["kind"] for rule in made["rubric"]] == ["goals", "diagnosis", "downtime", "prediction"]
     assert made["rubric"][1]["points"] == 65  # what is left to 100
     assert made["rubric"][1]["name"] == "Questions answered"
-    assert made["hint"][0]["look"] == "TO WRITE: place to look at"
+    assert made["hint"][0]["look"] == "TO WRITE: place to look at, such as a view or a log"
     named = {path[:1] for path, _ in find_prompts(made)}
     assert {("hint",), ("goal",), ("question",), ("predict",)} <= named
 

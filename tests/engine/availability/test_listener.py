@@ -109,7 +109,7 @@ def test_settings_of_the_network_name_apply_when_it_comes_online_again() -> None
     assert "Offline" in states
     run_until(world, world.tick / 100 + 5)
     assert "Online" in ps(world, "Start-ClusterResource AG1_AGL1")
-    assert "AG1  NODE_1    Offline" in ps(world, "Get-ClusterGroup AG1")
+    assert "AG1  NODE_1    PartialOnline" in ps(world, "Get-ClusterGroup AG1")
     ps(world, "Start-ClusterGroup AG1")
     run_until(world, world.tick / 100 + 10)
     assert world.records["AGL1"] == model.NameRecord(addresses=BOTH[:1], online=BOTH[0], ttl_s=300)

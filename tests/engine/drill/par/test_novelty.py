@@ -25,7 +25,7 @@ PARTS = (
     '[[session]]\ndatabase = "Sales"\nprincipal = "SERVER_A"\nmirror = "SERVER_B"\nwitness = "SERVER_W"\n\n',
 )
 
-NODES = 250
+NODES = 350
 
 
 def all_or_nothing(goal: str, *faults: str, text: str = texts.SMALL) -> Scenario:

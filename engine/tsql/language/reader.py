@@ -1,0 +1,304 @@
+"""Reader of a batch's tokens: ends of expressions and statements, names, groups in brackets."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Final
+
+from engine.tsql.batches.work import Steps
+from engine.tsql.language import statements as s
+from engine.tsql.language.instructions import Action, RunStatement
+from engine.tsql.language.lexer import (
+    BatchTooLongError,
+    SqlSyntaxError,
+    Token,
+    TokenSequence,
+    make_near_error,
+    name_of,
+)
+from engine.tsql.language.reserved_words import FOLLOWING_PAIRS, INNER_WORDS, STATEMENT_WORDS, STOP_WORDS
+
+STATEMENT_TOKENS_MAX: Final = 9_000
+"""Maximum tokens of one statement before message 8623.
+
+Assumed: a call of sp_executesql with all its 2,100 parameters.
+
+sqlglot and the grammar read it in about 0.2 s. SQL Server exhausts its resources at tens of thousands of values in
+an IN.
+"""
+
+
+STATEMENT_CHARACTERS_MAX: Final = 1_000_000
+"""Maximum characters of one statement before message 8623, the limit of a value. Assumed.
+
+The longest statement of sp_WhoIsActive has 108,000, read in about 0.07 s.
+"""
+
+
+STATEMENT_WORK: Final = 60
+"""Work of reading a statement of any kind. Measured."""
+
+
+TRANSLATION_WORK: Final = 15
+"""Work to read one token with sqlglot or the grammar. Measured: 6 to 25 microseconds."""
+
+
+class TokenReader:
+    """Reader of tokens, and the instructions read so far; methods move `place` past the tokens that they read."""
+
+    def __init__(self, text: str, tokens: TokenSequence, version: int, variables: frozenset[str]) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.version = version
+        self.place = 0
+        self.first = 0
+        """Number of the first token of the present statement."""
+        self.in_condition = False
+        self.declared = set(variables)
+        self.depth = 0
+        self.lines: list[int] = []
+        self.actions: list[Action] = []
+        self.regions: list[int | None] = []
+        """Number of the enclosing TRY block for each action."""
+        self.region: int | None = None
+
+    def emit(self, line: int, action: Action) -> int:
+        """Append an instruction; return its index."""
+        self.lines.append(line)
+        self.actions.append(action)
+        self.regions.append(self.region)
+        return len(self.actions) - 1
+
+    def do(self, line: int, statement: s.Statement) -> None:
+        """Append an instruction that executes a statement."""
+        self.emit(line, RunStatement(statement))
+
+    def work(self) -> int:
+        """Return the work for the part of the statement read so far."""
+        return STATEMENT_WORK + TRANSLATION_WORK * (self.place - self.first)
+
+    @property
+    def token(self) -> Token:
+        """Return the current token."""
+        return self.tokens[self.place]
+
+    def peek(self, count: int = 1) -> Token:
+        """Return the token *count* places ahead."""
+        return self.tokens[min(self.place + count, len(self.tokens) - 1)]
+
+    def is_keyword(self, *words: str) -> bool:
+        """Return whether the current token is one of these keywords."""
+        return self.token.upper in words
+
+    def take(self) -> Token:
+        """Return the current token and move to the next."""
+        token = self.token
+        if token.kind != "end":
+            self.place += 1
+            self.check_length()
+        return token
+
+    def check_length(self) -> None:
+        """Raise BatchTooLongError if the statement has become that."""
+        first = self.tokens[self.first]
+        if self.place - self.first > STATEMENT_TOKENS_MAX:
+            limit = f"statements of more than {STATEMENT_TOKENS_MAX} words and signs"
+            raise BatchTooLongError(first.line, limit)
+        if (
+            self.place > self.first
+            and self.tokens[self.place - 1].end - first.start > STATEMENT_CHARACTERS_MAX
+        ):
+            raise BatchTooLongError(
+                first.line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters"
+            )
+
+    def take_if(self, *signs: str) -> bool:
+        """Take the current token if it is one of these symbols; return whether it was."""
+        if self.token.is_op(*signs):
+            self.place += 1
+            return True
+        return False
+
+    def expect(self, keyword: str) -> Token:
+        """Take the keyword. Raises SqlSyntaxError for another token."""
+        if not self.is_keyword(keyword):
+            raise self.problem()
+        return self.take()
+
+    def problem(self) -> SqlSyntaxError:
+        """Return the syntax error at the current token."""
+        return make_near_error(self.token, self.tokens[self.place - 1] if self.place else None)
+
+    def skip_semicolons(self) -> Steps:
+        """Skip all semicolons at this position, in steps."""
+        first = self.place
+        while self.take_if(";"):
+            if (self.place - first) % STATEMENT_TOKENS_MAX == 0:
+                yield STATEMENT_TOKENS_MAX
+
+    def text_between(self, start: int, end: int) -> str:
+        """Return the text from token number *start* up to, not including, token number *end*."""
+        if end <= start:
+            return ""
+        return self.text[self.tokens[start].start : self.tokens[end - 1].end]
+
+    def skim(self, commas: bool = False, assign: bool = False, in_brackets: bool = False) -> int:
+        """Skip to the end of an expression or statement; return the number of its first token.
+
+        It ends before a semicolon, a closing bracket, or a word that begins the next statement. With *commas*
+        it also ends before a comma, with *assign* before `=`. With *in_brackets* no word begins a statement.
+        """
+        first, level, cases = self.place, 0, 0
+        seen: set[str] = set()
+        while self.token.kind != "end":
+            token = self.token
+            self.check_length()
+            if token.is_op("("):
+                level += 1
+            elif token.is_op(")"):
+                if level == 0:
+                    break
+                level -= 1
+            elif level == 0:
+                if token.is_op(";") or (commas and token.is_op(",")) or (assign and token.is_op("=")):
+                    break
+                if token.upper == "CASE":
+                    cases += 1
+                elif token.upper == "END" and cases:
+                    cases -= 1
+                elif in_brackets or (token.upper == "ELSE" and cases):
+                    pass
+                elif self.next_statement_begins(first, seen):
+                    break
+            if self.place > first:
+                seen.add(token.upper)
+            self.place += 1
+        self.check_length()
+        if level:
+            raise self.problem()
+        return first
+
+    def skim_expression(self, commas: bool = False) -> int:
+        """Skim an expression, which contains no words that begin statements, not even as its first."""
+        first = self.place
+        return first if self.token.upper in STOP_WORDS else self.skim(commas)
+
+    def next_statement_begins(self, start: int, seen_keywords: Container[str]) -> bool:
+        """Return whether the word here begins another statement than the one that began at token number *start*.
+
+        *seen_keywords* are the words between the two.
+        """
+        word = self.token.upper
+        if self.place == start:
+            return False
+        if self.token.kind == "word" and self.peek().is_op(":"):
+            return True  # a label
+        if word == "THROW" and self.in_condition:
+            return True  # elsewhere it may be a name
+        if word not in STATEMENT_WORDS:
+            return False
+        before = self.tokens[self.place - 1]
+        if (
+            before.is_op(".")
+            or (before.upper, word) in FOLLOWING_PAIRS
+            or (word, self.peek().upper) == ("DROP", "MEMBER")
+            or self.is_inner_keyword(start, word, seen_keywords)
+        ):
+            return False
+        if word == "WITH" and self.begins_cte():
+            if not self.in_condition:
+                raise SqlSyntaxError(self.token.line, 319)
+            return True
+        return word in STOP_WORDS
+
+    def begins_cte(self) -> bool:
+        """Return whether the WITH here is that of a common table expression: `name AS (` or `name (columns) AS (`."""
+        named = self.peek().kind in ("word", "quoted")
+        return named and (self.peek(2).upper == "AS" or (self.peek(2).is_op("(") and self._has_as_keyword(2)))
+
+    def _has_as_keyword(self, bracket: int) -> bool:
+        """Return whether AS follows the brackets that open *bracket* tokens further on.
+
+        It does not in WITH ENCRYPTION ( … ), which is no table expression.
+        """
+        level = 0
+        for at in range(self.place + bracket, len(self.tokens)):
+            level += self.tokens[at].is_op("(") - self.tokens[at].is_op(")")
+            if level == 0:
+                return self.tokens[min(at + 1, len(self.tokens) - 1)].upper == "AS"
+        return True
+
+    def is_inner_keyword(self, start: int, keyword: str, seen_keywords: Container[str]) -> bool:
+        """Return whether *keyword* may follow *seen_keywords* inside the statement that began at token *start*."""
+        head = self.tokens[start].upper
+        pair = f"{head} {self.tokens[start + 1].upper}"
+        if keyword not in INNER_WORDS.get(pair, INNER_WORDS.get(head, ())):
+            return False
+        if head in ("GRANT", "DENY", "REVOKE"):
+            return "TO" not in seen_keywords and "FROM" not in seen_keywords
+        return head == "MERGE" or keyword not in seen_keywords
+
+    def read_bracketed_text(self) -> str:
+        """Return the text of a group in brackets, which begins here."""
+        first = self.place
+        self.take()
+        self.skim(in_brackets=True)
+        if not self.take_if(")"):
+            raise self.problem()
+        return self.text_between(first, self.place)
+
+    def read_qualified_name(self) -> tuple[str, ...]:
+        """Read a name of one or more parts; that of a schema may be empty."""
+        parts: list[str] = []
+        while True:
+            if self.token.kind in ("word", "quoted"):
+                parts.append(name_of(self.take()))
+            elif self.token.is_op(".") and parts:
+                parts.append("")
+            else:
+                raise self.problem()
+            if not self.take_if("."):
+                return tuple(parts)
+
+    def parameter(self) -> s.ProcedureParameter:
+        """Parse a parameter of a procedure."""
+        name = self.take().text.lower()
+        if self.is_keyword("AS"):
+            self.take()
+        first = self.place
+        self.take()
+        while self.take_if("."):
+            self.take()
+        if self.token.is_op("("):
+            self.read_bracketed_text()
+        kind = self.text_between(first, self.place).lower()
+        if self.is_keyword("VARYING"):
+            self.take()
+        default = ""
+        if self.take_if("="):
+            first = self.place
+            self.take_if("-")
+            self.take()
+            default = self.text_between(first, self.place)
+        output = self.is_keyword("OUT", "OUTPUT")
+        while self.is_keyword("OUT", "OUTPUT", "READONLY"):
+            self.take()
+        from engine.tsql.language.statements import (
+            ProcedureParameter,  # no start of the program needs statements
+        )
+
+        return ProcedureParameter(name, kind, default, output)
+
+    def skip_to_as(self) -> frozenset[str]:
+        """Skip WITH RECOMPILE, EXECUTE AS OWNER and FOR REPLICATION up to the AS of the module; return the words."""
+        first = self.place
+        while not (self.is_keyword("AS") and self.tokens[self.place - 1].upper not in ("EXECUTE", "EXEC")):
+            if self.token.kind == "end":
+                raise self.problem()
+            self.take()
+        self.take()
+        return frozenset(token.upper for token in self.tokens[first : self.place])
+
+    def body(self) -> str:
+        """Return the rest of the text with its line numbers; a module may be empty."""
+        return "\n" * (self.token.line - 1) + self.text[self.token.start :]
