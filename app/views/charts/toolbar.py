@@ -78,10 +78,6 @@ class ChartTools(QWidget):
         for action in self._counter_menu.actions():
             action.setVisible(copied or action.data() not in OF_COPIES)
 
-    def list_offered(self) -> list[str]:
-        """Return the names of the counters in the menu."""
-        return [action.data() for action in self._counter_menu.actions() if action.isVisible()]
-
     def tick_counters(self, names: Collection[str]) -> None:
         """Tick these counters."""
         for action in self._counter_menu.actions():

@@ -181,6 +181,7 @@ def test_the_film_is_written(
     encoder.chmod(0o700)
     monkeypatch.setattr(failover_moment, "FRAME_S", 3.0)
     monkeypatch.setattr(failover_moment, "FRAMES_PER_S", 1)
+    monkeypatch.setattr(failover_moment, "SIZE", QSize(320, 180))
     begin(staged_window, "automatic-failover", "practice")
     wait_for(staged_window, "over")
     frame = failover_moment.SIZE.width() * failover_moment.SIZE.height() * 3
@@ -270,8 +271,8 @@ class StageWidget(QWidget):
     sample_cases(
         2,
         [
-            ("ag-automatic-failover", "practice", ""),
             ("automatic-failover", "practice", ""),
+            ("ag-automatic-failover", "practice", ""),
             ("forced-service", "practice", "why"),
             ("fci-lab", "lab", "power-off NODE_1"),
         ],

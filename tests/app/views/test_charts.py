@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pyqtgraph import GraphicsLayoutWidget
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QAction, QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QButtonGroup, QComboBox, QMenu, QScrollArea
 
@@ -407,6 +407,8 @@ def test_an_instance_without_a_second_copy_has_no_charts_of_queues(charts: Chart
     drill = Drill(load_shipped_scenario("fci-lab"), 1, DrillMode.LAB)
     charts.show_drill(drill)
     assert [panel.counter.name for panel in charts.panels] == list(WATCHED_ALONE)
-    assert not set(charts._tools.list_offered()).intersection(OF_COPIES)
+    choices = [action for action in charts.findChildren(QAction) if action.data() in OF_COPIES]
+    assert [action.isVisible() for action in choices] == [False] * len(OF_COPIES)
     charts.show_drill(run)
+    assert [action.isVisible() for action in choices] == [True] * len(OF_COPIES)
     assert [panel.counter.name for panel in charts.panels] == list(WATCHED)
