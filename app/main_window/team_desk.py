@@ -140,11 +140,11 @@ class TeamDesk(QWidget):
         signs, goals_title, brief_title = {True: "✓", False: "○", None: "○"}, tr("Goals"), tr("Brief")
         parts = [self._text]
         if view["goals"]:
-            goals = "\n".join(f"- {signs[goal['met']]} {goal['text']}" for goal in view["goals"])  # type: ignore[index]
+            goals = "\n".join(f"- {signs[goal['met']]} {goal['text']}" for goal in view["goals"])
             parts.append(f"**{goals_title}**\n\n{goals}")
         for asked in view["questions"]:
-            choices = "\n".join(f"{number}. {text}" for number, text in enumerate(asked["choices"], 1))  # type: ignore[arg-type, var-annotated]
-            example = Input(0, "answer", (str(asked["name"]), "1")).line_without_time
+            choices = "\n".join(f"{number}. {text}" for number, text in enumerate(asked["choices"], 1))
+            example = Input(0, "answer", (asked["name"], "1")).line_without_time
             parts.append(f"**{asked['text']}**\n\n{choices}\n\n`{example}`")
         text = "\n\n".join([*parts, f"**{brief_title}**\n\n{self._brief}"])
         if text != self._told:

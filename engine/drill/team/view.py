@@ -22,6 +22,22 @@ LATEST: Final = 200
 """Maximum number of visible events of a role. Assumed."""
 
 
+class ObservedGoal(TypedDict):
+    """Goal of a drill as a role sees it."""
+
+    text: str
+    met: bool | None
+    """None while the result is not shown."""
+
+
+class ObservedQuestion(TypedDict):
+    """Question that a role may answer now."""
+
+    name: str
+    text: str
+    choices: list[str]
+
+
 class RoleObservation(TypedDict):
     """Moment of a run in the view of one role."""
 
@@ -34,8 +50,8 @@ class RoleObservation(TypedDict):
     links: list[Row]
     clients: list[Row]
     queues: list[Row]
-    goals: list[Row]
-    questions: list[Row]
+    goals: list[ObservedGoal]
+    questions: list[ObservedQuestion]
     calls: list[Row]
     """Calls to and from this role, oldest first."""
     news: list[Row]
