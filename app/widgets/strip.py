@@ -63,6 +63,14 @@ KEYS: Final[dict[int, Callable[[int, int], int]]] = {
     Qt.Key.Key_End: lambda at, last: last,
 }
 """Keys that move between markers -> index of the next marker."""
+
+
+def step_marker(key: int, selected: int | None, count: int, start: int) -> int:
+    """Return the index to which *key* (one of KEYS) moves; *start*: the index before a first step to the right."""
+    before = selected if selected is not None else count if key == Qt.Key.Key_Left else start
+    return KEYS[key](before, count - 1)
+
+
 NEAR_PX: Final = 7.0
 """Maximum distance between a click and the marker that it selects."""
 LABEL_SCALE: Final = 0.78
@@ -439,14 +447,7 @@ class TimeStrip(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         count, key = len(self.markers), event.key()
         if count and key in KEYS:
-            before = (
-                self._cursor_index
-                if self._cursor_index is not None
-                else count
-                if key == Qt.Key.Key_Left
-                else count - 1
-            )
-            self._cursor_index = KEYS[key](before, count - 1)
+            self._cursor_index = step_marker(key, self._cursor_index, count, start=count - 1)
             self._show_marker(self.markers[self._cursor_index])
         elif self._cursor_index is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.moment_chosen.emit(self.markers[self._cursor_index].t_s)

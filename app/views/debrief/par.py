@@ -40,7 +40,7 @@ from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import announce
 from app.widgets.signs import GAP_PX, draw_levels
-from app.widgets.strip import KEYS, NEAR_PX, draw_times, lane_sides
+from app.widgets.strip import KEYS, NEAR_PX, draw_times, lane_sides, step_marker
 from app.widgets.tables import plain_tip
 from app.words.formatting import moment
 from app.words.language import tr
@@ -258,14 +258,7 @@ class ValueCurve(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         count, key = len(self._stops), event.key()
         if count and key in KEYS:
-            before = (
-                self._selected_index
-                if self._selected_index is not None
-                else count
-                if key == Qt.Key.Key_Left
-                else -1
-            )
-            self._selected_index = KEYS[key](before, count - 1)
+            self._selected_index = step_marker(key, self._selected_index, count, start=-1)
             move = self._stops[self._selected_index]
             tip = self.tip(move.tick, move)
             announce(self, tip)
