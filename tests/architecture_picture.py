@@ -37,7 +37,6 @@ LIBRARIES: Final = {
     "PySide6": "Qt",
     "pyqtgraph": "pyqtgraph",
     "sqlalchemy": "SQLAlchemy",
-    "alembic": "Alembic",
     "lark": "lark",
     "sqlglot": "sqlglot",
     "pydantic": "pydantic",

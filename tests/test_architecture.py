@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 QT = ("PySide6", "shiboken6", "pyqtgraph")
-DATABASE = ("sqlalchemy", "alembic")
+DATABASE = ("sqlalchemy",)
 
 ENGINE_LAYERS = (
     ("engine.field_types", "engine.fixed_point", "engine.json_text", "engine.overrides", "engine.tables"),
@@ -340,8 +340,7 @@ sys.meta_path.insert(0, Blocker())
 for name in wanted:
     module = importlib.import_module(name)
     for found in pkgutil.walk_packages(getattr(module, "__path__", []), name + "."):
-        if ".migrations" not in found.name:   # Alembic runs those, nobody imports them
-            importlib.import_module(found.name)
+        importlib.import_module(found.name)
 """
 
 

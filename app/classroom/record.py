@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final
 
 import tomlkit
-from alembic.util import CommandError
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -25,6 +24,7 @@ from sqlalchemy import (
     event,
     func,
     insert,
+    inspect,
     literal,
     make_url,
     select,
@@ -46,6 +46,9 @@ BUSY_TIMEOUT_S: Final = 5.0
 MIGRATING: Final = 7443
 """Number of the lock under which a database on a server is migrated. Our own."""
 
+
+AUTOMATIC_KEY: Final = "INTEGER NOT NULL PRIMARY KEY"
+"""Key that SQLite counts up; PostgreSQL needs another type for it."""
 
 SYSTEMS: Final = ("sqlite", "postgresql")
 """Database systems that can store a class."""
@@ -81,14 +84,13 @@ class ClassRecord:
             with ExitStack() as refused:
                 refused.callback(self.close)
                 with _lock_migration(self._engine), self._engine.connect() as connection:
-                    _migrate(connection)
+                    if not _migrate(connection):
+                        raise RecordUnavailableError(
+                            tr(
+                                "A newer version of Mirrordrill or another program created the database {place}"
+                            ).format(place=_mask_password(place))
+                        )
                 refused.pop_all()
-        except CommandError as problem:  # the version of the database is not a known migration
-            raise RecordUnavailableError(
-                tr("A newer version of Mirrordrill or another program created the database {place}").format(
-                    place=_mask_password(place)
-                )
-            ) from problem
         except (SQLAlchemyError, sqlite3.Error, ImportError, OSError) as problem:
             why, place = _format_problem(problem), _mask_password(place)
             raise RecordUnavailableError(
@@ -386,11 +388,35 @@ def _lock_migration(engine: Engine) -> Iterator[None]:
         yield
 
 
-def _migrate(connection: Connection) -> None:
-    from alembic import command
-    from alembic.config import Config
+def _migrate(connection: Connection) -> bool:
+    """Update the tables, each version in one transaction; return False if they have an unknown version.
 
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    The table of the version is named as that of Alembic, which wrote it in earlier versions of the program.
+    """
+    system = connection.dialect.name
+    others = tuple(f"_{other}" for other in SYSTEMS if other != system)
+    scripts = [file for file in sorted(MIGRATIONS.glob("*.sql")) if not file.stem.endswith(others)]
+    known = sorted({file.stem.partition("_")[0] for file in scripts})
+    has_tables = inspect(connection).has_table("alembic_version")
+    revision = connection.scalar(text("SELECT version_num FROM alembic_version")) if has_tables else None
+    connection.rollback()
+    if revision is not None and revision not in known:
+        return False
+    for number in known:
+        if revision is None or number > revision:
+            _run_migration(connection, number, [file for file in scripts if file.name.startswith(number)])
+    return True
+
+
+def _run_migration(connection: Connection, number: str, scripts: Iterable[Path]) -> None:
+    """Run the statements of a version and store its number, in one transaction."""
+    if connection.dialect.name == "sqlite":  # the driver begins no transaction before CREATE or ALTER
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    for script in scripts:
+        for statement in script.read_text(encoding="utf-8").rstrip().rstrip(";").split(";\n"):
+            if connection.dialect.name == "postgresql":
+                statement = statement.replace(AUTOMATIC_KEY, "SERIAL PRIMARY KEY")
+            connection.exec_driver_sql(statement)
+    connection.exec_driver_sql("DELETE FROM alembic_version")
+    connection.execute(text("INSERT INTO alembic_version VALUES (:number)"), {"number": number})
+    connection.commit()

@@ -252,7 +252,7 @@ def _read_string_literals(resource_path: str) -> Iterator[str]:
                 yield node.value
 
 
-PACKAGES: Final = ("PySide6-Essentials", "pyqtgraph", "numpy", "SQLAlchemy", "alembic", "lark", "sqlglot",
+PACKAGES: Final = ("PySide6-Essentials", "pyqtgraph", "numpy", "SQLAlchemy", "lark", "sqlglot",
                    "pydantic")  # fmt: skip
 SYSTEMS: Final = frozenset({"Linux", "Darwin", "Windows", "x86_64", "AMD64", "aarch64", "arm64"})
 SETTINGS: Final = frozenset({ACCEPTED.name})

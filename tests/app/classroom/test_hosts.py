@@ -18,6 +18,7 @@ from app import cli
 from app.classroom import console
 from app.classroom.bus import Bus, BusUnavailableError
 from app.classroom.record import ClassRecord, RecordUnavailableError
+from tests.app.classroom.test_parts import find_schema_differences
 from tests.class_process import HostProcess, Stranger, join, run_host
 from tests.hostile import class_kills
 from tests.servers import Nats, Postgres, free_port
@@ -170,6 +171,13 @@ def test_a_killed_database_loses_nothing_and_ends_no_host(two_hosts: TwoHosts, s
         resumed = seat.asks({"kind": "resume", "seat": number, "token": "e" * 32}, "welcome")
         assert resumed["acknowledged"] == 1
         assert seat.asks(acts(entry(2, 200, "note two")), "acknowledged")["number"] == 2
+
+
+def test_the_tables_in_postgresql_are_those_that_the_program_reads(servers: Any) -> None:
+    postgres, _ = servers
+    url = postgres.database("tables")
+    ClassRecord(url).close()
+    assert find_schema_differences(url) == []
 
 
 @pytest.mark.slow  # a host is silent for seconds before it counts as gone

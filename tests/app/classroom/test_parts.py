@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,14 +13,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from alembic import command as alembic
-from alembic.config import Config
 from pydantic import ValidationError
 
 from app import cli
 from app.classroom import record as records
 from app.classroom.acts import LogEntry
-from app.classroom.models import Seat
+from app.classroom.models import MARK, Base, ClassInstruction, Seat
 from app.classroom.plan import of_text
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.service import ClassMismatchError, find_or_begin_class, new_parts
@@ -194,30 +193,63 @@ def test_a_class_is_identified_by_its_plan(tmp_path: Path) -> None:
     record.close()
 
 
-def test_a_class_of_an_earlier_version_has_one_part(tmp_path: Path) -> None:
+SCRIPTS = [file for file in sorted(records.MIGRATIONS.glob("*.sql")) if "postgresql" not in file.stem]
+VERSIONS = sorted({file.stem[:4] for file in SCRIPTS})
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_class_of_an_earlier_version_has_one_part(version: str, tmp_path: Path) -> None:
     file = tmp_path / "class.sqlite"
-    engine, config = sa.create_engine(f"sqlite:///{file}"), Config()
-    config.set_main_option("script_location", str(records.MIGRATIONS))
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        alembic.upgrade(config, "0002")
-        connection.execute(
-            sa.text(
-                "INSERT INTO class (id, code, secret, certificate, key, address, scenario_name, scenario_text, "
-                "scenario_hash, mode, seed, plan, state) "
-                "VALUES (1, '', '', '', '', '', 'x', '', '', 'exam', 1, '', 'over')"
-            )
+    with closing(sqlite3.connect(file)) as writer:
+        for script in SCRIPTS:
+            if script.stem[:4] <= version:
+                writer.executescript(script.read_text(encoding="utf-8"))
+        writer.execute("INSERT INTO alembic_version VALUES (?)", (version,))
+        writer.execute(
+            "INSERT INTO class (id, code, secret, certificate, key, address, scenario_name, scenario_text, "
+            "scenario_hash, mode, seed, plan, state) "
+            "VALUES (1, '', '', '', '', '', 'x', '', '', 'exam', 1, '', 'over')"
         )
-        connection.execute(
-            sa.text(
-                "INSERT INTO seat (id, token_hash, name, consent, acknowledged, tick) VALUES (1, '', 'A', 0, 1, 5)"
-            )
+        writer.execute(
+            "INSERT INTO seat (id, token_hash, name, consent, acknowledged, tick) VALUES (1, '', 'A', 0, 1, 5)"
         )
-        connection.execute(sa.text("INSERT INTO act VALUES (1, 1, 5, 'note x', '', 0)"))
-    engine.dispose()
+        writer.execute(
+            "INSERT INTO act (seat_id, number, tick, line, digest, instruction) VALUES (1, 1, 5, 'note x', '', 0)"
+            if version < "0003"
+            else "INSERT INTO act VALUES (1, 1, 1, 5, 'note x', '', 0)"
+        )
+        writer.execute("INSERT INTO instruction (seat_id, tick, kind, text) VALUES (1, 7, 'message', 'look')")
+        writer.commit()
     with closing(ClassRecord(str(file), new=False)) as record:
         assert record.acts(1) == [LogEntry(1, 5, "note x", "", 0)]
+        assert [(one.number, one.tick, one.text) for one in record.instructions()] == [(1, 7, "look")]
+        (mark,) = record.instruct([ClassInstruction(kind=MARK, text="here")])
+        assert mark.number == 2
         assert not record.start_next_part()
+
+
+def test_the_newest_version_has_the_tables_that_the_program_reads(tmp_path: Path) -> None:
+    ClassRecord(str(tmp_path / "class.sqlite")).close()
+    assert find_schema_differences(f"sqlite:///{tmp_path / 'class.sqlite'}") == []
+
+
+def find_schema_differences(url: str) -> list[str]:
+    """Return the columns and keys of a class record that differ from `app.classroom.models`."""
+    engine = sa.create_engine(url)
+    stored = sa.MetaData()
+    stored.reflect(engine)
+    engine.dispose()
+
+    def describe(tables: sa.MetaData) -> set[str]:
+        return {
+            f"{table.name}.{column.name} {column.type.python_type.__name__} {column.nullable} "
+            f"{column.primary_key} {sorted(key.target_fullname for key in column.foreign_keys)}"
+            for table in tables.sorted_tables
+            if table.name != "alembic_version"
+            for column in table.columns
+        }
+
+    return sorted(describe(stored) ^ describe(Base.metadata))
 
 
 def test_a_class_is_held_once(host: HostProcess, capsys: pytest.CaptureFixture[str]) -> None:
@@ -237,10 +269,9 @@ def test_an_invalid_name_is_refused_at_once(
 def test_a_database_of_a_newer_version_or_another_program_is_refused_with_a_message(tmp_path: Path) -> None:
     file = tmp_path / "class.sqlite"
     ClassRecord(str(file)).close()
-    engine = sa.create_engine(f"sqlite:///{file}")
-    with engine.begin() as connection:
-        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0099'"))
-    engine.dispose()
+    with closing(sqlite3.connect(file)) as writer:
+        writer.execute("UPDATE alembic_version SET version_num = '0099'")
+        writer.commit()
     with pytest.raises(RecordUnavailableError, match="newer version"):
         ClassRecord(str(file))
     with pytest.raises(RecordUnavailableError, match="not in mysql"):

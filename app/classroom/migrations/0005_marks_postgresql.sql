@@ -1,0 +1,3 @@
+-- The instructor marks times.
+ALTER TABLE instruction DROP CONSTRAINT instruction_kind_known;
+ALTER TABLE instruction ADD CONSTRAINT instruction_kind_known CHECK (kind IN ('message', 'inject', 'back', 'mark'));
