@@ -24,6 +24,8 @@ class DbFile(Struct, frozen=True, kw_only=True, gc=False):
     """Log position of the record that creates the file, at which a mirror creates it."""
     created_as: str = ""
     """Logical name at creation, if the file was renamed since."""
+    emptied: bool = False
+    """True after DBCC SHRINKFILE … EMPTYFILE: the file holds no data and gets none."""
 
     @property
     def key(self) -> str:

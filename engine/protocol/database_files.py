@@ -5,20 +5,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from msgspec.structs import replace
 
 from engine.messages import Message, SqlError
 from engine.model import DatabaseCopy, DbFile, DbState, FilePath, Key, World
 from engine.protocol import groups, logspace, statements, volumes
-
-NEW_PATH: Final = (
-    'The file "{}" has been modified in the system catalog. '
-    "The new path will be used the next time the database is started."
-)
-NEW_NAME: Final = "The file name '{}' has been set."
-"""Both texts are known from output of clients."""
 
 
 def modify_file(
@@ -64,9 +55,8 @@ def modify_file(
     if path is None or changes or size_kb is not None:
         groups.policy(world.copies[key]).catalog_changed(world, key)
     logspace.check_room(world)
-    said = [NEW_PATH.format(file.name)] if path is not None else []
-    said += [NEW_NAME.format(new_name)] if new_name is not None else []
-    return [Message(0, 0, 0, 0, text) for text in said]
+    said = [statements.inform(5018, file.name)] if path is not None else []
+    return [*said, *([statements.inform(5021, "file", new_name)] if new_name is not None else [])]
 
 
 def _check(

@@ -201,14 +201,29 @@ def note_window_transactions(world: World, server: str, database: str, holders: 
         world.update_copy(key, window_transactions=now)
 
 
+SHRUNK_MIN_KB: Final = 1024.0
+"""Smallest log that DBCC SHRINKFILE leaves. Assumed."""
+
+
 def shrink(world: World, server: str, database: str, target_kb: float) -> list[Message]:
     """Shrink the log (DBCC SHRINKFILE) to *target_kb*, but not below its used part."""
     statements.use_database(world, server, database)
     copy = statements.copy_on(world, server, database)
-    size_kb = min(copy.log_size_kb, max(target_kb, used_kb(world, copy), 1024.0))
+    size_kb = min(copy.log_size_kb, max(target_kb, used_kb(world, copy), SHRUNK_MIN_KB))
     if size_kb < copy.log_size_kb - SMALL_KB:
         _resize(world, (server, copy.database), size_kb)
     return []
+
+
+def empty_file(world: World, server: str, database: str, name: str) -> None:
+    """Move the data of an added file to the others (DBCC SHRINKFILE … EMPTYFILE). Raise 2555 for the first file."""
+    copy = statements.copy_on(world, server, database)
+    _check_writer(copy)
+    if name.lower() not in {f.name.lower() for f in copy.extra_files}:
+        raise SqlError(2555, name)
+    extra = tuple(replace(f, emptied=True) if f.name.lower() == name.lower() else f for f in copy.extra_files)
+    world.update_copy((server, copy.database), extra_files=extra)
+    groups.policy(world.copies[(server, copy.database)]).catalog_changed(world, (server, copy.database))
 
 
 # --- files -----------------------------------------------------------------------------------------
@@ -258,7 +273,10 @@ def add_file(
 
 
 def remove_file(world: World, server: str, database: str, name: str) -> list[Message]:
-    """Remove a file that was added and is empty; log files are empty, data files are not."""
+    """Remove a file that was added and is empty. Log files are empty, data files after EMPTYFILE.
+
+    Raises 5009, 5020, 5042.
+    """
     copy = statements.copy_on(world, server, database)
     _check_writer(copy)
     file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)
@@ -266,7 +284,7 @@ def remove_file(world: World, server: str, database: str, name: str) -> list[Mes
         raise SqlError(5009)
     if file.key not in {f.name for f in copy.extra_files}:
         raise SqlError(5020)
-    if not file.log:
+    if not file.log and not file.emptied:
         raise SqlError(5042, "file", name)
     world.update_copy(
         (server, copy.database),
@@ -275,7 +293,7 @@ def remove_file(world: World, server: str, database: str, name: str) -> list[Mes
         file_paths=tuple(one for one in copy.file_paths if one.file != file.key),
     )
     groups.policy(world.copies[(server, copy.database)]).catalog_changed(world, (server, copy.database))
-    return []
+    return [statements.inform(5044, "file", name)]
 
 
 LOG_FILE_MAX_KB: Final = 2.0 * 1024**3

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from engine.constants import RECOVERY_LOG_KB
 from engine.localization import say
-from engine.messages import Message, SqlError
+from engine.messages import Message, SqlError, fill_message
 from engine.model import DatabaseCopy, DbState, Fault, Key, World
 from engine.protocol import causes, commits, errorlog, groups, lineage, service, serving, snapshots, streams
 
@@ -80,6 +80,11 @@ def _recovered(world: World, server: str, database: str) -> Outcome:
     open_restored(world, (server, database))
     text = "RESTORE DATABASE successfully processed 0 pages in 1.5 seconds (0.000 MB/sec)."
     return [Message(3014, 0, 1, 0, text)]
+
+
+def inform(number: int, *arguments: object) -> Message:
+    """Return message *number* as information."""
+    return Message(number, 0, 1, 0, fill_message(number, *arguments)[1])
 
 
 def open_restored(world: World, key: Key) -> None:

@@ -519,7 +519,7 @@ def _kill(machine: Machine, statement: s.Kill) -> None:
     if 0 < spid <= 50:
         raise SqlError(6107)
     if not 0 < spid <= SESSIONS_MAX:
-        raise SqlError(6101, spid, 1, SESSIONS_MAX)
+        raise SqlError(6101, spid)
     window = next((name for name, session in machine.context.sessions() if session.spid == spid), None)
     if window is None:
         if not connections.kill(machine.world, machine.session.server, spid):

@@ -32,7 +32,7 @@ from engine.tsql.batches.data import (
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s
 from engine.tsql.language.script import ScriptBatch
-from engine.tsql.query.plans import BindingContext, QueryPlan, UnsimulatedFeatureError
+from engine.tsql.query.plans import BindingContext, QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.settings import SessionSettings, settings_of
 from engine.tsql.scalars.types import SqlType, check_conversion, type_of
 from engine.tsql.scalars.values import Scalar, convert, format_value, to_text
@@ -150,12 +150,14 @@ class SubmissionOutput:
         state: int = 0,
         line: int = 0,
         rows: int | None = None,
+        procedure: str = "",
     ) -> None:
-        """Append a message."""
+        """Append a message, raised in *procedure* or in the running one."""
         self.run = replace(self.run, said=self.run.said + len(text))
         room = self.run.said <= SAID_MAX
         if room and len(self.messages) + len(self.results) < OUTPUT_MAX:
-            called = next((scope.procedure for scope in reversed(self.scopes) if scope.procedure), "")
+            running = (scope.procedure for scope in reversed(self.scopes) if scope.procedure)
+            called = procedure or next(running, "")
             said = Message(
                 number, severity, state, line, text, self.session.server, self._lines_above, rows, called
             )
@@ -284,9 +286,11 @@ class Machine(SubmissionOutput):
         self.capture = ""
         """INSERT … EXEC of a procedure: table that receives its rows."""
         self.changing = ""
+        """The table that the running UPDATE or DELETE changes."""
         self.chained = False
         """The rows of a view are computed: its owner's permissions count."""
-        """The table that the running UPDATE or DELETE changes."""
+        self.used_identity: tuple[TableRef, Table] | None = None
+        """Table of a failed INSERT after the identity values that it has used."""
         self.touched: list[tuple[str, Row | None, Row | None]] = []
         """Rows of the last change of a table: action, row before, row after."""
         self.pseudo: dict[str, Table] = {}

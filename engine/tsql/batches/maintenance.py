@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.mirroring import pages
-from engine.protocol import errorlog, groups, logspace, startup
+from engine.protocol import errorlog, groups, logspace, startup, volumes
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import access, ledger, locks, sources, tables
 from engine.tsql.batches.machine import Machine
@@ -221,19 +221,40 @@ def _opentran(machine: Machine, arguments: Arguments) -> None:
 
 
 def _shrinkfile(machine: Machine, arguments: Arguments) -> None:
+    """Execute SHRINKFILE (file, size in MB) for the log, or (file, EMPTYFILE) for an added data file.
+
+    Raises 8985 for an unknown file, 2555 for the first data file [DOC: DBCC SHRINKFILE].
+    """
     database = machine.context.open_database(machine.session.database)
     copy = machine.context.copy_named(database)
     if copy is None or not arguments:
         raise UnsimulatedFeatureError("DBCC SHRINKFILE outside user databases")
-    file = to_text(arguments[0]).lower()
-    if file not in (f"{copy.database}_log".lower(), "2"):
-        raise UnsimulatedFeatureError("DBCC SHRINKFILE of files other than the log")
-    target_mb = (
-        float(to_number(arguments[1])) if len(arguments) > 1 and not isinstance(arguments[1], str) else 0.0
-    )
-    machine.say_messages(
-        logspace.shrink(machine.world, machine.session.server, copy.database, target_mb * 1024.0)
-    )
+    name, target = to_text(arguments[0]), arguments[1] if len(arguments) > 1 else 0
+    numbered = list(enumerate(volumes.files_of(copy), 1))
+    found = next(((at, f) for at, f in numbered if name.lower() in (f.name.lower(), str(at))), None)
+    if found is None:
+        raise SqlError(8985, name, copy.database)
+    place, file = found
+    world, server = machine.world, machine.session.server
+    target_kb = 0.0 if isinstance(target, str) else float(to_number(target)) * 1024.0
+    if target == "EMPTYFILE" and not file.log:
+        logspace.empty_file(world, server, copy.database, file.name)
+        used_kb, least_kb = 0.0, file.size_kb
+    elif place == 2:
+        machine.say_messages(logspace.shrink(world, server, copy.database, target_kb))
+        used_kb = least_kb = logspace.SHRUNK_MIN_KB
+    else:
+        raise UnsimulatedFeatureError("DBCC SHRINKFILE of data files other than EMPTYFILE")
+    left = volumes.files_of(world.copies[(server, copy.database)])[place - 1].size_kb
+    if place == 2 and left - max(target_kb, least_kb) > logspace.SMALL_KB:
+        machine.say_number(9008, place, file.name)
+    pages = [int(kb / 8) for kb in (left, min(least_kb, left), left if file.log else used_kb, used_kb)]
+    machine.add_result(SHRUNK, [(machine.context.database_id(copy.database), place, *pages)])
+    machine.say_rows(1)
+
+
+SHRUNK: Final = ("DbId", "FileId", "CurrentSize", "MinimumSize", "UsedPages", "EstimatedPages")
+"""Columns of the result of DBCC SHRINKFILE. Documented [DOC: DBCC SHRINKFILE]."""
 
 
 def _errorlog(machine: Machine, arguments: Arguments) -> None:

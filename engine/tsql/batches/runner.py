@@ -253,6 +253,9 @@ class Runner(Machine):
             self.poll("log")
         except SqlError as problem:
             self.context.writes = before
+            if self.used_identity is not None:
+                sources.store_table(self, *self.used_identity)
+                self.used_identity = None
             if problem.number:
                 self.fail(problem)
             else:
@@ -297,8 +300,8 @@ class Runner(Machine):
             self._guard(lambda: self._hand_down(done))
         before, now = done.outside.transactions if done.outside else 0, self.session.transactions
         if self.scopes and before != now:
-            for error in self.errors(SqlError(266, before, now), self.line):
-                self.append_message(error.text, error.number, error.severity, error.state, error.line)
+            for error in self.errors(SqlError(266, before, now, state=2), 0 if done.procedure else self.line):
+                self.append_message(error.text, 266, error.severity, 2, error.line, procedure=done.procedure)
             self.note(error=266)
 
     def _hand_down(self, finished_scope: Scope) -> None:

@@ -300,7 +300,7 @@ def qualify_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> No
         )
     if problem.number == 8152 and problem.parameters and machine.context.reports_truncated_value:
         where = "tempdb" if ref.parts[-1].startswith("#") else machine.session.database
-        problem.number = 2628
+        problem.number, problem.state = 2628, 1
         problem.parameters = (f"{where}.{objects.format_qualified_name(ref.parts)}", *problem.parameters)
     if problem.number == 515 and not ref.parts[-1].startswith(("#", "@")):
         column, name, verb = problem.parameters
@@ -318,13 +318,14 @@ def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Ro
     before = table(machine, ref)
     require_permission(machine, ref, "INSERT")
     own = dict(machine.session.options).get("IDENTITY_INSERT", "").lower() == ref.parts[-1].lower()
+    start = tables.restore_identity(before, machine.context.server)
     try:
-        start = tables.restore_identity(before, machine.context.server)
         after, identity = tables.insert(ref.parts[-1], start, columns, rows, machine.evaluate, own)
         if not ref.parts[-1].startswith(("#", "@")):
             after = tables.cache_identity(after, start.next_identity, identity, machine.context.server)
         after = constraints.enforce_constraints(machine, ref, before, after, "INSERT")
     except SqlError as problem:
+        machine.used_identity = _use_identity(ref, start, columns, len(rows), problem.number)
         qualify_table_name(machine, ref, problem)
         if problem.number in (2601, 2627) and not ref.parts[-1].startswith(
             ("#", "@")
@@ -337,6 +338,21 @@ def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Ro
     if identity is not None:
         machine.note(identity=identity)
     return len(after.rows) - len(before.rows)
+
+
+def _use_identity(
+    ref: TableRef, start: Table, columns: tuple[str, ...], rows: int, number: int
+) -> tuple[TableRef, Table] | None:
+    """Return the table after the identity values of an INSERT that a constraint refused.
+
+    Failed statements use up their values [DOC: IDENTITY property, Remarks].
+    """
+    identity = next((column for column in start.columns if column.identity is not None), None)
+    if number not in (515, 547, 2601, 2627) or identity is None or identity.identity is None:
+        return None
+    if identity.name.lower() in {name.lower() for name in columns}:
+        return None
+    return ref, replace(start, next_identity=start.next_identity + identity.identity[1] * rows)
 
 
 def create_table(machine: Machine, ref: TableRef, new_table: Table) -> None:

@@ -148,9 +148,11 @@ def _find_positions(table: Table, named: tuple[str, ...]) -> list[int]:
     for name in named:
         if name.lower() not in known:
             raise SqlError(207, name)
-    if len({name.lower() for name in named}) < len(named):
-        raise SqlError(264, named[0])
-    return [known[name.lower()] for name in named]
+    places = [known[name.lower()] for name in named]
+    for at, place in enumerate(places):
+        if place in places[:at]:
+            raise SqlError(264, named[at])
+    return places
 
 
 def find_insert_positions(table: Table, count: int) -> list[int]:

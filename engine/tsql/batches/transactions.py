@@ -107,19 +107,30 @@ def _roll_back_to(machine: Machine, name: str) -> None:
         raise SqlError(3931)
     point = session.savepoints[places[-1]][1]
     machine.context.writes = dict(point.writes)
-    machine.note(tables=point.tables, savepoints=session.savepoints[: places[-1] + 1])
+    machine.note(tables=_undo_tables(machine, point.tables), savepoints=session.savepoints[: places[-1] + 1])
 
 
 def roll_back(machine: Machine) -> None:
     """Roll back the whole transaction, with all nesting."""
     undo = machine.session.undo
     if undo is not None:
-        machine.note(tables=undo.tables)
+        machine.note(tables=_undo_tables(machine, undo.tables))
     written, machine.context.writes, machine.context.logs = machine.context.writes, {}, {}
     machine.note(transactions=0, undo=None, savepoints=(), doomed=False, writes=(), logs=())
     _release_locks(machine)
     machine.context.writes = _collect_used_identities(machine, written)
     _hold_log(machine)
+
+
+def _undo_tables(machine: Machine, tables: tuple[tuple[str, Table], ...]) -> tuple[tuple[str, Table], ...]:
+    """Return temp tables with earlier rows, and the identity values that the rolled-back statements have used."""
+    current = dict(machine.session.tables)
+    return tuple(
+        (name, replace(table, next_identity=current[name].next_identity))
+        if name in current and current[name].columns == table.columns
+        else (name, table)
+        for name, table in tables
+    )
 
 
 def _collect_used_identities(machine: Machine, edits: dict[Place, object]) -> dict[Place, object]:

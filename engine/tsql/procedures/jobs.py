@@ -310,7 +310,7 @@ def _add_server(call: ProcedureCall) -> None:
     """Target the job at the server itself. Raise 14269 if it already is."""
     name = job_named(call)
     if _is_targeted(call, name):
-        raise SqlError(14269, "Job", name, call.server)
+        raise SqlError(14269, name, call.server)
     ledger.change(call.world, call.server, "sysjobs", lambda row: row["job"] == name, targeted=1)
 
 

@@ -209,6 +209,7 @@ class QueryBinder(Grouping):
             for columns in known:
                 kind = common(kind, columns[place][1])
             kinds.append(kind)
+        _check_collations(tree, members)
         for member, columns in zip(members, known, strict=True):
             _convert_projections(member, columns, kinds)
         result = tuple((name, kind) for (name, _), kind in zip(known[0], kinds, strict=True))
@@ -575,13 +576,26 @@ def refuse_order(node: exp.Expr) -> None:
         raise SqlError(1033)
 
 
-def _convert_projections(member: exp.Expr, columns: Columns, kinds: Sequence[Kind]) -> None:
-    """Have the columns of one side of a UNION converted to the type of the whole."""
+def _check_collations(tree: exp.SetOperation, members: Sequence[exp.Expr]) -> None:
+    """Raise 468 if two sides of a UNION, EXCEPT or INTERSECT name different collations for a column."""
+    name = type(tree).__name__.upper() + (" ALL" if not tree.args.get("distinct", True) else "")
+    lists = [_own_projections(member) for member in members]
+    for values in zip(*lists, strict=False):
+        conversions.check_collations(name, *values)
+
+
+def _own_projections(member: exp.Expr) -> list[exp.Expr]:
+    """Return the projections of one side of a UNION; none if it is no plain SELECT or has a star."""
     while isinstance(member, exp.Subquery):
         member = member.this
-    if not isinstance(member, exp.Select) or len(member.expressions) != len(columns):
+    plain = isinstance(member, exp.Select) and not any(item.is_star for item in member.expressions)
+    return list(member.expressions) if plain else []
+
+
+def _convert_projections(member: exp.Expr, columns: Columns, kinds: Sequence[Kind]) -> None:
+    """Have the columns of one side of a UNION converted to the type of the whole."""
+    projections = _own_projections(member)
+    if len(projections) != len(columns):
         return
-    if any(projection.is_star for projection in member.expressions):
-        return
-    for projection, (_, source), target in zip(list(member.expressions), columns, kinds, strict=True):
+    for projection, (_, source), target in zip(projections, columns, kinds, strict=True):
         convert_to(value_of(projection), source, target)

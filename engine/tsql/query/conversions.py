@@ -65,6 +65,30 @@ MADE: Final = "made"
 """Metadata key of an inserted call that the query's text does not contain."""
 
 
+def check_collations(operation: str, *values: exp.Expr) -> None:
+    """Raise 468 for two texts with different explicit collations [DOC: collation precedence]."""
+    named = [name for name in map(_explicit_collation, values) if name]
+    for other in named[1:]:
+        if other.lower() != named[0].lower():
+            raise SqlError(468, named[0], other, operation)
+
+
+def _explicit_collation(node: exp.Expr) -> str:
+    """Return the collation that COLLATE gives to the expression or to a part of a concatenation, or ""."""
+    while True:
+        if isinstance(node, exp.Collate):
+            name = str(node.expression.name)
+            return "" if name.upper() in OWN_COLLATIONS else name
+        if isinstance(node, exp.Add) and (found := _explicit_collation(node.expression)):
+            return found
+        if not isinstance(node, exp.Add | exp.Paren | exp.Alias):
+            return ""
+        node = node.this
+
+
+OWN_COLLATIONS: Final = frozenset({"DATABASE_DEFAULT", "CATALOG_DEFAULT"})
+
+
 def wrap_in_call(
     node: exp.Expr, name: str, *before: exp.Expr, trailing_arguments: Sequence[exp.Expr] = ()
 ) -> exp.Expr:

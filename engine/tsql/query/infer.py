@@ -133,6 +133,8 @@ def _infer_arithmetic(binder: Binder, node: exp.Expr) -> Kind:
         chain.append(chain[-1].this)
     kind = binder.expr(chain[-1].this)
     for part in reversed(chain):
+        if isinstance(part, exp.Add):
+            conversions.check_collations("add", part.this, part.expression)
         kind = _infer_operation(
             part, kind, binder.expr(part.args["expression"]), binder.names.settings.concat_null
         )
@@ -180,18 +182,6 @@ def _infer_inverse(binder: Binder, node: exp.Expr) -> Kind:
     return kind
 
 
-def _check_collations(operation: str, left: exp.Expr, *others: exp.Expr) -> None:
-    """Raise 468 for two texts with different explicit collations [DOC: collation precedence]."""
-    for right in others:
-        names = [
-            str(side.expression.name)
-            for side in (left, right)
-            if isinstance(side, exp.Collate) and side.expression.name.upper() not in _OWN_COLLATIONS
-        ]
-        if len(names) == 2 and names[0].lower() != names[1].lower():
-            raise SqlError(468, *names, operation)
-
-
 def _infer_comparison(binder: Binder, node: exp.Expr) -> Kind:
     left, right = node.this, node.args.get("expression")
     if not isinstance(left, exp.Expr) or not isinstance(right, exp.Expr):
@@ -202,7 +192,7 @@ def _infer_comparison(binder: Binder, node: exp.Expr) -> Kind:
         return BIT
     if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
         return binder.parts(node)
-    _check_collations(_COMPARED.get(type(node), "equal to"), left, right)
+    conversions.check_collations(_COMPARED.get(type(node), "equal to"), left, right)
     a, b = binder.expr(left), binder.expr(right)
     left, right = node.this, node.args["expression"]
     target = common(a, b)
@@ -246,7 +236,7 @@ def _infer_in(binder: Binder, node: exp.Expr) -> Kind:
         if other is not None and kind is not None:
             binder.convert_column(query, other, common(kind, other))
         return BIT
-    _check_collations("equal to", node.this, *node.expressions)
+    conversions.check_collations("equal to", node.this, *node.expressions)
     kinds = [binder.expr(value) for value in list(node.expressions)]
     target = kind
     for other in kinds:
@@ -269,7 +259,7 @@ def _infer_between(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
-    _check_collations("like", node.this, node.args["expression"])
+    conversions.check_collations("like", node.this, node.args["expression"])
     kinds = [binder.expr(node.args[side]) for side in ("this", "expression")]
     for side, kind in zip(("this", "expression"), kinds, strict=True):
         as_text(binder, node.args[side], kind)
@@ -528,12 +518,14 @@ def _infer_dot(binder: Binder, node: exp.Expr) -> Kind:
 
 def _infer_collate(binder: Binder, node: exp.Expr) -> Kind:
     name = str(node.expression.name)
-    if name.upper() not in _OWN_COLLATIONS and _COLLATION.fullmatch(name) is None:
+    if name.upper() not in conversions.OWN_COLLATIONS and _COLLATION.fullmatch(name) is None:
         raise SqlError(448, name)
+    if isinstance(node.this, exp.Add):  # sqlglot reads a + b COLLATE c as (a + b) COLLATE c
+        last = exp.Collate(this=node.this.expression, expression=node.expression)
+        return binder.expr(node.replace(exp.Add(this=node.this.this, expression=last)))
     return binder.expr(node.this)
 
 
-_OWN_COLLATIONS: Final = frozenset({"DATABASE_DEFAULT", "CATALOG_DEFAULT"})
 _COLLATION: Final = re.compile(
     r"\w{2,60}_(?:BIN2?|C[IS]_A[IS](?:_KS)?(?:_WS)?(?:_SC)?(?:_VSS)?(?:_UTF8)?)", re.IGNORECASE
 )

@@ -145,6 +145,15 @@ RECURSION: Final = f"{CALL}recursion"
 """Function called once per row of a recursive part (recursion.py)."""
 
 
+def _remove_counters(names: Iterable[str]) -> tuple[str, ...]:
+    """Return column names without the `:1` that SQLite appends to a repeated name of a derived table."""
+    found: list[str] = []
+    for name in names:
+        base, colon, number = name.rpartition(":")
+        found.append(base if colon and number.isdigit() and base in found else name)
+    return tuple(found)
+
+
 class ScratchDatabase:
     """Connection for the statements of one slice of work. Call close() at the end."""
 
@@ -292,7 +301,7 @@ class ScratchDatabase:
                 text = f"SELECT * FROM ({plan.sql}) LIMIT {limit}"
                 with closing(self._connection.execute(text, parameters)) as cursor:
                     rows = cursor.fetchall()
-                    return tuple(column[0] for column in cursor.description or ()), rows
+                    return _remove_counters(column[0] for column in cursor.description or ()), rows
             except (sqlite3.Error, OverflowError):
                 continue
         return (), []

@@ -327,7 +327,7 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
         for place, at in defaulted:
             source.expressions[place].expressions[at].replace(exp.Null())
         if len(source.expressions) > VALUES_MAX:
-            raise SqlError(10738)
+            raise SqlError(10738, 1000)
         source = convert_insert_values(source)
     with_ = tree.args.get("with_")
     if with_ is not None:

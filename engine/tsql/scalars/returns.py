@@ -158,7 +158,9 @@ def _power(types: Types) -> SqlType | None:
 
 
 def _dateadd(types: Types) -> SqlType | None:
-    kind = types[2] if len(types) > 2 else None
+    count, kind = types[1:3] if len(types) > 2 else (None, None)
+    if count is not None and (count.is_text or count.is_moment or count == GUID):
+        raise SqlError(8116, count.name, 2, "dateadd")
     if kind is None:
         return None
     return kind if kind.is_moment else DATETIME
