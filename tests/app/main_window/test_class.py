@@ -12,25 +12,25 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app import settings
 from app.classroom import class_files, console
 from app.classroom.acts import LogEntry
 from app.classroom.code import invitation
-from app.classroom.link import HostLink
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import SeatLog, read_handout
 from app.classroom.seat_phase import SeatEvent, SeatPhase, next_phase
-from app.classroom.server_messages import ObservedRun, PaceState, ShownRun
+from app.classroom.server_messages import PaceState, ShownRun
 from app.classroom.verdict import verdict
 from app.learning.reflection import Reflection
 from app.main_window import class_offers
 from app.main_window.assembly import Assembly
 from app.main_window.classes import Classes
-from app.main_window.window_seat import WindowSeat
+from app.main_window.window_seat import LISTEN_MS, WindowSeat
 from app.settings import WindowSettings
-from app.views.classroom import ClassBoard, StartClass
+from app.views.classroom import StartClass
 from app.views.debrief.reflection import ReflectionForm
 from app.views.topology import Topology
 from tests.app.main_window.conftest import Hands
@@ -39,6 +39,7 @@ from tests.class_process import HostProcess, Stranger, join, run_host
 from tests.forked import run
 from tests.hostile import window_kills
 from tests.open_window import OpenWindow
+from tests.scripted_host import run_scripted_host
 
 WAIT_MS = 30_000
 
@@ -74,84 +75,79 @@ def record_of(host: HostProcess) -> ClassRecord:
     return ClassRecord(str(host.database), new=False)
 
 
-def test_a_seat_plays_freezes_and_is_judged_by_the_host(
-    hands: Hands, qtbot: QtBot, host: HostProcess
-) -> None:
-    window = hands.window
-    classes = classes_of(window)
-    classes.join(host.code, "Ann")
-    seat = classes.seat
-    assert seat is not None
-    qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
-    assert window.session.running
-    assert "in the class" in window.run_facts.text()
-    assert window.scenario is not None
-    assert not window.scenario.solution, "an exam gives no solution to a seat"
-    hands.wait(5.0)
-    window.do("sql SERVER_A SELECT 1")
-    seat._handle_message(
-        PaceState(kind="state", state="frozen", until=None, clock=None, break_s=None, hosts=[])
-    )
-    tick = hands.drill.tick
-    window.session.play()
-    window.session.on_frame(100.0)
-    assert hands.drill.tick == tick, "a frozen seat does not go on"
-    seat._handle_message(
-        {"kind": "instruction", "number": 99, "what": "message", "tick": None, "text": "well done"}
-    )
-    seat._carry_out()
-    assert "Instructor: well done" in window.notice.text
-    seat._handle_message(
-        PaceState(kind="state", state="running", until=tick, clock=None, break_s=None, hosts=[])
-    )
-    seat._apply_limit()
-    assert not window.session.running, "the run has come to its limit"
-    seat._handle_message(
-        PaceState(kind="state", state="running", until=None, clock=None, break_s=None, hosts=[])
-    )
-    seat._apply_limit()
-    assert window.session.running
-    classes.stop()
+def attend(hands: Hands, qtbot: QtBot, code: str, name: str = "Ann") -> Classes:
+    """Join the class and wait until its run is on the desk."""
+    classes = classes_of(hands.window)
+    classes.join(code, name)
+    qtbot.waitUntil(lambda: hands.window.session.live is not None, timeout=WAIT_MS)
+    return classes
 
 
-def test_seat_follows_a_led_replay_and_continues_where_it_was(
-    hands: Hands, qtbot: QtBot, host: HostProcess
-) -> None:
-    window = hands.window
-    classes = classes_of(window)
-    classes.join(host.code, "Lee")
-    seat = classes.seat
-    assert seat is not None
-    qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
-    hands.wait(5.0)
-    tick, history = hands.drill.tick, window.session.history
-    acts = [LogEntry(1, 100, "power-off SERVER_A", "", 0), LogEntry(2, 2000, "", "", 0)]
-    other: ShownRun = {"seat": 2, "name": "Bob", "acts": [LogEntry(1, 2500, "", "", 0)]}
-    seat._handle_message(
-        {"kind": "shown", "name": "Ann", "seat": 1, "acts": acts, "other": other, "tick": 1500}
-    )
-    replay = seat.replay
-    assert replay is not None
-    assert replay.isVisible()
-    assert [pane.title.text() for pane in replay.pair.panes] == ["Seat 1, Ann", "Seat 2, Bob"]
-    assert "SERVER_A" in replay.pair.panes[0].commands.toPlainText()
-    assert "0:15" in replay.time.text()
-    seat._handle_message({"kind": "shown_at", "tick": 50})
-    assert replay.pair.panes[0].commands.toPlainText() == ""
-    assert window.session.history is history, "the desk shows the own run"
-    window.session.play()
-    window.session.on_frame(100.0)
-    assert (hands.drill.tick, window.session.running) == (tick, False), "the own run waits"
-    assert seat._attendance.link.frozen
-    seat._handle_message({"kind": "shown", "name": None, "acts": []})
-    assert seat.replay is None
-    assert window.session.running
-    assert not seat._attendance.link.frozen
-    window.session.pause()
-    for message in ({"name": "Ann", "acts": acts}, {"name": None, "acts": []}):  # of an older host
-        seat._handle_message({"kind": "shown", **message})
-    assert not window.session.running, "whoever has paused finds it paused"
-    classes.stop()
+def pace(state: str, until: int | None = None) -> PaceState:
+    return PaceState(kind="state", state=state, until=until, clock=None, break_s=None, hosts=[])
+
+
+def test_a_seat_freezes_stops_at_a_limit_and_shows_messages(hands: Hands, qtbot: QtBot) -> None:
+    window, session = hands.window, hands.window.session
+    with run_scripted_host("planned-failover", "exam") as host:
+        classes = attend(hands, qtbot, host.code)
+        assert session.running
+        assert "in the class" in window.run_facts.text()
+        assert window.scenario is not None
+        assert not window.scenario.solution, "an exam gives no solution to a seat"
+        hands.wait(5.0)
+        window.do("sql SERVER_A SELECT 1")
+        host.say(pace("frozen"))
+        qtbot.waitUntil(lambda: "frozen" in window.run_facts.text(), timeout=WAIT_MS)
+        tick = hands.drill.tick
+        session.play()
+        session.on_frame(100.0)
+        assert hands.drill.tick == tick, "a frozen seat does not go on"
+        message = {"kind": "instruction", "number": 99, "what": "message", "tick": None, "text": "well done"}
+        host.say(message)
+        qtbot.waitUntil(lambda: "Instructor: well done" in window.notice.text, timeout=WAIT_MS)
+        host.say(pace("running", until=tick))
+        qtbot.waitUntil(lambda: "stopped your run here" in window.notice.text, timeout=WAIT_MS)
+        assert not session.running, "the run has come to its limit"
+        host.say(pace("running"))
+        qtbot.waitUntil(lambda: session.running, timeout=WAIT_MS)
+        classes.stop()
+
+
+def test_seat_follows_a_led_replay_and_continues_where_it_was(hands: Hands, qtbot: QtBot) -> None:
+    session = hands.window.session
+    with run_scripted_host("planned-failover", "practice") as host:
+        classes = attend(hands, qtbot, host.code, "Lee")
+        seat = require(classes.seat)
+        hands.wait(5.0)
+        tick, history = hands.drill.tick, session.history
+        acts = [LogEntry(1, 100, "power-off SERVER_A", "", 0), LogEntry(2, 2000, "", "", 0)]
+        other: ShownRun = {"seat": 2, "name": "Bob", "acts": [LogEntry(1, 2500, "", "", 0)]}
+        host.say({"kind": "shown", "name": "Ann", "seat": 1, "acts": acts, "other": other, "tick": 1500})
+        qtbot.waitUntil(lambda: seat.replay is not None, timeout=WAIT_MS)
+        replay = require(seat.replay)
+        assert replay.isVisible()
+        assert [pane.title.text() for pane in replay.pair.panes] == ["Seat 1, Ann", "Seat 2, Bob"]
+        assert "SERVER_A" in replay.pair.panes[0].commands.toPlainText()
+        assert "0:15" in replay.time.text()
+        host.say({"kind": "shown_at", "tick": 50})
+        qtbot.waitUntil(lambda: not replay.pair.panes[0].commands.toPlainText(), timeout=WAIT_MS)
+        assert session.history is history, "the desk shows the own run"
+        session.play()
+        session.on_frame(100.0)
+        assert (hands.drill.tick, session.running) == (tick, False), "the own run waits"
+        qtbot.waitUntil(lambda: bool(host.status["frozen"]), timeout=WAIT_MS)
+        host.say({"kind": "shown", "name": None, "acts": []})
+        qtbot.waitUntil(lambda: seat.replay is None, timeout=WAIT_MS)
+        assert session.running
+        qtbot.waitUntil(lambda: not host.status["frozen"], timeout=WAIT_MS)
+        session.pause()
+        host.say({"kind": "shown", "name": "Ann", "acts": acts})  # of an older host
+        qtbot.waitUntil(lambda: seat.replay is not None, timeout=WAIT_MS)
+        host.say({"kind": "shown", "name": None, "acts": []})
+        qtbot.waitUntil(lambda: seat.replay is None, timeout=WAIT_MS)
+        assert not session.running, "whoever has paused finds it paused"
+        classes.stop()
 
 
 def test_late_comer_in_a_window_gets_prepared_events_at_their_own_times(
@@ -171,16 +167,12 @@ def test_late_comer_in_a_window_gets_prepared_events_at_their_own_times(
         classes.join(host.code, "Una")
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
         hands.search()
-        seat = classes.seat
-        assert seat is not None
         hands.wait(1.0)
         assert "the boss calls" in window.notice.text
         assert [(item.tick, item.line_without_time) for item in hands.drill.journal] == [
             (800, "power-off SERVER_W")
         ]
-        qtbot.waitUntil(
-            partial(_is_acknowledged, seat._attendance.link, seat._attendance._seat_log), timeout=WAIT_MS
-        )
+        qtbot.waitUntil(partial(is_recorded, host, "Una", "power-off SERVER_W"), timeout=WAIT_MS)
         classes.stop()
         record = record_of(host)
         log = record.acts(2)
@@ -189,110 +181,112 @@ def test_late_comer_in_a_window_gets_prepared_events_at_their_own_times(
     assert verdict(hands.drill.scenario, hands.drill.seed, "practice", log)["parted_t_s"] is None
 
 
-def _is_acknowledged(link: HostLink, seat_log: SeatLog) -> bool:
-    return link.acknowledged == len(seat_log.acts)
+def is_recorded(host: HostProcess, name: str, line: str) -> bool:
+    """Return whether the record of the class holds *line* of the seat *name*."""
+    record = record_of(host)
+    lines = [act.line for seat in record.seats() if seat.name == name for act in record.acts(seat.id)]
+    record.close()
+    return line in lines
 
 
-def test_a_killed_seat_that_rejoins_is_recorded(
+def test_a_seat_that_rejoins_is_recorded(
     hands: Hands, qtbot: QtBot, host: HostProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run is played again over many frames, and the timer of the seat runs meanwhile."""
+    """The run is played again over many frames, and the seat listens meanwhile."""
     window = hands.window
     classes = classes_of(window)
     monkeypatch.setattr(window.session.host, "at_once_s", 0.0)
-    for turn in range(6):
+    for turn in range(3):
         classes.join(host.code, "Kim")
-        seat = classes.seat
-        assert seat is not None
         qtbot.waitUntil(lambda: window.session.loading or window.session.live is not None, timeout=WAIT_MS)
-        for _ in range(3):
-            seat._process_messages()  # as the timer does it
+        qtbot.wait(3 * LISTEN_MS)
         hands.search()
-        seat._process_messages()
-        assert seat._timer.isActive()
+        qtbot.wait(2 * LISTEN_MS)
         assert "in the class" in window.run_facts.text()
-        before = len(seat._attendance._seat_log.acts)
         hands.wait(20.0)
         window.do(f"note turn {turn}")
-        assert len(seat._attendance._seat_log.acts) > before
-        assert seat._attendance._seat_log.acts[-1].line == f"note turn {turn}"
-        link, seat_log = seat._attendance.link, seat._attendance._seat_log
-        qtbot.waitUntil(partial(_is_acknowledged, link, seat_log), timeout=WAIT_MS)
-        seat._timer.stop()  # a kill: nothing is said
-        link.end()
-        seat_log.close()
-        classes.seat = None
+        qtbot.waitUntil(partial(is_recorded, host, "Kim", f"note turn {turn}"), timeout=WAIT_MS)
+        classes.stop()
         window.navigation.show_home()
         window.session.close()
     record = record_of(host)
     (kim,) = [one.id for one in record.seats() if one.name == "Kim"]
     notes = [act.line for act in record.acts(kim) if act.line]
     record.close()
-    assert notes == [f"note turn {turn}" for turn in range(6)]
+    assert notes == [f"note turn {turn}" for turn in range(3)]
 
 
-def test_a_seat_never_plays_unrecorded(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
+def test_a_seat_never_plays_unrecorded(hands: Hands, qtbot: QtBot) -> None:
     window = hands.window
-    classes = classes_of(window)
-    classes.join(host.code, "Lou")
-    qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
-    seat = classes.seat
-    assert seat is not None
-    hands.wait(1.0)
-    seat._attendance.end()
-    tick = hands.drill.tick
-    window.session.do("note nobody hears this")
-    assert "no longer recorded" in window.notice.text
-    window.session.play()
-    for _ in range(40):
-        window.session.on_frame(1000.0)
-    assert not window.session.running
-    assert hands.drill.tick < tick + 3000
+    with run_scripted_host("planned-failover", "exam") as host:
+        classes = attend(hands, qtbot, host.code, "Lou")
+        hands.wait(1.0)
+        host.say({"kind": "refused", "text": "the seat is gone"})
+        qtbot.waitUntil(lambda: "the seat is gone" in window.notice.text, timeout=WAIT_MS)
+        tick = hands.drill.tick
+        window.session.do("note nobody hears this")
+        assert "no longer recorded" in window.notice.text
+        window.session.play()
+        for _ in range(40):
+            window.session.on_frame(1000.0)
+        assert not window.session.running
+        assert hands.drill.tick < tick + 3000
+        classes.stop()
+
+
+def test_a_seat_that_opens_another_run_leaves_the_class(
+    hands: Hands, qtbot: QtBot, host: HostProcess
+) -> None:
+    window = hands.window
+    classes = attend(hands, qtbot, host.code, "Lou")
     window.navigation.show_home()
     window.session.close()
-    seat._process_messages()
-    assert "You are no longer in the class" in window.notice.text
+    qtbot.waitUntil(lambda: "You are no longer in the class" in window.notice.text, timeout=WAIT_MS)
     classes.stop()
 
 
-def test_the_status_bar_shows_the_state_of_the_seat(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
-    window = hands.window
-    classes = classes_of(window)
-    classes.join(host.code, "Eva")
-    qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
-    seat = classes.seat
-    assert seat is not None
-    assert window.run_facts.text() == "exam  ·  in the class", "a seed could be rehearsed beside the exam"
-    seat.raise_hand("Why?")
-    seat._handle_message({"kind": "attention", "looked_at": True, "held": True})
-    assert window.run_facts.text().endswith("in the class  ·  hand raised  ·  watched  ·  taken over")
-    seat._handle_message({"kind": "attention", "looked_at": False, "held": False})
-    seat.raise_hand(None)
-    assert window.run_facts.text() == "exam  ·  in the class"
+def test_the_status_bar_shows_the_state_of_the_seat(hands: Hands, qtbot: QtBot) -> None:
+    facts = hands.window.run_facts
+    with run_scripted_host("planned-failover", "exam") as host:
+        classes = attend(hands, qtbot, host.code, "Eva")
+        assert facts.text() == "exam  ·  in the class", "a seed could be rehearsed beside the exam"
+        seat = require(classes.seat)
+        seat.raise_hand("Why?")
+        host.say({"kind": "attention", "looked_at": True, "held": True})
+        expected = "in the class  ·  hand raised  ·  watched  ·  taken over"
+        qtbot.waitUntil(lambda: facts.text().endswith(expected), timeout=WAIT_MS)
+        host.say({"kind": "attention", "looked_at": False, "held": False})
+        seat.raise_hand(None)
+        qtbot.waitUntil(lambda: facts.text() == "exam  ·  in the class", timeout=WAIT_MS)
+        classes.stop()
+
+
+def test_a_seat_in_an_exam_can_be_observed(
+    hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    classes = classes_of(hands.window)
+    monkeypatch.setattr("app.main_window.classes.PORT", "0")
+    classes.start("planned-failover", "exam", "127.0.0.1", False)
+    board = require(classes.board)
+    qtbot.waitUntil(lambda: "@127.0.0.1:" in board.code.text(), timeout=WAIT_MS)
+    invited = invitation(board.code.text())
+    with Stranger(invited) as seat:
+        seat.asks({**join(invited), "consent": True}, "welcome")
+        seat.says({"kind": "at", "tick": 3000, "frozen": False, "consent": True})
+        seat.asks({"kind": "acts", "acts": [[1, 3000, "note here", "", 0]]}, "acknowledged")
+        qtbot.waitUntil(lambda: board.tiles.table.rowCount() == 1, timeout=WAIT_MS)
+        board.tiles.selectRow(0)
+        look = board.of_seat["look"]
+        qtbot.waitUntil(look.isEnabled, timeout=WAIT_MS)
+        look.click()
+        qtbot.waitUntil(lambda: "live at 0:30" in board.watching.text(), timeout=WAIT_MS)
+        assert "note here" in board.watched_lines.toPlainText()
+        pictures = [view.picture() for view in board.findChildren(Topology)]
+        assert any(picture is not None and picture.spoken for picture in pictures)
+        seat.asks({"kind": "acts", "acts": [[2, 4000, "note there", "", 0]]}, "acknowledged")
+        qtbot.waitUntil(lambda: "live at 0:40" in board.watching.text(), timeout=WAIT_MS)
+        assert "note there" in board.watched_lines.toPlainText()
     classes.stop()
-
-
-def test_a_seat_in_an_exam_can_be_observed(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
-    window = hands.window
-    classes = classes_of(window)
-    record = record_of(host)
-    part = record.the_class()
-    record.close()
-    assert part is not None
-    seen = ObservedRun(
-        kind="seen", seat=1, name="Ann", scenario=part.scenario_name, text=part.scenario_text, seed=part.seed,
-        mode=part.mode, tick=3000, acts=[LogEntry(1, 2000, "note here", "", 0)],
-    )  # fmt: skip
-    classes.board = board = ClassBoard()
-    qtbot.addWidget(board)
-    board.show_code("CODE")
-    classes._show_seat_run(seen)
-    assert require(classes._shown_history).drill.tick == 3000
-    (picture,) = board.findChildren(Topology)
-    assert require(picture.picture()).spoken
-    classes._update_seat_view({"kind": "seen_more", "seat": 1, "tick": 4000, "acts": []})
-    assert require(classes._shown_history).drill.tick == 4000
-    classes.board = None
 
 
 def test_the_window_continues_with_the_next_part(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
@@ -342,17 +336,38 @@ def test_points_of_an_exam_are_shown_after_the_self_assessment(
 ) -> None:
     window = hands.window
     with finished_in_a_class_that_asks(hands, qtbot, tmp_path, "exam") as (seat, record):
-        qtbot.waitUntil(lambda: seat.form is not None and bool(seat._points), timeout=WAIT_MS)
-        assert "points" not in window.notice.text
-        assert seat.form is not None
-        (form,) = seat.form.findChildren(ReflectionForm)
+        qtbot.waitUntil(lambda: seat.form is not None, timeout=WAIT_MS)
+        (form,) = require(seat.form).findChildren(ReflectionForm)
         form.happened.setPlainText("I gave up")
         form.expected.setText("15")
-        form._answer()
-        assert "The host verified your run" in window.notice.text
+        press_show_points(form)
+        qtbot.waitUntil(lambda: "The host verified your run" in window.notice.text, timeout=WAIT_MS)
         qtbot.waitUntil(
             lambda: record.reflections() == {1: Reflection("I gave up", "", 15.0)}, timeout=WAIT_MS
         )
+
+
+def press_show_points(form: ReflectionForm) -> None:
+    (show,) = [button for button in form.findChildren(QPushButton) if button.text() == "Show the points"]
+    show.click()
+
+
+def test_points_wait_for_the_self_assessment(hands: Hands, qtbot: QtBot) -> None:
+    window = hands.window
+    with run_scripted_host("planned-failover", "exam", reflect=True) as host:
+        classes = attend(hands, qtbot, host.code)
+        hands.wait(1.0)
+        window.session.do("finish")
+        seat = require(classes.seat)
+        qtbot.waitUntil(lambda: seat.form is not None, timeout=WAIT_MS)
+        host.say({"kind": "result", "verdict": {"score": 40.0}})
+        host.say({"kind": "attention", "looked_at": True, "held": False})
+        qtbot.waitUntil(lambda: "watched" in window.run_facts.text(), timeout=WAIT_MS)
+        assert "of 100 points" not in window.notice.text
+        (form,) = require(seat.form).findChildren(ReflectionForm)
+        press_show_points(form)
+        assert "40 of 100 points" in window.notice.text
+        classes.stop()
 
 
 def test_a_practice_class_also_asks_for_the_self_assessment(
@@ -364,7 +379,7 @@ def test_a_practice_class_also_asks_for_the_self_assessment(
         assert seat.form is None, "the debrief asks"
         (form,) = window.debrief.findChildren(ReflectionForm)
         form.otherwise.setPlainText("look first")
-        form._answer()
+        press_show_points(form)
         expected = {1: Reflection("", "look first", None)}
         qtbot.waitUntil(lambda: record.reflections() == expected, timeout=WAIT_MS)
 
@@ -599,7 +614,7 @@ def test_end_for_all_opens_the_debrief_of_each_seat(hands: Hands, qtbot: QtBot, 
 
 
 def test_join_dialog_stays_open_until_the_seat_is_in_the_class(
-    hands: Hands, qtbot: QtBot, host: HostProcess
+    hands: Hands, qtbot: QtBot, host: HostProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     classes = classes_of(hands.window)
     dialog = classes.ask_to_join()
@@ -614,9 +629,7 @@ def test_join_dialog_stays_open_until_the_seat_is_in_the_class(
     dialog.code.setText(f"{code}@240.0.0.1")
     dialog.join.click()
     qtbot.waitUntil(lambda: "Connecting to 240.0.0.1:7443" in dialog.state.text(), timeout=WAIT_MS)
-    seat = classes.seat
-    assert seat is not None
-    seat._since -= 60.0
+    monkeypatch.setattr("app.main_window.window_seat.SLOW_S", 0.1)
     qtbot.waitUntil(lambda: "No answer yet" in dialog.state.text(), timeout=WAIT_MS)
     dialog.reject()
     assert classes.seat is None, "canceled"
@@ -663,19 +676,13 @@ def test_hand_is_still_raised_after_a_rejoin_and_f1_opens_the_help(
     window = hands.window
     classes = classes_of(window)
     for hand in (None, "Which server?"):
-        classes.join(fresh_host.code, "Uma")
-        seat = classes.seat
-        assert seat is not None
-        qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
-        seat._process_messages()
+        attend(hands, qtbot, fresh_host.code, "Uma")
+        seat = require(classes.seat)
         assert seat.hand == hand
         if hand is None:
             seat.raise_hand("Which server?")
             qtbot.waitUntil(lambda: _is_raised(fresh_host, "Uma"), timeout=WAIT_MS)
-        seat._timer.stop()  # a kill: nothing is said
-        seat._attendance.link.end()
-        seat._attendance._seat_log.close()
-        classes.seat = None
+        classes.stop()
         window.navigation.show_home()
         window.session.close()
     dialog = classes.ask_to_join()
