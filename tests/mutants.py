@@ -26,7 +26,7 @@ from types import CodeType
 
 ROOT = Path(__file__).parents[1]
 CHECKER = ROOT / "build" / "cosmic-ray"
-WORLD = ["tests/test_transcripts.py", "tests/engine/protocol", "tests/engine/mirroring"]
+WORLD = ["tests/engine/protocol", "tests/engine/mirroring", "tests/engine/availability/test_transcripts.py"]
 TESTS = {
     "by hand": WORLD,
     "engine/protocol": WORLD,

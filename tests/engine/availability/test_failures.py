@@ -269,6 +269,27 @@ def test_commits_wait_for_the_required_number_of_synchronized_secondaries() -> N
     assert _commits(world, 5.0) > 0
 
 
+def test_commits_do_not_wait_for_a_second_secondary_while_enough_are_synchronized() -> None:
+    world = ag_lab(version=2017)
+    group = "sql NODE_1 ALTER AVAILABILITY GROUP AG1 "
+    mode = "MODIFY REPLICA ON 'NODE_3' WITH (AVAILABILITY_MODE = SYNCHRONOUS_COMMIT)"
+    do(world, group + mode, group + "SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)")
+    run_until(world, 20)
+    do(world, "power-off NODE_3")
+    run_until(world, 60)
+    assert _commits(world, 5.0) > 0
+
+
+def test_a_role_does_not_move_to_a_replica_without_automatic_failover() -> None:
+    world = ag_lab()
+    manual = "MODIFY REPLICA ON 'NODE_2' WITH (FAILOVER_MODE = MANUAL)"
+    do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 {manual}")
+    run_until(world, 10)
+    do(world, "move-role AG1 NODE_2")
+    run_until(world, 60)
+    assert primaries(world) == ["NODE_1"]
+
+
 def _commits(world: World, seconds: float) -> float:
     """Return the number of transactions of Sales that commit on NODE_1 in the next *seconds*."""
     source = world.copies["NODE_1", "Sales"].source

@@ -13,6 +13,7 @@ from engine import model
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import ReplicaRole, SuspendReason
+from engine.protocol import streams
 from tests.engine.availability.test_intent import modify, run_statement, sql
 from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.drill.authoring.test_scenario import problems
@@ -80,6 +81,9 @@ def test_a_secondary_that_missed_a_forced_failover_follows_after_resume() -> Non
     assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
     run_until(world, world.tick / 100 + 60)
     assert world.copies["NODE_2", "Sales"].availability.suspended is None
+    run_until(world, world.tick / 100 + 60)
+    ends = [streams.end_of_log_kb(world, world.copies[node, "Sales"]) for node in ("NODE_1", "NODE_2")]
+    assert ends[0] - ends[1] < 10_000.0, "the secondary receives the log of the new primary"
 
 
 # --- basic groups ------------------------------------------------------------------------------------------

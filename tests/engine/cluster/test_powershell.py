@@ -453,6 +453,16 @@ def test_a_node_is_drained_to_the_named_target() -> None:
     assert primaries(world) == ["NODE_2"]
 
 
+@pytest.mark.parametrize(("drain", "owner"), [("", "NODE_1"), (" -Drain", "NODE_2")])
+def test_only_draining_moves_the_core_group(drain: str, owner: str) -> None:
+    world = ag_lab()
+    run_until(world, 5)
+    assert "NODE_1" in ask(world, "Get-ClusterGroup 'Cluster Group'")
+    ask(world, "Suspend-ClusterNode NODE_1" + drain)
+    run_until(world, 40)
+    assert owner in ask(world, "Get-ClusterGroup 'Cluster Group'")
+
+
 def test_an_evicted_node_that_is_down_owns_nothing_anymore() -> None:
     world = fci_lab()
     do(world, "power-off NODE_2")

@@ -1,6 +1,6 @@
 """Long random sequences of administrator input and faults: no crash, and invariants hold.
 
-Hand-written sequences are in tests/transcripts.
+Hand-written sequences are in tests/engine/mirroring/transcripts.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.model import World
 from engine.protocol import errorlog, startup
 from engine.tsql.batches import machine
-from tests.engine.worlds import DB, M, P, do, lab
+from tests.engine.worlds import DB, M, P, W, do, lab
 from tests.events import read_field
 
 
@@ -182,3 +182,34 @@ def test_the_log_backup_job_reports_its_missing_drive() -> None:
     assert [line[4].split(".")[0] for line in found] == [
         f"BACKUP failed to complete the command BACKUP LOG {DB}"
     ]
+
+
+def test_a_service_that_is_started_while_it_stops_starts_afterwards() -> None:
+    world = lab()
+    do(world, f"stop-service {P}", then_s=0.5)
+    assert world.instances[P].service.value == "stopping"
+    do(world, f"start-service {P}", then_s=60.0)
+    assert world.instances[P].service.value == "running"
+
+
+@pytest.mark.parametrize(("end", "next_value"), [("stop-service", 2), ("power-off", 1002)])
+def test_a_crash_loses_the_cached_identity_values(end: str, next_value: int) -> None:
+    world = lab(workload="none")
+    for server in world.instances:
+        world.update_instance(server, version=2014)
+    insert = "INSERT msdb.dbo.Log2 (Text) OUTPUT 'id', CAST(inserted.Id AS varchar(9)) VALUES ('x')"
+    do(world, f"sql {W} CREATE TABLE msdb.dbo.Log2 (Id int IDENTITY, Text varchar(9))", then_s=0.5)
+    do(world, f"sql {W} {insert}", then_s=0.5)
+    do(world, f"{end} {W}", then_s=20.0)
+    do(world, f"{'start-service' if end == 'stop-service' else 'power-on'} {W}", then_s=240.0)
+    done = [event for event in do(world, f"sql {W} {insert}", then_s=0.5) if event.kind == "sql_done"]
+    assert read_field(done[-1], "results")[-1]["rows"] == [["id", str(next_value)]]
+
+
+@pytest.mark.parametrize(("address", "listens"), [("127.0.0.1", True), ("10.9.9.9", False)])
+def test_an_endpoint_listens_on_addresses_of_its_own(address: str, listens: bool) -> None:
+    world = lab()
+    do(world, f"sql {W} ALTER ENDPOINT Mirroring AS TCP (LISTENER_PORT = 5022, LISTENER_IP = ({address}))")
+    do(world, f"restart-service {W}", then_s=60.0)
+    log = [text for _, text in rows(world, "EXEC sp_readerrorlog", W)]
+    assert any(f"{address} <ipv4> 5022" in text for text in log) is listens

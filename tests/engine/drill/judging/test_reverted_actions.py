@@ -42,6 +42,10 @@ def test_undone_actions_cost_points(fault: str, repair: str) -> None:
     assert item.losses[0].better
 
 
+def test_a_restart_of_the_service_is_no_unnecessary_fault() -> None:
+    assert price(play_lines((2, "restart-service SERVER_W"))) == 0.0
+
+
 def test_a_command_and_its_opposite_cost_points() -> None:
     assert price(play_lines((2, SUSPEND), (5, RESUME))) == -2.0
     assert price(play_lines((2, RESUME))) == 0.0, "it was refused or did nothing"

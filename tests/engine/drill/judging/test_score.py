@@ -173,3 +173,25 @@ def test_an_unanswered_question_about_the_state_counts_when_its_time_is_over(
     taken.do("finish")
     losses = [loss.why for loss in item(taken.score().items, "Status").losses if "no answer" in loss.why]
     assert len(losses) == counted
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (["@dba status manager Claims is SYNCHRONIZED"], "No role asked for the state."),
+        (["@manager ask-status dba Claims?"], "0 of 1 questions answered correctly and on time."),
+        (
+            ["@dba status manager Claims is SYNCHRONIZED", "@manager ask-status dba Claims?"],
+            "0 of 1 questions answered correctly and on time.",
+        ),
+    ],
+)
+def test_only_questions_count_as_status_questions(lines: list[str], why: str) -> None:
+    scenario = load_shipped_scenario("team-status-calls")
+    taken = Drill(scenario, scenario.seed, DrillMode.PRACTICE)
+    taken.advance_to(1000)
+    for line in lines:
+        taken.do(line)
+    taken.advance_to(12_000)
+    taken.do("finish")
+    assert item(taken.score().items, "Status").why.startswith(why)
