@@ -1,1 +1,1 @@
-"""Simulation of SQL Server failover: deterministic, without Qt."""
+"""Deterministic simulation of SQL Server failover, without Qt."""

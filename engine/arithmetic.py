@@ -1,8 +1,9 @@
-"""Sums, logarithms and the like with the same bits on every processor, system library and Python.
+"""Sums, logarithms and similar functions with the same bits on every processor, system library and Python.
 
-Floats are only ever added, subtracted, multiplied, divided and rooted, which IEEE 754 rounds in one way. The rest is
-computed with `decimal` on whole numbers, to more digits than a float holds, or by engine/fixed_point.py, which is
-quicker and gives the same. tests/engine/test_determinism.py keeps libm, the built-in sum and locales out of the engine.
+Floats are only added, subtracted, multiplied, divided and square-rooted; IEEE 754 fixes the rounding of
+these. `decimal` computes the rest on whole numbers with more digits than a float holds. engine/fixed_point.py
+returns the same results faster. tests/engine/test_determinism.py forbids libm, the built-in sum and locales
+in the engine.
 """
 
 from __future__ import annotations
@@ -19,14 +20,17 @@ _PI: Final = Decimal(
     "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798"
 )
 _ANGLE_MAX: Final = 1e30
-"""Maximum angle: beyond it neighboring floats are more than a turn apart, so a sine is meaningless."""
+"""Maximum angle. Beyond it, neighboring floats are more than a turn apart, so a sine is meaningless."""
 
 
 Number = TypeVar("Number", int, float)
 
 
 def total(numbers: Iterable[Number]) -> Number:
-    """Add the numbers from left to right; the built-in sum corrects its rounding from Python 3.12 on."""
+    """Add the numbers from left to right.
+
+    The built-in sum compensates rounding errors from Python 3.12 on, so it differs between versions.
+    """
     added: Number = 0
     for number in numbers:
         added += number
@@ -34,7 +38,7 @@ def total(numbers: Iterable[Number]) -> Number:
 
 
 def exact_total(numbers: Iterable[float]) -> float:
-    """Return the sum as if rounded only at the end: it does not depend on the order."""
+    """Return the sum, rounded only once at the end, so that it does not depend on the order."""
     whole, parts = 0, None
     for number in numbers:
         if isinstance(number, int):
@@ -46,7 +50,7 @@ def exact_total(numbers: Iterable[float]) -> float:
 
 
 _SMALLEST: Final = 1 << 1074
-"""Unit of fixed-point numbers: every float is a whole multiple of 1 / 2**1074."""
+"""Number of fixed-point units in 1.0: every float is a multiple of 1 / 2**1074."""
 
 
 def remainder(number: float, divisor: float) -> float:
@@ -62,7 +66,7 @@ def remainder(number: float, divisor: float) -> float:
 
 
 def spaced(low: float, high: float, count: int) -> tuple[float, ...]:
-    """Return *count* numbers from *low* to *high*, each the same multiple of the previous one."""
+    """Return *count* numbers from *low* to *high* in geometric progression."""
     inside = (low * power(high / low, place / (count - 1)) for place in range(1, count - 1))
     return (low, *inside, high)
 
@@ -189,7 +193,7 @@ def acos(x: float) -> float:
 
 
 def _reduced(x: float) -> Decimal:
-    """Return the angle within a turn. ValueError for infinity or NaN."""
+    """Return the angle reduced to one turn. ValueError for infinity or NaN."""
     if not abs(x) <= _ANGLE_MAX:
         raise ValueError("math domain error")
     wide = Context(prec=100)
@@ -209,7 +213,10 @@ def _sine(x: Decimal) -> Decimal:
 
 
 def _arc_tangent(x: Decimal) -> Decimal:
-    """Halve the angle twice, so that the series is short: atan x = 2 atan (x / (1 + sqrt(1 + x²)))."""
+    """Return the arc tangent.
+
+    The angle is halved twice, so that the series is short: atan x = 2 atan (x / (1 + sqrt(1 + x²))).
+    """
     for _ in range(3):
         root = _EXACT.sqrt(_EXACT.add(1, _EXACT.multiply(x, x)))
         x = _EXACT.divide(x, _EXACT.add(1, root))
@@ -225,7 +232,7 @@ def _arc_tangent(x: Decimal) -> Decimal:
 
 
 def _series(first_term: Decimal, following: Callable[[], Decimal]) -> Decimal:
-    """Add the terms until they change nothing."""
+    """Add the terms of a series until they no longer change the sum."""
     added = first_term
     while True:
         more = _EXACT.add(added, following())

@@ -1,4 +1,4 @@
-"""The seeded random stream, as plain data: one integer that fork, hash and compare with the world."""
+"""Seeded random numbers. The state is one integer, so it can be forked, hashed and compared with the world."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Chance:
         return cls(seed & _MASK)
 
     def fork(self) -> Chance:
-        """Return a generator that continues identically."""
+        """Return a copy that continues identically and independently."""
         return Chance(self.state)
 
     def bits(self) -> int:
@@ -40,7 +40,7 @@ class Chance:
         return low + (high - low) * ((self.bits() >> 11) / (1 << 53))
 
     def integer(self, low: int, high: int) -> int:
-        """Return a whole number, both ends included."""
+        """Return a whole number in [low, high]."""
         return low + self.bits() % (high - low + 1)
 
     def normal(self) -> float:
@@ -54,12 +54,12 @@ class Chance:
         return mean * exp(sigma * self.normal() - half_sigma2)
 
     def skip(self, count: int) -> None:
-        """Skip *count* 64-bit numbers; a uniform number takes one, a normal or lognormal one two."""
+        """Skip *count* 64-bit numbers. A uniform number uses one of them, a normal or lognormal number two."""
         self.state = (self.state + count * _GOLDEN) & _MASK
 
 
 @cache
 def _of_logarithm(relative_sd: float) -> tuple[float, float]:
-    """Return the standard deviation of the logarithm of a lognormal number, and half its variance."""
+    """Return the parameters of a lognormal number's logarithm: standard deviation and half the variance."""
     sigma2 = log(1.0 + relative_sd * relative_sd)
     return math.sqrt(sigma2), sigma2 / 2.0

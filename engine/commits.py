@@ -1,4 +1,4 @@
-"""Commits of T-SQL windows as links of a chain along the log: each knows the one that was committed before it."""
+"""Commits of T-SQL windows as a chain along the log. Each commit refers to the preceding one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 WEIGHT_LEAST: Final = 200
-"""Characters that a commit counts in addition to its changes. Assumed."""
+"""Characters that a commit counts as in addition to its changes. Assumed."""
 
 
 USER: Final = "\0user "
@@ -22,7 +22,7 @@ def _users_after(users: Mapping[str, object], edits: tuple[tuple[str, object], .
 
 
 class Commit:
-    """One transaction in the log of a database. Two worlds may share it; it never changes."""
+    """Transaction in the log of a database. It is immutable, so several worlds may share it."""
 
     __slots__ = ("digest", "edits", "kb", "log_kb", "previous", "tick", "users", "weight")
 
@@ -42,14 +42,14 @@ class Commit:
         self.weight: int = (previous.weight if previous is not None else 0) + len(text) + WEIGHT_LEAST
         """Characters in this and all commits before it."""
         self.users: Mapping[str, object] = _users_after(previous.users if previous is not None else {}, edits)
-        """The users of the database now, by name in small letters."""
+        """Users of the database after this commit, by lowercase name."""
 
     def __repr__(self) -> str:
-        """Return a short text that differs for different pasts: the state's hash reads it."""
+        """Return a short text that differs for different histories. The state hash uses it."""
         return f"Commit({self.kb!r}, {self.digest.hex()})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Reduce to one flat list: a chain of links would be too deep for pickle and copy."""
+        """Reduce to one flat list. A nested chain would be too deep for pickle and copy."""
         links, link = [], self
         while True:
             links.append((link.kb, link.log_kb, link.tick, link.edits))

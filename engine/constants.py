@@ -1,14 +1,14 @@
-"""Every number of the protocol: meaning, unit, source, class. Hardware and workloads stand in flow/sites.py.
+"""Constants of the protocol: meaning, unit, source, class. Constants of hardware and workloads are in flow/sites.py.
 
-Classes: *documented* (a manual page or one of the papers says so), *read off* (a measurement in a paper),
-*derived* (follows from documented rules), *assumed* (ours; nothing published).
-Sources in brackets are listed in docs/sources.md.
+Classes: *documented* (a manual page or a paper states it), *read off* (measured in a paper), *derived*
+(follows from documented rules), *assumed* (our choice; nothing is published). Sources in brackets are listed
+in docs/sources.md.
 """
 
 from typing import Final
 
 TICKS_PER_S: Final = 100
-"""Ticks in a simulated second: the flow model's fixed step is 10 ms. Halving it changes no figure by 1 %."""
+"""Ticks in a simulated second: the fixed step of the flow model is 10 ms. Half the step changes no figure by 1%."""
 
 TIME_MAX_S: Final = 1e6
 """Maximum simulated time of a run: eleven days, as in `run --until`. Assumed."""
@@ -17,33 +17,37 @@ PING_INTERVAL_S: Final = 1.0
 """Interval at which each side pings on each open connection. Documented [RANDAL]."""
 
 PING_WAIT_S: Final = 0.02
-"""Time that a ping waits for a processor, for each factor by which the processors are slower than normal. Assumed:
-a time slice and a half of a busy scheduler (4 to 15 ms).
+"""Delay of a ping by slow processors, per factor by which they are slower than normal. Assumed: a time slice
+and a half of a busy scheduler (4 to 15 ms).
 """
 
 PING_CPU_S: Final = 0.001
-"""Additional ping time for each further mirrored database, whose pings one thread handles in turn. Assumed."""
+"""Additional ping delay for each further mirrored database, because one thread handles all pings in turn. Assumed."""
 
 PARTNER_TIMEOUT_S: Final = 10
 """Silence after which a partner counts as lost. Documented: default of SET PARTNER TIMEOUT [WP; DOC: quorum]."""
 
 PARTNER_TIMEOUT_S_MIN: Final = 5
-"""Values from 0 to 4 are stored as 5. Documented [DOC: ALTER DATABASE database mirroring]."""
+"""Minimum partner timeout. Values from 0 to 4 are stored as 5. Documented [DOC: ALTER DATABASE database mirroring]."""
 
 PARTNER_TIMEOUT_S_MAX: Final = 32_767
-"""Larger values are refused with message 1476. Documented [DOC: Database Engine events and errors]."""
+"""Maximum partner timeout. Larger values are refused with message 1476. Documented [DOC: Database Engine
+events and errors].
+"""
 
 HARD_ERROR_S: Final = (0.6, 1.1)
-"""Range in which a broken connection is noticed. Read off: "typically in around 1 second" [WP]."""
+"""Range of times in which a broken connection is detected. Read off: "typically in around 1 second" [WP]."""
 
 SESSION_CLOSE_NOTICED_S: Final = 0.03
-"""Time until the end of a session is noticed that its partner announces on the wire: a few round trips.
+"""Time until an instance notices that its partner has ended the session; the partner announces it.
 
-Derived.
+Derived: a few round trips.
 """
 
 RECONNECT_S: Final = (0.8, 1.8)
-"""Time in which a repaired path is found again: each side retries about once a second. Derived from the ping."""
+"""Range of times in which an instance reconnects over a repaired path: each side retries about once a second.
+Derived from the ping.
+"""
 
 STOP_SERVICE_MIN_S: Final = 0.5
 """Minimum time in which a service without mirrored databases stops. Assumed."""
@@ -64,8 +68,9 @@ CLIENT_LOGIN_TIMEOUT_S: Final = 15.0
 """Connect Timeout of SqlClient. Documented default [DOC: retry algorithm]."""
 
 CLIENT_RETRY_SHARE: Final = 0.08
-"""Share of the login timeout given to each server in the first round, and added each round. Documented
-[DOC: retry algorithm]."""
+"""Share of the login timeout for each server in the first round. Each round adds the same share. Documented
+[DOC: retry algorithm].
+"""
 
 CLIENT_BACKOFF_S: Final = (0.1, 0.2, 0.4, 0.8, 1.0)
 """Pauses after rounds in which the partner refused immediately; the last pause repeats.
@@ -74,7 +79,7 @@ Documented [DOC: retry algorithm].
 """
 
 CLIENT_PAUSE_S: Final = 2.0
-"""Pause of the application between two failed connection strings. Assumed."""
+"""Pause of an application before it starts over after a failed login. Assumed."""
 
 ENDPOINT_PORT: Final = 5022
 """Port that the wizard of Management Studio proposes. Documented [DOC: security wizard]."""
@@ -111,9 +116,9 @@ Documented [DOC: build lists].
 INTERNAL_VERSION: Final = {
     2005: 611, 2008: 655, 2012: 706, 2014: 782, 2016: 852, 2017: 869, 2019: 904, 2022: 957
 }  # fmt: skip
-"""Internal version of database files, as 948 names it.
+"""Internal version of database files, as message 948 shows it.
 
-Documented in kind [DOC: MSSQLSERVER_948], numbers seen in public logs.
+The message is documented [DOC: MSSQLSERVER_948]; the numbers were seen in public logs.
 """
 
 EDITIONS: Final = ("Enterprise", "Developer", "Standard", "Workgroup", "Express")
@@ -122,18 +127,18 @@ EDITIONS: Final = ("Enterprise", "Developer", "Standard", "Workgroup", "Express"
 ENTERPRISE: Final = ("Enterprise", "Developer")
 """Editions with all features (Developer is Enterprise under another license).
 
-These are safety OFF, database snapshots, online index builds and several redo threads. Documented [DOC: features
-supported by the editions].
+Only they have safety OFF, database snapshots, online index builds and several redo threads. Documented [DOC:
+features supported by the editions].
 """
 
 WITNESS_ONLY: Final = ("Express", "Workgroup")
 """Editions whose endpoint can only be a witness. Documented [DOC: CREATE ENDPOINT]."""
 
 ENDPOINT_REDIAL_S: Final = 0.25
-"""Time after which an instance with a reconfigured endpoint calls its partners again. Assumed.
+"""Delay after which an instance with a reconfigured endpoint calls its partners again. Assumed.
 
-It is below the time in which mirror and witness agree on a failover (0.61 s [WP, Table 5]), because otherwise every
-change of an endpoint would cause one.
+It is shorter than the time in which mirror and witness agree on a failover (0.61 s [WP, Table 5]). Otherwise
+every change of an endpoint would cause a failover.
 """
 
 CERTIFICATE_LIFE_S: Final = 365 * 86_400.0
@@ -145,12 +150,12 @@ only visible effect is the delay until a new user or file appears on the mirror.
 """
 
 LOG_GROWTH_STEP: Final = 0.1
-"""Growth of a full log file, as a share of its size. Documented: default FILEGROWTH 10 % [DOC: CREATE DATABASE]."""
+"""Growth of a full log file, as a share of its size. Documented: default FILEGROWTH 10% [DOC: CREATE DATABASE]."""
 
 BACKUP_KB_PER_S: Final = 100.0 * 1024
 """Rate at which a backup is written, read, copied or restored on data drives.
 
-Assumed: sequential reads of a disk array in the time of SQL Server 2005.
+Assumed: sequential reads of a disk array of the years of SQL Server 2005.
 """
 
 BACKUP_LEAST_S: Final = 0.3
@@ -177,5 +182,5 @@ PATCH_S: Final = 300.0
 RECOVERY_LOG_KB: Final = 8.0
 """Log that recovery writes at the end of a restore (its checkpoint). Assumed.
 
-The amount does not matter: any log written here differs from the log of the backup.
+The amount does not matter; the log only has to differ from the log of the backup.
 """

@@ -30,7 +30,7 @@ _WRITTEN: Final[dict[str, Callable[[datetime], str]]] = {
     "%f": lambda at: f"{at.microsecond:06d}",
     "%p": lambda at: "AM" if at.hour < 12 else "PM",
 }
-"""Format code -> function that formats the part, as in strftime."""
+"""Format code -> function that formats this part of a date, like strftime."""
 
 _READ: Final = {
     "%Y": r"(?P<year>\d{4})",
@@ -46,7 +46,7 @@ _READ: Final = {
     "%f": r"(?P<fraction>\d{1,6})",
     "%p": r"(?P<half>AM|PM)",
 }
-"""Format code -> pattern of the part. No pattern matches the same text in two ways."""
+"""Format code -> pattern of this part of a date. Each pattern matches a text in only one way."""
 
 CENTURY_FROM: Final = 69
 """First two-digit year that belongs to the 20th century, as in POSIX."""
@@ -59,7 +59,7 @@ def format_datetime(value: datetime | date, form: str) -> str:
 
 
 def parse_datetime(text: str, form: str) -> datetime:
-    """Parse the time in *text* in this form; missing parts are those of 1 January 1900. Raises ValueError."""
+    """Parse *text* in this form. Missing parts are taken from 1 January 1900. Raises ValueError."""
     match = _reader(form).fullmatch(text)
     if match is None:
         raise ValueError(f"{text[:40]!r} is not written as {form}")

@@ -1,4 +1,4 @@
-"""Events: the single record from which logs, traces, scores and debriefs derive."""
+"""Events: the single record from which logs, traces, scores and debriefs are derived."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class KindInfo(Struct, frozen=True):
 
     label: str
     is_state: bool = False
-    """True if *Next state change* stops at it."""
+    """True if *Next state change* stops at this kind."""
     is_milestone: bool = False
-    """True if *Next event* stops at it, as at every change of a state."""
+    """True if *Next event* stops at this kind, as it does at every change of a state."""
     is_quiet: bool = False
-    """True if the events panel lists it only on request, because another panel or kind shows it."""
+    """True if the events panel lists this kind only on request, because another panel or kind shows the same."""
 
 
 KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType(
@@ -48,25 +48,25 @@ KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType(
 
 
 Row = dict[str, Any]
-"""Message or result set of a batch, as the report lists it."""
+"""Message or result set of a batch, as in the report."""
 
 
 class EventData(Struct, frozen=True, gc=False, kw_only=True):
-    """Base of the fields of each kind of event. An optional field that is None is absent from reports."""
+    """Base class for the fields of each kind of event. Optional fields that are None are left out of reports."""
 
     kind: ClassVar[EventKind]
     by: str | None = None
     """Team role whose action caused the event."""
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields that have a value, in their order, and `by` at the end."""
+        """Return the fields that have a value, in order of definition, with `by` at the end."""
         given = ((name, getattr(self, name), required) for name, required in _list_fields(type(self)))
         return {name: value for name, value, required in given if required or value is not None}
 
 
 @cache
 def _list_fields(kind: type[EventData]) -> tuple[tuple[str, bool], ...]:
-    """List the fields and whether each is required; `by` comes last."""
+    """Return (name, whether required) of each field; `by` comes last."""
     found = sorted(structs.fields(kind), key=lambda each: each.name == "by")
     return tuple((each.name, each.required) for each in found)
 
@@ -232,7 +232,7 @@ class PowerShellData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ProtectionData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of protection: *exposed* is True without a failover partner."""
+    """Change of protection. *exposed* is True if no copy could take over without loss."""
 
     kind: ClassVar[EventKind] = "protection"
     exposed: bool
@@ -334,14 +334,14 @@ class TraceData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class WitnessData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of the witness state that a partner has."""
+    """Change of the witness state of a partner."""
 
     kind: ClassVar[EventKind] = "witness"
     new: str
 
 
 class TeamMessageData(EventData, frozen=True, gc=False, kw_only=True):
-    """Message between two roles of a team; *said* is its text without its sender."""
+    """Message between two roles of a team. *said* is its text without the sender."""
 
     to: str
     said: str | None = None
@@ -400,7 +400,7 @@ class Event(Struct, frozen=True, gc=False):
         return self.tick / TICKS_PER_S
 
     def as_json(self) -> dict[str, object]:
-        """Return the event in the form of the report of `run --json`."""
+        """Return the event as the report of `run --json` has it."""
         out: dict[str, object] = {"t_s": self.t_s, "kind": self.kind}
         if self.server is not None:
             out["server"] = self.server

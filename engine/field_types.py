@@ -1,4 +1,4 @@
-"""Marker type of keyword arguments that are fields of a struct."""
+"""Marker type for keyword arguments that are fields of a struct."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ Owner = TypeVar("Owner")
 
 
 class FieldOf(Generic[Owner]):
-    """Value of a field of *Owner*, as a keyword argument; a plugin of mypy checks its name and its type."""
+    """Value of a field of *Owner*, passed as a keyword argument. A mypy plugin checks the name and the type."""

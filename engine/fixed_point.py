@@ -1,8 +1,9 @@
 """Logarithm, exponential and cosine in integers: many times faster than `decimal`, with the same bits.
 
-Each result has BITS binary places with an error of a few units. `decimal` in engine/arithmetic.py has an error of at
-most OFF units, or ANGLE_OFF for angles. If all numbers within that error round to one float, both methods return it.
-Otherwise the functions here return None, and the caller uses `decimal`.
+Each result has BITS binary places with an error of a few units. `decimal` in engine/arithmetic.py has an
+error of at most OFF units, or ANGLE_OFF for angles. If all numbers within that error round to the same float,
+that float is also the result of `decimal`. Otherwise the functions here return None, and the caller uses
+`decimal`.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from typing import Final
 
 BITS: Final = 120
 OFF: Final = 1 << 10
-"""2**-110. The error of whole numbers is at most 2**-113, that of forty digits below EXP_MAX at most 2**-125."""
+"""Error bound of logarithms and powers, 2**-110. The error of whole numbers is at most 2**-113. That of forty
+digits below EXP_MAX is at most 2**-125.
+"""
 ANGLE_OFF: Final = 1 << 44
-"""Error bound of sine and cosine, 2**-76: 28 digits, terms up to 366, each computed from the previous one."""
+"""Error bound of sine and cosine, 2**-76: 28 digits, terms up to 366, each computed from the preceding one."""
 
 _ONE: Final = 1 << BITS
 _WIDE: Final = Context(prec=60)
@@ -42,11 +45,14 @@ _OF_AREA_TANGENT: Final = tuple(_ONE // n for n in range(13, 0, -2))
 _OF_EXPONENTIAL: Final = tuple(_ONE // math.factorial(n) for n in range(13, -1, -1))
 _OF_COSINE: Final = tuple((1 - n % 4) * (_ONE // math.factorial(n)) for n in range(28, -1, -2))
 _OF_SINE: Final = tuple((2 - n % 4) * (_ONE // math.factorial(n)) for n in range(29, 0, -2))
-"""Factors of the series, for the last term first."""
+"""Coefficients of the sine series, last term first."""
 
 
 def log(x: float) -> float | None:
-    """Return the logarithm from 1 / LOG_MAX on: of the middle of a 128th of an octave, plus an area tangent."""
+    """Return the natural logarithm of numbers from 1 / LOG_MAX on; None if the rounding is not certain.
+
+    It is the logarithm of the middle of a 128th of an octave, plus a series for the area tangent.
+    """
     share, exponent = math.frexp(x)
     whole = int(share * LOG_MAX)  # all 53 bits
     part = whole >> 45
@@ -64,7 +70,10 @@ def _log_of_middle(part: int) -> int:
 
 
 def exp(x: float) -> float | None:
-    """Return e to a number up to EXP_MAX: a power of two, one of a part of an octave, and a series for the rest."""
+    """Return e to the power of a number up to EXP_MAX; None if the rounding is not certain.
+
+    It is the product of a power of two, a power for a part of an octave, and a series for the rest.
+    """
     number = _in_units(x)
     parts = number * _PARTS // _LN2
     rest, added = number - parts * _LN2 // _PARTS, 0
@@ -81,7 +90,10 @@ def _power_of_two(part: int) -> int:
 
 
 def cos(x: float) -> float | None:
-    """Return the cosine of an angle up to ANGLE_MAX, by its distance from the nearest quarter of a turn."""
+    """Return the cosine of an angle up to ANGLE_MAX; None if the rounding is not certain.
+
+    The series uses the distance from the nearest quarter turn.
+    """
     number = _in_units(x)
     quarters = (number + _HALF_PI // 2) // _HALF_PI
     rest = number - quarters * _HALF_PI
@@ -100,6 +112,6 @@ def _in_units(x: float) -> int:
 
 
 def _nearest(number: int, error_units: int = OFF) -> float | None:
-    """Return the float next to *number* units, if all numbers within *error_units* of it share that float."""
+    """Return *number* units as a float, or None if not all numbers within *error_units* round to that float."""
     found = (number - error_units) / _ONE
     return found if found == (number + error_units) / _ONE else None

@@ -1,4 +1,4 @@
-"""Run work that is divided into steps to its end at once."""
+"""Function that runs a generator of work steps to its end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Rest = TypeVar("Rest")
 
 
 def run_to_completion(steps: Generator[Rest, None, Done]) -> Done:
-    """Return the result of *steps*, run without a pause."""
+    """Run all *steps* without a pause and return their result."""
     while True:
         try:
             next(steps)

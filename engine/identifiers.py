@@ -19,12 +19,12 @@ def group_id(guid: int) -> str:
 
 
 def replica_id(guid: int, server: str) -> str:
-    """Return the id of the replica of a group on a server."""
+    """Return the id of an availability group's replica on a server."""
     return unique_id("replica", guid, server)
 
 
 def seeding_id(guid: int, server: str, number: int) -> str:
-    """Return the id of an attempt to seed a database of a replica, at one of its ends."""
+    """Return the id of attempt *number* to seed a database, at one of the two replicas."""
     return unique_id("seeding", guid, server, number)
 
 

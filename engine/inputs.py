@@ -15,7 +15,7 @@ from engine.constants import TICKS_PER_S
 from engine.localization import LocalizableMessage, say, shorten
 
 SAID_MAX: Final = 500
-"""Maximum characters of an error about a line, which may contain a word of a million letters. Assumed."""
+"""Maximum length of an error about a line, in characters. A line may contain a word of a million letters. Assumed."""
 
 
 class InputError(ValueError):
@@ -26,7 +26,7 @@ class InputError(ValueError):
 
 
 def but_there_are(problem: LocalizableMessage, names: Iterable[str]) -> LocalizableMessage:
-    """Return *problem*, an unknown name, with the *names* that exist."""
+    """Return *problem*, which is about an unknown name, with a list of the existing *names*."""
     known = ", ".join(names)
     if not known:
         return say("{problem}; none is available", problem=problem)
@@ -49,21 +49,21 @@ class Input(Struct, frozen=True):
 
     @property
     def line_without_time(self) -> str:
-        """The line without its time."""
+        """Return the line without its time."""
         return f"@{self.by} {self.command_text}" if self.by else self.command_text
 
     @property
     def command_text(self) -> str:
-        """Line without its time and role."""
+        """Return the line without its time and role."""
         parts = [self.verb, *self.args, *(f"{name}={value}" for name, value in self.options)]
         return " ".join(part for part in parts if part).replace("\n", "\n    ")
 
     @property
     def line(self) -> str:
-        """Line as written to journals; continuation lines of SQL are indented."""
+        """Return the line as journals contain it. Continuation lines of SQL are indented."""
         return f"{format_time(self.tick)} {self.line_without_time}"
 
 
 def format_time(tick: int) -> str:
-    """Format seconds with as many decimals as the tick needs: 41.25, 30."""
+    """Format the seconds of *tick* with as many decimals as needed: 41.25, 30."""
     return f"{tick / TICKS_PER_S:.2f}".rstrip("0").rstrip(".")

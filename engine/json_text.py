@@ -1,4 +1,4 @@
-"""JSON from outside: a text either parses or raises ValueError."""
+"""JSON from outside the program. A text either parses or raises ValueError."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Return the value of a JSON text. Raises ValueError, also where `json.loads` would exceed Python's stack."""
+    """Return the value of a JSON text. Raises ValueError, even if `json.loads` would exceed Python's stack."""
     try:
         return json.loads(text)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""English texts that the interface shows in its own language: table entries, and sentences with arguments."""
+"""English texts that the interface translates: table entries, and messages with arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Argument = str | float
 class LocalizableMessage(str):
     """English text with its template and arguments, so that it can be translated.
 
-    In all other respects it is its text: equal to it, with the same hash and output.
+    In all other respects it is its text: it compares equal to it, with the same hash and output.
     """
 
     __slots__ = ("args", "template")
@@ -30,7 +30,7 @@ class LocalizableMessage(str):
 
 
 def mark(text: str) -> str:
-    """Return *text*, marked for the collector of translations and localized where it is shown."""
+    """Return *text* unchanged. It is marked for the collector of translations and localized where it is shown."""
     return text
 
 
@@ -42,7 +42,7 @@ def say(template: str, /, **args: Argument) -> LocalizableMessage:
 
 
 def shorten(text: str, length: int) -> str:
-    """Cut *text* to *length* characters and an ellipsis; a `LocalizableMessage` gets its arguments cut."""
+    """Cut *text* to *length* characters including an ellipsis. In a `LocalizableMessage` the arguments are cut."""
     if len(text) <= length:
         return text
     if isinstance(text, LocalizableMessage):
@@ -60,17 +60,17 @@ def shorten(text: str, length: int) -> str:
 
 
 def join_messages(separator: str, parts: Iterable[str]) -> LocalizableMessage:
-    """Join *parts*, messages or names, by *separator*, which is punctuation."""
+    """Join *parts*, which are messages or names, with punctuation as the *separator*."""
     numbered = tuple((f"part_{number}", part) for number, part in enumerate(parts))
     return _build_message(separator.join(f"{{{name}}}" for name, _ in numbered), numbered)
 
 
 def format_quantity(value: float, form: str, unit: str = "") -> LocalizableMessage:
-    """Format *value* in *form*, with a *unit* that is equal in all languages: 1,234.5 MB."""
+    """Format *value* in *form*, with a *unit* that is the same in all languages: 1,234.5 MB."""
     return _build_message(f"{{value:{form}}}{f' {unit}' if unit else ''}", (("value", value),))
 
 
-@lru_cache(1024)  # a search formats the same times repeatedly
+@lru_cache(1024)  # a search formats the same durations repeatedly
 def format_duration(seconds: float, form: str = "g") -> LocalizableMessage:
     """Format a duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min.
 
@@ -98,7 +98,7 @@ def format_run_time(t_s: float, decimals: int = 0) -> LocalizableMessage:
 
 
 def as_json(text: str) -> Any:
-    """Return *text* in types of JSON, for `from_json` in another process or at another time."""
+    """Return *text* as JSON types, from which `from_json` restores it in another process or later."""
     if not isinstance(text, LocalizableMessage):
         return text
     args = {name: as_json(value) if isinstance(value, str) else value for name, value in text.args}
@@ -106,7 +106,7 @@ def as_json(text: str) -> Any:
 
 
 def from_json(value: object) -> Any:
-    """Return the value that `as_json` received."""
+    """Return the text from which `as_json` made *value*."""
     if not isinstance(value, dict):
         return value
     return _build_message(

@@ -22,7 +22,7 @@ class Message(Struct, frozen=True):
     text: str
     server: str = ""
     above: int = 0
-    """Number of submitted lines above the batch; *line* counts from its first line."""
+    """Number of submitted lines above the batch; *line* counts from the batch's first line."""
     rows: int | None = None
     """Number in `(n rows affected)`."""
     procedure: str = ""
@@ -38,7 +38,7 @@ STATES: Final = {
     137: 2, 201: 4, 229: 5, 515: 2, 547: 0, 1222: 51, 1412: 0, 1801: 3, 2714: 6, 2812: 62, 3701: 5, 3702: 4, 8114: 5,
     8115: 2, 8144: 2, 8152: 14, 8162: 2, 9002: 2,
 }  # fmt: skip
-"""State of each message whose state is usually not 1. Seen in public client output; no page lists them."""
+"""State of each message whose state is usually not 1. Seen in public client output; no documentation lists them."""
 
 
 class SqlError(Exception):
@@ -54,7 +54,7 @@ class SqlError(Exception):
     ) -> None:
         super().__init__(number, *args)
         self.title = title
-        """Statement that 3013 names."""
+        """Name of the statement in message 3013."""
         self.number = number
         self.parameters = args
         self.state = STATES.get(number, 1) if state is None else state
@@ -70,7 +70,7 @@ class SqlError(Exception):
 
 
 class Wording(Struct, frozen=True):
-    """Entry of a message in sys.messages since the product version *since*."""
+    """Wording of a message in sys.messages since product version *since*."""
 
     number: int
     since: int
@@ -78,8 +78,8 @@ class Wording(Struct, frozen=True):
     logged: bool
     """is_event_logged: the message also goes into the ERRORLOG and the Windows application log."""
     source: str
-    """Origin of the text. doc: Microsoft's tables; log: public output; derived: ours; client: client library;
-    own: no message of the product.
+    """Origin of the text. doc: Microsoft's tables. log: public output. derived: our derivation. client: a
+    client library. own: not a message of the product.
     """
     text: str
     """Text with the placeholders of the product: %d, %ls, %.*ls, %S_MSG …"""
@@ -104,17 +104,17 @@ PLACEHOLDER: Final = re.compile(
 """Pattern of a placeholder, or of %% for a percent sign."""
 
 LEADING: Final[dict[tuple[int, int], tuple[str, ...]]] = {(1480, 2012): ("mirroring",)}
-"""(number, since): arguments that a later wording has before those of the first."""
+"""(number, since): additional arguments at the front of a later wording."""
 
 TEXTS_MAX: Final = 4_096
-"""Number of cached texts with arguments, because an ERRORLOG often repeats them. Assumed."""
+"""Number of cached texts with filled placeholders. An ERRORLOG often repeats them. Assumed."""
 
 RENAMED: Final = 2016
 """First version whose messages say "Always On" instead of "AlwaysOn". Seen in public ERRORLOGs."""
 
 
 def wording(number: int, version: int = 2005) -> Wording:
-    """Return the wording of *number* in that version, or the oldest. KeyError for an unknown number."""
+    """Return the wording of *number* in that version, or the oldest one. KeyError for an unknown number."""
     known = MESSAGES[number]
     found = next((found for found in reversed(known) if found.since <= version), known[0])
     if version >= RENAMED and "AlwaysOn" in found.text:
@@ -123,7 +123,7 @@ def wording(number: int, version: int = 2005) -> Wording:
 
 
 def count_placeholders(text: str) -> int:
-    """Return the number of arguments that a text needs."""
+    """Return the number of placeholders in a text."""
     return sum(match.group() != "%%" for match in PLACEHOLDER.finditer(text))
 
 
@@ -131,8 +131,8 @@ def count_placeholders(text: str) -> int:
 def fill_message(number: int, *args: object, version: int = 2005) -> tuple[int, str]:
     """Return severity and text of message *number*, filled in the order of its placeholders. KeyError if unknown.
 
-    Surplus arguments are dropped, as a later wording may name more than an earlier one. Missing ones are empty,
-    as the product's own %.*ls at the end of a text usually is.
+    Surplus arguments are dropped, because a later wording may use more than an earlier one. Missing arguments
+    are empty, as the product's own %.*ls at the end of a text usually is.
     """
     found = wording(number, version)
     return found.severity, fill_placeholders(found.text, (*LEADING.get((number, found.since), ()), *args))
@@ -149,7 +149,7 @@ def fill_placeholders(text: str, args: Iterable[object]) -> str:
 
 
 def _format_argument(placeholder: str, value: object) -> str:
-    """Format a number by its placeholder (%#x, %03d, %#016I64x); return anything else as text."""
+    """Format a number as its placeholder asks (%#x, %03d, %#016I64x). Return anything else as text."""
     kind = placeholder[-1]
     if not isinstance(value, int) or kind not in "dxXui" or "S_" in placeholder:
         return str(value)

@@ -1,4 +1,4 @@
-"""`override` for Python 3.11, without the import of typing_extensions at run time."""
+"""`override` for Python 3.11, without importing typing_extensions at run time."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Main loop: log flows in compiled steps, and the protocol acts when something is due.
+"""Main loop: log flows in compiled steps, and the protocol acts when a timer or crossing is due.
 
 Guarantees
     The same world and inputs give the same world, however the time is divided into calls. Within a tick the order is
     fixed: crossings of the flow, then timers in the order in which they were set, then inputs. Changes are propagated
-    after each of these groups, so every part that depends on a changed thing is updated before the next tick.
+    after each of these groups, so every part that depends on a change is updated before the next tick.
 
 Change propagation
     Rules do not call the parts that depend on them. They change fields of immutable structs through
@@ -98,7 +98,7 @@ HANDLERS: Final[Handlers] = {
     **monitor.HANDLERS,
     **{name: handler for verb in VERBS.values() for name, handler in verb.timers.items()},
 }
-"""Handler of each timer; `tsql.HANDLERS` has those of T-SQL."""
+"""Handler of each timer. Handlers of T-SQL timers are in `tsql.HANDLERS`."""
 
 Crossings = tuple[tuple[int, Callable[[World, int], None]], ...]
 
@@ -106,17 +106,17 @@ CROSSINGS: Final[Crossings] = (
     (CrossingKind.LOG_FULL.value, logspace.file_full),
     (CrossingKind.OPERATION_DONE.value, clients.operation_done),
 )
-"""Handlers of each crossing of a source of the flow model, in order."""
+"""Handlers of the crossings of a source in the flow model, in order."""
 
 STREAM_CROSSINGS: Final[Crossings] = (
     (CrossingKind.SEND_DONE.value, groups.caught_up),
     (CrossingKind.REDO_DONE.value, groups.redone),
 )
-"""Handlers of each crossing of a stream, in order."""
+"""Handlers of the crossings of a stream in the flow model, in order."""
 
 
 def resolve(world: World, item: Input) -> Input:
-    """Return the input with its names in the world's spelling. Raises InputError for an unknown name."""
+    """Return the input with all names in the world's spelling. Raises InputError for an unknown name."""
     verb, args = VERBS[item.verb], list(item.args)
     for index, parameter in enumerate(verb.parameters[: len(args)]):
         known = NAMES.get(parameter.kind)
@@ -146,7 +146,7 @@ NAMES: Final[dict[str, Callable[[World], list[str]]]] = {
     "name": lambda world: list(dict.fromkeys([*world.instances, *world.computers, *world.clients])),
     "window": lambda world: list(world.instances),
 }
-"""Names that each kind of parameter accepts."""
+"""Functions that list the names that each kind of parameter accepts."""
 
 
 def _match_name(kind: str, name: str, known_names: Sequence[str]) -> str:
@@ -174,12 +174,12 @@ ABSENT: Final = {
 
 
 def apply_input(world: World, item: Input) -> None:
-    """Do one input now. Raises InputError, with nothing changed, if it cannot be done as written."""
+    """Execute one input now. Raises InputError, with nothing changed, if it cannot be executed as written."""
     apply_resolved_input(world, resolve(world, item))
 
 
 def apply_resolved_input(world: World, item: Input) -> None:
-    """Run `apply_input` for an input whose names are in the world's spelling."""
+    """Execute an input, like `apply_input`, whose names have the world's spelling already."""
     place, asks = len(world.outbox), item.verb == "batch" and only_reads(item)
     asks = asks and tsql.is_connection_idle(world, item.args[0])
     execute_input(world, item)
@@ -188,7 +188,7 @@ def apply_resolved_input(world: World, item: Input) -> None:
         and tsql.is_connection_idle(world, item.args[0])
         and all(e.kind in ANSWER for e in world.outbox[place:])
     ):
-        return  # a completed query leaves nothing that could be noted
+        return  # a completed query changes nothing that listeners must notice
     _propagate_changes(world)
 
 
@@ -206,11 +206,11 @@ def advance(
 ) -> list[Event]:
     """Run *world* to tick *end_tick* and return the events.
 
-    With *to_event*, stop after the first tick with an event. With *to_change*, stop after the first tick at which
-    the world changes by more than the passing of time, or a level of the flow is passed.
+    With *to_event*, stop after the first tick with an event. With *to_change*, stop after the first tick with
+    a change other than the passing of time, or in which the flow passes a level.
 
-    *inputs* are in order of time and due from now on. Within a tick, timers come before inputs, so that a run that is
-    cut into any slices is the same run.
+    *inputs* are in order of time and not in the past. Within a tick, timers come before inputs, so that
+    slicing a run does not change it.
     """
     waiting = list(reversed(inputs))
     before = world.settlings
@@ -247,7 +247,7 @@ def advance(
 def _call_crossing_handlers(
     world: World, number: int, bits: int, handlers: Crossings, existing_numbers: Container[int]
 ) -> None:
-    """Call the handlers of crossings; *bits* is an integer because arithmetic with flags is slow."""
+    """Call the handlers of the crossings in *bits*, which is an integer because arithmetic with flags is slow."""
     for bit, handler in handlers:
         if bits & bit and number in existing_numbers:
             handler(world, number)
@@ -262,7 +262,7 @@ def _run_due(world: World) -> None:
             only_looked = only_looked and name in LOOKS
             (HANDLERS.get(name) or tsql.HANDLERS[name])(world, *args)
         if only_looked and len(world.outbox) == told and _is_unchanged(world):
-            note_effects(world)  # a refused client may be the only effect of a fault
+            note_effects(world)  # the only effect of a fault may be a refused client
         else:
             _propagate_changes(world)
 
@@ -270,16 +270,18 @@ def _run_due(world: World) -> None:
 LOOKS: Final = frozenset(
     {"client.try", "redo.replay", "availability.replay", "availability.schema", "instance.watch"}
 )
-"""Timers that check repeatedly and mostly change nothing; any effect changes a database or emits an event."""
+"""Timers that check repeatedly and usually change nothing. If one has an effect, it changes a database or
+emits an event.
+"""
 
 
 def _is_unchanged(world: World) -> bool:
-    """Return whether nothing has changed that a listener must notice, and nothing waits for the flow."""
+    """Return whether nothing has changed that a listener must notice, and no input waits for the flow."""
     return not (world.changed or world.dirty or world.batches or world.objects or world.log_was_full)
 
 
 def _propagate_changes(world: World) -> None:
-    """Propagate changes to clients, accounts, ledger, flow and SQL connections."""
+    """Call all listeners after a change: clients, accounts, ledger, flow, SQL connections and others."""
     world.settlings += 1
     logspace.check_room(world)
     session.ask_witnesses(world)
@@ -300,7 +302,7 @@ def _propagate_changes(world: World) -> None:
 
 
 def start_timers(world: World) -> None:
-    """Set the timers that run by themselves from the beginning."""
+    """Set the timers that run from the beginning."""
     for (server, database), copy in sorted(world.copies.items()):
         if copy.log_backup_every_s > 0.0:
             offset = world.chance.uniform(0.0, copy.log_backup_every_s)

@@ -1,4 +1,4 @@
-"""Tables beside the code: their first line names the columns, with "~" before those that are translated.
+"""Tables in files next to the code. Their first line names the columns; "~" marks those that are translated.
 
 A line before it that begins with "# " is a comment.
 """
@@ -9,7 +9,7 @@ from importlib import resources
 
 
 def read_table(package: str, name: str) -> list[dict[str, str]]:
-    """Read the rows of a table; a cell that is missing at the end of a line is empty."""
+    """Read the rows of a table. Missing cells at the end of a line are empty."""
     text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
     rows = text.splitlines()
     head, *lines = (line.split("\t") for line in (rows[1:] if rows[0].startswith("# ") else rows))

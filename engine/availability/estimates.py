@@ -1,4 +1,4 @@
-"""Estimates of the duration and the data loss of a failover to a secondary, by the published formulas.
+"""Estimates by the published formulas: duration and data loss of a failover to a secondary.
 
 [DOC: performance of groups]
 """
@@ -16,13 +16,15 @@ from engine.model import DatabaseCopy, World
 from engine.protocol import causes
 
 OVERHEAD_S: Final = failover.ONLINE_S + failover.LISTENER_S
-"""Toverhead: the page says "usually short and constant"; this is the duration in a published trace."""
+"""Toverhead of the formulas. The documentation says "usually short and constant"; the value is from a
+published trace.
+"""
 
 TIMEOUT_PARTS: Final = 3
-"""Reports of sp_server_diagnostics per health check timeout."""
+"""Number of sp_server_diagnostics reports per health check timeout."""
 
 OF_THE_SERVICE: Final = frozenset({Cause.STOP_SERVICE, Cause.NOWAIT})
-"""Causes that leave the node running. Heartbeats detect other losses of a server or a link."""
+"""Causes that leave the node running. Heartbeats detect the loss of a node or of a link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +35,27 @@ class Estimate:
     server: str
     detection_s: float
     detected_by: str
-    """Mechanism that detects the loss, and its setting."""
+    """Setting of the mechanism that detects the loss."""
     redo_queue_kb: float
     redo_rate_kb_per_s: float
     send_queue_kb: float
     log_rate_kb_per_s: float
-    """Log generation: Log Bytes Flushed/sec."""
+    """Rate of log generation: Log Bytes Flushed/sec."""
     overhead_s: float = OVERHEAD_S
 
     @property
     def redo_s(self) -> float | None:
-        """Tredo; None while nothing is redone, because the formula has no result."""
+        """Return Tredo in seconds; None while nothing is redone, because the formula then has no result."""
         return _time_s(self.redo_queue_kb, self.redo_rate_kb_per_s)
 
     @property
     def failover_s(self) -> float | None:
-        """Tfailover = Tdetection + Toverhead + Tredo."""
+        """Return Tfailover = Tdetection + Toverhead + Tredo, in seconds."""
         return None if self.redo_s is None else self.detection_s + self.overhead_s + self.redo_s
 
     @property
     def data_loss_s(self) -> float | None:
-        """Tdata_loss: the send queue divided by the rate of log generation, not of sending."""
+        """Return Tdata_loss in seconds: the send queue divided by the rate at which log is generated."""
         return _time_s(self.send_queue_kb, self.log_rate_kb_per_s)
 
 
@@ -64,7 +66,10 @@ def _time_s(queue_kb: float, rate_kb_per_s: float) -> float | None:
 
 
 def estimate(world: World, copy: DatabaseCopy, cause: str) -> Estimate | None:
-    """Estimate the failover to the secondary *copy* if its primary were lost now by *cause*; None without log."""
+    """Estimate the failover to the secondary *copy* if *cause* disabled its primary now.
+
+    Return None if no log reaches the copy.
+    """
     if copy.stream is None or copy.availability.guid is None:
         return None
     source = world.flow.source_of(copy.stream)
@@ -83,7 +88,7 @@ def estimate(world: World, copy: DatabaseCopy, cause: str) -> Estimate | None:
 
 
 def _detection(world: World, copy: DatabaseCopy, cause: str) -> tuple[float, str]:
-    """Return Tdetection, a setting of the cluster or of the group, depending on the lost component."""
+    """Return Tdetection in seconds and the setting that determines it, by the part that *cause* disables."""
     group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
     node = config.node_of(world, copy.server)
     lead = config.node_of(world, group.primary) if group is not None else None

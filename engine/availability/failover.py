@@ -1,4 +1,4 @@
-"""Change of a group's primary: admission, redo, promotion of all its databases.
+"""Change of a group's primary: check of the target, redo, opening of all its databases.
 
 [DOC: failover modes]
 """
@@ -47,7 +47,7 @@ Derived from the same trace.
 """
 
 OFFLINE_S: Final = 3.0
-"""Time in which a healthy primary closes its databases. Derived likewise."""
+"""Time in which a healthy primary closes its databases. Derived from the same trace."""
 
 SPREAD: Final = 0.10
 """Relative standard deviation of repeated runs. Assumed, as for mirroring."""
@@ -56,19 +56,19 @@ LEASE_STOP_SINCE: Final = 2014
 """First version with message 19420. [DOC: Database Engine events and errors]"""
 
 LOOK_AGAIN_S: Final = 0.5
-"""Interval between attempts of a failover step that is not possible yet. Assumed."""
+"""Interval between attempts of a failover step that is not yet possible. Assumed."""
 
 
-# --- may it? ----------------------------------------------------------------------------------------------
+# --- conditions of a failover -------------------------------------------------------------------------------
 
 
 def ready(group: AvailabilityGroup, server: str) -> bool:
-    """Return whether every database of the group is failover ready on *server*, as the cluster has it."""
+    """Return whether the cluster records every database of the group as failover ready on *server*."""
     return bool(group.databases) and all((database, server) in group.ready for database in group.databases)
 
 
 def automatic_target(group: AvailabilityGroup, server: str) -> bool:
-    """Return whether the current primary and *server* have automatic failover.
+    """Return whether the current primary and *server* both have automatic failover.
 
     [DOC: failover modes, failover sets].
     """
@@ -77,10 +77,10 @@ def automatic_target(group: AvailabilityGroup, server: str) -> bool:
 
 
 def admission(world: World, group: AvailabilityGroup, server: str) -> LocalizableMessage | None:
-    """Return the reason why *server* may not become primary when the cluster requests it, or None if it may.
+    """Return the reason why *server* may not become primary at the cluster's request, or None if it may.
 
-    The former primary may, except with forced quorum: it has the reference copy. A replica that received a
-    failover statement has already made its checks.
+    The former primary may, except with forced quorum, because it has the reference copy. A replica that
+    received a failover statement has made its checks already.
     """
     if world.replicas[server, group.guid].pending:
         return None
@@ -96,7 +96,7 @@ def admission(world: World, group: AvailabilityGroup, server: str) -> Localizabl
     return None
 
 
-# --- the way ----------------------------------------------------------------------------------------------
+# --- steps of a failover ------------------------------------------------------------------------------------
 
 STEPS: Final = {
     "automatic": mark("automatic failover {server} -> {other}: {step}"),
@@ -130,12 +130,12 @@ def _update(world: World, failover: Failover, **changes: FieldOf[Failover]) -> F
 
 
 def running(world: World, copy: DatabaseCopy) -> Failover | None:
-    """Return the failover of this database that is in progress."""
+    """Return the running failover of this database, if any."""
     return world.failover_under_way(copy.availability.database_guid)
 
 
 def begin(world: World, guid: int, server: str) -> None:
-    """Let the replica on *server* accept the role: it redoes its log, then opens."""
+    """Let the replica on *server* accept the role: it redoes its log and then opens its databases."""
     group = replicas.group_of(world, server, guid)
     assert group is not None
     asked = world.replicas[server, guid]
@@ -154,7 +154,7 @@ def begin(world: World, guid: int, server: str) -> None:
 
 
 def _moved(world: World, group: AvailabilityGroup, server: str) -> bool:
-    """Return whether a person has asked the cluster, not SQL Server, to move the role."""
+    """Return whether a person moved the role in the cluster, instead of using SQL Server."""
     node = config.node_of(world, server)
     role = node.config.role(group.name) if node is not None else None
     return role is not None and role.way == "move"
@@ -196,7 +196,7 @@ def _begin_one(
 
 
 def redone(world: World, stream: int) -> None:
-    """Handle a crossing: the receiver of *stream* has applied all the log that it has."""
+    """Handle that the receiver of *stream* has redone all the log that it has (crossing)."""
     source, key = world.flow.source_of(stream), world.streams[stream]
     failover = running(world, world.copies[key]) if key is not None else None
     if key is None or failover is None or failover.redo_done_tick is not None or failover.to_server != key[0]:
@@ -213,14 +213,14 @@ def redone(world: World, stream: int) -> None:
     ):
         return  # the tail of the log is still being sent
     _step(world, _update(world, failover, redo_done_tick=world.tick), say("redo done"))
-    world.touch_log(world.copies[key])  # its redo is no longer awaited
+    world.touch_log(world.copies[key])  # the primary no longer waits for its redo
     guid = world.copies[key].availability.guid
     assert guid is not None
     consider(world, guid, key[0])
 
 
 def consider(world: World, guid: int, server: str) -> None:
-    """Open the databases of the replica when all have been redone."""
+    """Open the databases of the replica when redo of all of them is done."""
     state = world.replicas.get((server, guid))
     if state is None or state.word is not ReplicaWord.PRIMARY_PENDING:
         return
@@ -235,7 +235,7 @@ def consider(world: World, guid: int, server: str) -> None:
 
 
 def online(world: World, guid: int, server: str, since_tick: int) -> None:
-    """Handle a timer: the replica takes the role of the primary and opens its databases."""
+    """Give the replica the role of the primary and open its databases (timer)."""
     state, group = world.replicas.get((server, guid)), replicas.group_of(world, server, guid)
     if (
         group is None
@@ -249,7 +249,9 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
         world.call_after(LOOK_AGAIN_S, "availability.online", guid, server, since_tick)
         return
     role = node.config.role(group.name)
-    if role is not None and role.owner != node.name:  # the cluster has given the group to another node since
+    if (
+        role is not None and role.owner != node.name
+    ):  # the cluster has given the group to another node in the meantime
         close(world, server, guid, replicas.ELSEWHERE)
         return
     forced = state.pending == "forced"
@@ -278,7 +280,7 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
 
 
 def _led_by(world: World, group: AvailabilityGroup, server: str, forced: bool) -> AvailabilityGroup:
-    """Return the configuration that a new primary writes: no other copy is ready until it is synchronized."""
+    """Return the configuration that a new primary writes. No other copy is ready until it is synchronized."""
     own = tuple((database, server) for database in group.databases if (server, database) in world.copies)
     others = tuple(place for place in group.joined if place[1] != server) if forced else group.pending_suspend
     return replace(group, primary=server, ready=tuple(sorted(own)), pending_suspend=others)
@@ -319,7 +321,7 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
 
 
 def suspend_others(world: World, group: AvailabilityGroup, database: str, primary: str) -> None:
-    """Suspend data movement to all other copies after a forced failover, until it is resumed there.
+    """Suspend data movement to all other copies after a forced failover. Each must be resumed at its replica.
 
     [DOC: forced failover]
     """
@@ -337,7 +339,7 @@ def _account_loss(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, s
 
 
 def _account_end(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, kept_kb: float) -> None:
-    """Account for acknowledged commits that the new primary does not have."""
+    """Account for the end of a copy's failover, including acknowledged commits that the new primary does not have."""
     told = streams.committed_kb(world, old_primary)
     count = commits.count(world, old_primary, kept_kb, told)
     failover = running(world, copy)
@@ -350,7 +352,7 @@ def _account_end(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, ke
 
 
 def undone(world: World, guid: int, detected_tick: int) -> None:
-    """Handle a timer: uncommitted transactions have been rolled back on the new primary."""
+    """Finish the rollback of uncommitted transactions on the new primary (timer)."""
     failover = world.failovers[world.latest_failover[guid]]
     if failover.detected_tick == detected_tick and not failover.why:
         _step(world, _update(world, failover, undo_done_tick=world.tick), say("undo done"))
@@ -370,7 +372,7 @@ def cancel(world: World, key: Key, reason: str) -> None:
 
 
 def close(world: World, server: str, guid: int, reason: str, *, pending: str = "") -> None:
-    """Close the replica on *server*: cut its clients and write nothing more."""
+    """Close the replica on *server*: disconnect its clients and write no more log."""
     group = replicas.group_of(world, server, guid)
     state = world.replicas.get((server, guid))
     if state is None or state.word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.NOT_AVAILABLE):
@@ -395,7 +397,7 @@ def close(world: World, server: str, guid: int, reason: str, *, pending: str = "
 
 
 def close_frozen(world: World, server: str, group: AvailabilityGroup) -> None:
-    """Take a group offline on a hanging instance, which records that when it continues."""
+    """Take a group offline on a hung instance, which will notice that when it continues."""
     replicas.owe(world, server, replicas.LEASE, group.guid)
     if group.listener is not None and world.listeners.get(group.listener.name) == server:
         world.listeners[group.listener.name] = None
@@ -403,7 +405,7 @@ def close_frozen(world: World, server: str, group: AvailabilityGroup) -> None:
 
 
 def watch(world: World) -> None:
-    """Let an instance that continues after a hang detect missed changes; runs after every event.
+    """Let an instance that continues after a hang detect the changes that it missed. This runs after every event.
 
     [DOC: lease timeout].
     """
@@ -423,7 +425,7 @@ def watch(world: World) -> None:
 
 
 def listener_online(world: World, guid: int) -> None:
-    """Handle a timer: a listener that is new, or that was restarted, listens at the primary."""
+    """Let a new or restarted listener accept connections at the primary (timer)."""
     for server, number in sorted(world.replicas):
         group = replicas.group_of(world, server, guid) if number == guid else None
         led = world.replicas[server, number].word is ReplicaWord.PRIMARY_NORMAL
@@ -432,7 +434,7 @@ def listener_online(world: World, guid: int) -> None:
 
 
 def listen(world: World, server: str, listener: AvailabilityListener) -> None:
-    """Bring the network name and the address of the server's subnet online, and update the name server."""
+    """Bring the network name and the address in the server's subnet online, and update DNS."""
     register(world, server, listener)
     if world.listeners[listener.name] is None:
         errorlog.write(world, server, 26024, listener.name, "ipv4", listener.port, ADDRESS_IN_USE)
@@ -441,17 +443,20 @@ def listen(world: World, server: str, listener: AvailabilityListener) -> None:
 
 
 ADDRESS_IN_USE: Final = 0x2740
-"""Windows error 10048 in 26024: another program has the port."""
+"""Windows error 10048 in message 26024: another program uses the port."""
 
 
 def is_port_taken(world: World, server: str, port: int) -> bool:
-    """Return whether the endpoint of the instance listens on a port, so that no listener can."""
+    """Return whether the instance's endpoint listens on *port*, so that no listener can use it."""
     endpoint = world.instances[server].endpoint
     return endpoint is not None and endpoint.state is EndpointState.STARTED and endpoint.port == port
 
 
 def register(world: World, server: str, listener: AvailabilityListener) -> None:
-    """Apply RegisterAllProvidersIP and HostRecordTTL from now on. [DOC: availability group listeners]."""
+    """Register the listener's addresses in DNS, by its present RegisterAllProvidersIP and HostRecordTTL.
+
+    [DOC: availability group listeners].
+    """
     world.listeners[listener.name] = None if is_port_taken(world, server, listener.port) else server
     node = config.node_of(world, server)
     subnet = node.subnet if node is not None else ""

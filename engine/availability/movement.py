@@ -1,4 +1,4 @@
-"""Data movement: a primary connects to its secondaries, log flows, and secondaries catch up."""
+"""Data movement: a primary connects to its secondaries, log flows, and the secondaries catch up."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from engine.model import (
 from engine.protocol import commits, errorlog, lineage, network, streams
 
 REVERT_KB_PER_S: Final = BACKUP_KB_PER_S / 4
-"""Log per second whose pages a secondary that was ahead copies back from the primary. Assumed: random reads."""
+"""Log per second whose pages a secondary with diverged log copies back from the primary. Assumed: random reads."""
 
 
 def connect_secondaries(world: World, guid: int, primary: str) -> None:
-    """Connect a new primary to its secondaries; older connections are closed."""
+    """Connect a new primary to its secondaries. Older connections are closed."""
     group = replicas.group_of(world, primary, guid)
     assert group is not None
     for key, _ in world.contacts_of(guid):
@@ -49,7 +49,10 @@ def connect_secondaries(world: World, guid: int, primary: str) -> None:
 
 
 def watch(world: World) -> None:
-    """Let a replica without a primary, or with a former one, follow the current one; runs after every event."""
+    """Let a replica without a primary, or with a former one, follow the current primary.
+
+    This runs after every event.
+    """
     for (server, guid), state in sorted(world.replicas.items()):
         if state.word is ReplicaWord.PRIMARY_NORMAL and world.instances[server].answering:
             _report_lost(world, server, guid)
@@ -60,7 +63,10 @@ def watch(world: World) -> None:
 
 
 def _report_lost(world: World, server: str, guid: int) -> None:
-    """Retry to write down the loss of a secondary at the primary; commits wait until then."""
+    """Retry to record the loss of a secondary in the cluster.
+
+    Commits of the primary wait until the record succeeds.
+    """
     for copy in replicas.copies(world, server, guid):
         for peer in copy.availability.lost:
             if copy.availability.peer(peer) is SyncState.SYNCHRONIZED or _set_ready(
@@ -106,7 +112,7 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
 
 
 def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, reason: str) -> None:
-    """Handle a timer: *me* detects that its connection to *peer* is lost."""
+    """Handle that *me* detects the loss of its connection to *peer* (timer)."""
     if not network.close_end(world, guid, me, peer, epoch):
         return
     contact = world.contacts[guid, me, peer]
@@ -126,16 +132,16 @@ def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, 
 
 
 def log_disconnected(world: World, guid: int, database: str, me: str, peer: str) -> None:
-    """Write to the ERRORLOG of *me* that its copy of *database* is no longer connected to that on *peer*."""
+    """Write into the ERRORLOG of *me* that its copy of *database* is no longer connected to the one on *peer*."""
     lead = world.replicas[me, guid].word is ReplicaWord.PRIMARY_NORMAL
     kinds = ("secondary", "primary") if lead else ("primary", "secondary")
     errorlog.write(world, me, 35267, *kinds, database, peer, replica_id(guid, peer))
 
 
 def hang_up(world: World, server: str) -> None:
-    """Put the replicas on *server* into RESOLVING: they have no partner until they have a role again. Derived.
+    """Close the connections of *server*. Each end that can notice it handles the loss immediately. Derived.
 
-    A partner that nothing reaches notices it by its session timeout.
+    A partner that cannot be reached notices the loss by its session timeout.
     """
     for guid, me, peer in sorted(key for key in world.contacts if server in key[1:]):
         contact = world.contacts[guid, me, peer]
@@ -145,7 +151,7 @@ def hang_up(world: World, server: str) -> None:
 
 
 def lose(world: World, key: Key, server: str) -> None:
-    """Let the primary *key* continue without the secondary on *server*, after the cluster was informed.
+    """Let the primary *key* continue without the secondary on *server*, after the cluster has recorded the loss.
 
     [DOC: availability modes] Until then commits wait, because that copy might become primary with its log.
     """
@@ -161,10 +167,10 @@ def lose(world: World, key: Key, server: str) -> None:
 
 
 def stop(world: World, key: Key) -> None:
-    """Close the database here and stop its log; the other databases of its group continue.
+    """Close the database on this server and stop its log. The other databases of its group continue.
 
-    A synchronized secondary stays ready for failover: nothing has been committed since. Documented (KB
-    2857849).
+    A synchronized secondary stays ready for failover, because nothing has been committed since. Documented
+    (KB 2857849).
     """
     mine = world.copies[key].availability
     if mine.role is ReplicaRole.PRIMARY:
@@ -189,7 +195,7 @@ def stop_receiver(world: World, key: Key, server: str) -> None:
 
 
 def forget(world: World, key: Key, server: str) -> None:
-    """Remove the copy on *server* from the group: the primary *key* waits for it no longer."""
+    """Remove the copy on *server* from the group. The primary *key* no longer waits for it."""
     mine = world.copies[key].availability
     _set_closing(world, key, server, None)
     peers = tuple(pair for pair in mine.peers if pair[0] != server)
@@ -197,7 +203,7 @@ def forget(world: World, key: Key, server: str) -> None:
 
 
 def fit_modes(world: World, guid: int, primary: str) -> None:
-    """Apply changed availability modes: a pair that is no longer synchronous is not synchronized.
+    """Apply changed availability modes. A pair that is no longer synchronous no longer counts as synchronized.
 
     [DOC: availability modes]
     """
@@ -216,14 +222,14 @@ def fit_modes(world: World, guid: int, primary: str) -> None:
 
 
 def fit_own_state(world: World, key: Key) -> None:
-    """Give the primary *key* the state that follows from its mode and from SUSPEND."""
+    """Set the synchronization state of the primary *key* by its mode and its suspension."""
     replicas.set_state(world, key, _own_state(world, key))
 
 
 def _own_state(world: World, key: Key) -> SyncState:
-    """Return the state of a primary's own row; while suspended it does not synchronize with any secondary.
+    """Return the synchronization state of a primary's own copy.
 
-    [DOC: database replica states]
+    While suspended it is NOT SYNCHRONIZING. [DOC: database replica states]
     """
     if world.copies[key].availability.suspended is not None:
         return SyncState.NOT_SYNCHRONIZING
@@ -239,7 +245,7 @@ def _ready(group: AvailabilityGroup, database: str, server: str, ready: bool) ->
 
 
 def _set_ready(world: World, key: Key, server: str, ready: bool) -> bool:
-    """Let the primary *key* record whether the copy on *server* is failover ready; return False without quorum."""
+    """Let the primary *key* record whether the copy on *server* is failover ready. Return False without quorum."""
     guid = world.copies[key].availability.guid
     assert guid is not None
     return replicas.change(world, key[0], guid, lambda group: _ready(group, key[1], server, ready))
@@ -253,7 +259,7 @@ def _set_closing(world: World, key: Key, server: str, kb: float | None) -> None:
 
 
 def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
-    """Handle a timer: *me* and *peer* try to connect; on success both ends know at once."""
+    """Try to connect *me* and *peer* (timer). On success both ends know it immediately."""
     contact = world.contacts.get((guid, me, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
         return
@@ -291,20 +297,20 @@ def _retry_connection(world: World, guid: int, me: str, peer: str, contact: Cont
 
 
 def call(world: World, guid: int) -> None:
-    """Handle a timer: retry failed connections."""
+    """Retry failed connections (timer)."""
     network.reassess(world, guid)
 
 
-# --- log flows --------------------------------------------------------------------------------------------
+# --- flow of log --------------------------------------------------------------------------------------------
 
 
 def join(world: World, primary: Key, secondary: Key) -> None:
-    """Connect primary and secondary of a database: log flows, unless data movement is suspended."""
+    """Connect primary and secondary of a database, so that log flows unless data movement is suspended."""
     lead, follow = world.copies.get(primary), world.copies[secondary]
     if lead is None or lead.source is None or follow.recovering or lead.disk_failed or follow.disk_failed:
         return
     if lead.availability.guid != follow.availability.guid:
-        return  # the primary has left the AG, and the secondary does not know yet
+        return  # the primary has left the AG, and the secondary does not know it yet
     guid = follow.availability.guid
     if follow.availability.suspended is not None or lead.availability.suspended is not None:
         replicas.set_peer_state(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
@@ -327,7 +333,9 @@ def join(world: World, primary: Key, secondary: Key) -> None:
         world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork)
         return
     if not _receives(world, lead, follow):
-        reverted = follow.availability.state is SyncState.REVERTING  # it was restarted for this purpose
+        reverted = (
+            follow.availability.state is SyncState.REVERTING
+        )  # the secondary was restarted for this purpose
         if follow.stream is None and follow.db_state is not DbState.RESTORING and not reverted:
             errorlog.write(world, secondary[0], 35278, secondary[1])
             errorlog.write(world, secondary[0], 17137, secondary[1])
@@ -352,7 +360,7 @@ def join(world: World, primary: Key, secondary: Key) -> None:
 
 
 def _acknowledge_suspension(world: World, key: Key) -> None:
-    """Inform the secondary after a forced failover that its copy is suspended, and the primary that it knows.
+    """Log at the secondary that its copy was suspended by a forced failover, and note that it knows.
 
     [DOC: forced failover]
     """
@@ -369,7 +377,7 @@ def _acknowledge_suspension(world: World, key: Key) -> None:
 def _strand(world: World, primary: Key, secondary: Key) -> None:
     """Suspend a secondary that shares no recovery fork with the primary, after repeated forced failovers.
 
-    Each copy tracks two forks. The page of forced failover names 1408, state 103. [DOC: forced failover]
+    Each copy tracks two forks. The documentation names error 1408, state 103. [DOC: forced failover]
     """
     reason = SuspendReason.XRF_UPDATE
     replicas.set_peer_state(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
@@ -386,7 +394,7 @@ def _receives(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
 
 
 def reverted(world: World, guid: int, server: str, database: str) -> None:
-    """Handle a timer: a secondary that was ahead has undone the changes that the primary never had."""
+    """Finish the revert of a secondary that had changes that the primary never had (timer)."""
     copy = world.copies.get((server, database))
     state = world.replicas.get((server, guid))
     if copy is None or state is None or copy.availability.state is not SyncState.REVERTING:
@@ -397,7 +405,7 @@ def reverted(world: World, guid: int, server: str, database: str) -> None:
 
 
 def synchronous(world: World, lead: DatabaseCopy, server: str) -> bool:
-    """Return whether primary and secondary are in synchronous-commit mode. [DOC: availability modes]."""
+    """Return whether primary and secondary are both in synchronous-commit mode. [DOC: availability modes]."""
     guid = lead.availability.guid
     group = replicas.group_of(world, lead.server, guid) if guid is not None else None
     ends = (group.replica(lead.server), group.replica(server)) if group is not None else ()
@@ -405,9 +413,9 @@ def synchronous(world: World, lead: DatabaseCopy, server: str) -> bool:
 
 
 def required(world: World, lead: DatabaseCopy, server: str) -> bool:
-    """Return whether commits of the primary *lead* wait for the secondary on *server*, connected or not.
+    """Return whether commits of the primary *lead* must wait for the secondary on *server*, connected or not.
 
-    This is so if fewer secondaries are synchronized than REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT demands.
+    They must if fewer secondaries are synchronized than REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT demands.
     [DOC: CREATE AVAILABILITY GROUP]
     """
     mine = lead.availability
@@ -419,7 +427,7 @@ def required(world: World, lead: DatabaseCopy, server: str) -> bool:
 
 
 def caught_up(world: World, stream: int) -> None:
-    """Handle a crossing: the receiver of *stream* has hardened all log."""
+    """Handle that the receiver of *stream* has hardened all log (crossing)."""
     secondary = world.streams[stream]
     primary = world.sources[world.flow.source_of(stream)]
     lead = world.copies[primary]
@@ -429,8 +437,7 @@ def caught_up(world: World, stream: int) -> None:
         return
     closing = dict(lead.availability.closing).get(secondary[0])
     if closing is None:
-        # From here on commits wait. Commits acknowledged before must arrive before it counts as
-        # synchronized.
+        # From here on commits wait. Earlier commits must arrive before the secondary counts as synchronized.
         _set_closing(
             world, primary, secondary[0], world.flow.positions(world.flow.source_of(stream)).committed_kb
         )
@@ -450,13 +457,13 @@ HANDLERS: Final[Handlers] = {
 }
 
 
-# --- removal of copies and replicas that the configuration of their group no longer contains --------------
+# --- removal of copies and replicas that their group's configuration no longer contains --------------------
 
 
 def remove_places(group: AvailabilityGroup, is_removed: Callable[[Place], bool]) -> AvailabilityGroup:
     """Return the configuration without the (database, server) pairs for which *is_removed* is true.
 
-    A database without pairs is removed too.
+    A database without pairs is removed, too.
     """
     joined = tuple(place for place in group.joined if not is_removed(place))
     left = {database for database, _ in joined}
@@ -470,7 +477,7 @@ def remove_places(group: AvailabilityGroup, is_removed: Callable[[Place], bool])
 
 
 def watch_removals(world: World, name: str = "") -> None:
-    """Remove copies that their group's configuration no longer has, after a change or the return of a server.
+    """Remove copies that their group's configuration no longer contains, after a change or the return of a server.
 
     *name*: a group that has just been dropped.
     """
@@ -510,7 +517,7 @@ def _leave(world: World, server: str, guid: int, name: str) -> None:
 
 
 def remove_local(world: World, server: str, guid: int) -> None:
-    """Remove the replica on *server*, regardless of the cluster database; its copies are RESTORING."""
+    """Remove the replica on *server* without changing the cluster database. Its copies are RESTORING."""
     for copy in replicas.copies(world, server, guid):
         unjoin(world, server, copy.database, guid)
     for key, _ in world.contacts_of(guid):
@@ -521,7 +528,7 @@ def remove_local(world: World, server: str, guid: int) -> None:
 
 
 def stop_sending(world: World, server: str, databases: Iterable[str]) -> None:
-    """Stop the log of the copies on *server*, though a receiver may notice it later."""
+    """Stop the log of the copies on *server*. A receiver may notice that later."""
     for database in databases:
         copy = world.copies.get((server, database))
         if copy is not None and copy.source is not None:
@@ -530,7 +537,7 @@ def stop_sending(world: World, server: str, databases: Iterable[str]) -> None:
 
 
 def unjoin(world: World, server: str, database: str, guid: int) -> None:
-    """Put the copy into RESTORING, as for a secondary that leaves; its primary forgets it."""
+    """Put the copy into RESTORING, as for a secondary that leaves, and remove it at its primary."""
     key = (server, database)
     lead = world.replicas[server, guid].primary
     contact = world.contacts.get((guid, server, lead or ""))

@@ -1,4 +1,4 @@
-"""Policy of an availability group for its copies: the decisions that the rest of the protocol asks for."""
+"""Policy of an availability group: the decisions that `engine.protocol` leaves to each kind of group."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ from engine.protocol import errorlog, groups, serving, streams
 from engine.protocol.groups import FailoverPrecondition, StreamTerms
 
 COMPRESS_SYNCHRONOUS: Final = 9592
-"""Trace flag that compresses the log to synchronous secondaries, which is off since 2016. Documented [DOC: tune
-compression]."""
+"""Trace flag that compresses the log to synchronous secondaries, which is off by default since 2016.
+Documented [DOC: tune compression].
+"""
 
 READY: Final = "READY"
-"""State is_failover_ready: according to the cluster, the copy could become primary without loss."""
+"""Synchronization state for conditions: the cluster records that the copy could become primary without loss."""
 
 SERIAL_REDO: Final = 3459
 """Trace flag that turns parallel redo off. Known."""
 
 
 def _compressed(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
-    """Return whether the stream is compressed: 2012 and 2014 always, later versions for asynchronous secondaries."""
+    """Return whether the stream is compressed: always in 2012 and 2014, later only for asynchronous secondaries."""
     server = world.instances[lead.server]
     if server.version < 2016 or COMPRESS_SYNCHRONOUS in server.trace_flags:
         return True
@@ -43,7 +44,7 @@ def _compressed(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
 
 
 def _redo_threads(world: World, follow: DatabaseCopy) -> int:
-    """Return the redo threads: one a database up to 2014; since 2016 half of the cores, 16 at most.
+    """Return the number of redo threads: one per database before 2016, since then half of the cores, at most 16.
 
     Documented [DOC: thread usage of groups].
     """
@@ -54,7 +55,7 @@ def _redo_threads(world: World, follow: DatabaseCopy) -> int:
 
 
 def _is_route(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server: str) -> bool:
-    """Return whether the replica has a routing URL, and its copy can be read now."""
+    """Return whether the replica has a routing URL and its copy is readable now."""
     replica = group.replica(server)
     url = replica.read_only_routing_url if replica is not None else None
     return bool(url) and serving.can_read(world, (server, copy.database))
@@ -72,7 +73,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return copy.availability.state.name
 
     def database_state(self, copy: DatabaseCopy) -> str:
-        """Return the state of the database: SYNCHRONIZED while one of the secondaries is."""
+        """Return the state of the database, SYNCHRONIZED if at least one secondary is."""
         states = [state for _, state in copy.availability.peers]
         best = (
             SyncState.SYNCHRONIZED
@@ -100,7 +101,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return copy.availability.role is ReplicaRole.SECONDARY
 
     def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
-        """Return whether commits wait: with synchronous commit here and at some secondary."""
+        """Return whether commits wait: this replica and some secondary use synchronous commit."""
         group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
         if group is None or not self.is_leader(copy):
             return False
@@ -116,10 +117,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return any(state is SyncState.SYNCHRONIZED for _, state in copy.availability.peers)
 
     def can_read(self, copy: DatabaseCopy, read_intent: bool, connected: bool = False) -> bool:
-        """Return whether clients can read the copy, with *read_intent* or without.
+        """Return whether clients may read the copy, with *read_intent* or without.
 
         While data movement is suspended, existing connections stay and new ones are refused [DOC: suspend an
-        availability database]. Since 2014 both are served without a primary [DOC: readable secondaries].
+        availability database]. Since 2014, both are served even without a primary [DOC: readable
+        secondaries].
         """
         mine = copy.availability
         if mine.role is ReplicaRole.PRIMARY:
@@ -135,10 +137,10 @@ class AvailabilityPolicy(groups.GroupPolicy):
     def route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
         """Return the server to which the listener routes a connection; None if it stays.
 
-        With read intent, this is the first server of the primary's routing list that is readable; 982 if there is
-        none. Servers of an inner list take turns [DOC: read-only routing]. Without read intent, a secondary that
-        allows all connections routes to a primary that has a READ_WRITE_ROUTING_URL [DOC: read/write connection
-        redirection].
+        With read intent, it is the first readable server of the primary's routing list; raise 982 if there is
+        none. Servers of an inner list take turns [DOC: read-only routing]. Without read intent, a secondary
+        that allows all connections routes to a primary that has a READ_WRITE_ROUTING_URL [DOC: read/write
+        connection redirection].
         """
         if not read_intent:
             return self._writer(world, copy)
@@ -155,7 +157,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return None
 
     def count_routed(self, world: World, copy: DatabaseCopy) -> None:
-        """Move the round robin of the routing list on by one login.
+        """Advance the round robin of the routing list by one login.
 
         [DOC: read-only routing]
         """
@@ -243,7 +245,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return ("AVAILABILITY_REPLICA", min(ends)) if ends else None
 
     def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """Return 0 if this copy can take the backup, else 3059. A secondary takes log and copy-only backups.
+        """Return 0 if this copy can take the backup, else 3059. Secondaries take only log and copy-only backups.
 
         [DOC: active secondaries]. A secondary of a basic group takes none [DOC: basic availability groups].
         """
@@ -253,7 +255,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return 0 if log_or_copy_only and not (group is not None and group.basic) else 3059
 
     def backs_up_closed(self, copy: DatabaseCopy) -> bool:
-        """Return whether a closed copy can be backed up: the primary must be connected and agree.
+        """Return whether a closed copy can be backed up. Its primary must be connected.
 
         [DOC: active secondaries].
         """
@@ -263,8 +265,8 @@ class AvailabilityPolicy(groups.GroupPolicy):
     def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
         """Return whether the copy allows snapshots.
 
-        A primary or secondary does in any synchronization state and for any connection; a RESOLVING one does not.
-        [DOC: database snapshots of availability databases]
+        A primary or secondary allows them in any synchronization state and connection mode; a RESOLVING copy
+        does not. [DOC: database snapshots of availability databases]
         """
         if copy.availability.role is not ReplicaRole.SECONDARY:
             return None
@@ -306,7 +308,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
             world.listeners[group.listener.name] = None
 
     def recovered(self, world: World, key: Key) -> bool:
-        """Open the copy, but refuse clients until the group decides its role; return False."""
+        """Open the recovered copy but refuse clients until the group decides its role. Return False."""
         guid = world.copies[key].availability.guid
         assert guid is not None
         world.update_copy(key, recovering=False, db_state=DbState.ONLINE)

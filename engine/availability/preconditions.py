@@ -1,7 +1,4 @@
-"""Preconditions of an automatic failover of an availability group.
-
-They list the requirements for each secondary and where to check them.
-"""
+"""Preconditions of an automatic failover of an availability group, and where a DBA can check them."""
 
 from __future__ import annotations
 
@@ -22,7 +19,10 @@ from engine.protocol.groups import FailoverPrecondition
 
 
 def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
-    """Return the preconditions for the group of *database*: of the group, then of each secondary, best target first."""
+    """Return the preconditions of the group of *database*.
+
+    Those of the group come first, then those of each secondary, best target first.
+    """
     copy = next((c for c in world.copies_of(database) if c.availability.guid is not None), None)
     assert copy is not None and copy.availability.guid is not None, f"{database} is in no availability group"
     group = _newest(world, copy.availability.guid)
@@ -36,13 +36,13 @@ def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
 
 
 def _newest(world: World, guid: int) -> AvailabilityGroup | None:
-    """Return the configuration of the partition with quorum, or without quorum that of the newest database."""
+    """Return the group in the configuration of the partition with quorum, or else in the newest cluster database."""
     nodes = sorted(world.nodes.values(), key=lambda node: (bool(node.partition), node.config.epoch))
     return nodes[-1].config.group(guid) if nodes else None
 
 
 def targets(group: AvailabilityGroup) -> list[str]:
-    """Return the secondaries, first those with automatic failover and those that are ready."""
+    """Return the secondaries: those with automatic failover first, among them the ready ones."""
     others = [replica.server for replica in group.replicas if replica.server != group.primary]
     return sorted(
         others,
@@ -122,7 +122,7 @@ def _of_target(world: World, group: AvailabilityGroup, target: str) -> Iterator[
 
 
 def _readiness(world: World, group: AvailabilityGroup, database: str, target: str) -> LocalizableMessage:
-    """Format is_failover_ready of one database, and if it is 0 the reason that the primary knows."""
+    """Return is_failover_ready of one database as a text, and for 0 the reason that the primary knows."""
     if (database, target) in group.ready:
         return say("{database} 1", database=database)
     copy = world.copies.get((target, database))

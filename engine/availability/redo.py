@@ -1,7 +1,7 @@
-"""Redo of a secondary other than pages and commits: the files of its database, and the causes that stop redo.
+"""Redo of a secondary, except for pages and commits: the files of its database, and reasons that stop redo.
 
-A file that cannot be created suspends the copy, and RESUME reaches the same log record again. [DOC: add-file
-failures in a group]
+A file that cannot be created suspends the copy. RESUME retries the same log record. [DOC: add-file failures
+in a group]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.protocol import errorlog
 
 
 def note_change(world: World, key: Key) -> None:
-    """Note a change to the files of the database that *key* owns, for the receivers of its log."""
+    """Record a change of the files of primary *key*, so that the receivers of its log redo it."""
     lead = world.copies[key]
     for stream in world.flow.streams_of(lead.source) if lead.source is not None else ():
         receiver = world.streams[stream]
@@ -28,10 +28,10 @@ def note_change(world: World, key: Key) -> None:
 
 
 def replay(world: World, server: str, database: str, upto_kb: float) -> None:
-    """Handle a timer: the secondary creates its primary's files after redo of the log *upto_kb*."""
+    """Create the primary's new files at the secondary after redo of the log up to *upto_kb* (timer)."""
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None or copy.availability.suspended is not None:
-        return  # RESUME checks again
+        return  # RESUME checks the files again
     lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
     if world.flow.stream_positions(copy.stream).redone_kb + 1e-6 < upto_kb:
         world.call_after(REPLAY_LOOK_S, "availability.replay", server, database, upto_kb)
@@ -44,9 +44,10 @@ def replay(world: World, server: str, database: str, upto_kb: float) -> None:
 
 
 def note_schema_change(world: World, key: Key) -> None:
-    """Redo of a changed table needs a Sch-M lock at each secondary, and waits for queries that read there.
+    """Record a change of a table's schema at *key*.
 
-    [DOC: active secondaries]
+    Redo of it needs a Sch-M lock at each secondary and waits for queries that read the table. [DOC: active
+    secondaries]
     """
     lead = world.copies[key]
     for stream in world.flow.streams_of(lead.source) if lead.source is not None else ():
@@ -57,7 +58,7 @@ def note_schema_change(world: World, key: Key) -> None:
 
 
 def lock_schema(world: World, server: str, database: str, upto_kb: float) -> None:
-    """Handle a timer: redo has reached the change at *upto_kb* and continues when no query has a Sch-S lock."""
+    """Continue redo past the schema change at *upto_kb* when no query has a Sch-S lock (timer)."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.stream is None or copy.availability.guid is None:
@@ -91,7 +92,7 @@ def _reads(client: Client, key: Key) -> bool:
 
 
 def _suspend(world: World, key: Key, primary: Key, number: int, *args: object) -> None:
-    """Redo has met error *number*: data movement to this copy is suspended. 35264, source SUSPEND_FROM_REDO."""
+    """Suspend data movement to this copy after redo error *number*. Log 35264 with the source SUSPEND_FROM_REDO."""
     reason = SuspendReason.REDO
     errorlog.write(world, key[0], number, *args)
     errorlog.write(world, key[0], 35264, key[1], "system", int(reason), f"SUSPEND_FROM_{reason.name}")

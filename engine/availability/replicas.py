@@ -51,11 +51,14 @@ NO_QUORUM: Final = (
 )
 COMMAND: Final = "The state changed because of a user initiated failover."
 SHUTDOWN: Final = "The state changed because SQL Server is shutting down."
-"""Reason in message 19406. OFFLINE was seen in public logs; the others are from memory of the product."""
+"""Reason in message 19406. The reason OFFLINE was seen in public logs; the others are from memory of the product."""
 
 
 def listener_addresses(group: AvailabilityGroup, node: Node) -> tuple[str, ...]:
-    """Return the addresses of the listener, if any; one from DHCP is invented in the subnet of *node*. Assumed."""
+    """Return the addresses of the listener, if any.
+
+    In place of DHCP, an address in the subnet of *node* is invented. Assumed.
+    """
     if group.listener is None:
         return ()
     return group.listener.addresses or (f"{node.subnet}.{200 + group.guid % 50}",)
@@ -64,15 +67,17 @@ def listener_addresses(group: AvailabilityGroup, node: Node) -> tuple[str, ...]:
 MOVING: Final = (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
 
 READS_ALONE_SINCE: Final = 2014
-"""Readable secondaries stay online while their primary is offline. Documented [DOC: readable secondaries]."""
+"""First version whose readable secondaries stay online while their primary is offline. Documented [DOC:
+readable secondaries].
+"""
 
 SYSTEM_NEEDS: Final = {
     "ALTER ANY AVAILABILITY GROUP": "ALAG",
     "CONNECT SQL": "COSQ",
     "VIEW SERVER STATE": "VWSS",
 }
-"""Default permissions of NT AUTHORITY\\SYSTEM that the cluster needs at a replica that is to become primary, with
-the types of sys.server_permissions. [DOC: automatic failover problems]
+r"""Default permissions of NT AUTHORITY\SYSTEM that the cluster needs at a replica that becomes primary, with
+their types in sys.server_permissions. [DOC: automatic failover problems]
 """
 
 
@@ -83,21 +88,21 @@ def permit_system(world: World, server: str, permissions: Iterable[str], granted
 
 
 def enabled(world: World, server: str) -> bool:
-    """Return whether the HADR switch of the instance is on.
+    """Return whether Always On is enabled on the instance.
 
-    Derived: it is on for nodes of a cluster since 2012; eviction leaves it on.
+    Derived: it is enabled on nodes of a cluster since 2012, and eviction leaves it enabled.
     """
     return config.find_known_config(world, server) is not None and world.instances[server].version >= 2012
 
 
 def group_of(world: World, server: str, guid: int) -> AvailabilityGroup | None:
-    """Return the group in the configuration of *server*'s computer, the last one with quorum."""
+    """Return the group in the last configuration with quorum that the computer of *server* has."""
     known = config.find_known_config(world, server)
     return known.group(guid) if known is not None else None
 
 
 def on_server(world: World, server: str) -> list[ReplicaState]:
-    """Return the states of all replicas on the server."""
+    """Return the states of all replicas on *server*."""
     return [state for (where, _), state in sorted(world.replicas.items()) if where == server]
 
 
@@ -115,7 +120,7 @@ def find_own_replica(world: World, server: str, guid: int) -> Replica | None:
 
 
 def copies(world: World, server: str, guid: int) -> list[DatabaseCopy]:
-    """Return the copies on *server* that have joined the group."""
+    """Return the copies on *server* that belong to the group."""
     found = (world.copies.get((server, database)) for database in world.groups[guid].databases)
     return [copy for copy in found if copy is not None and copy.availability.guid == guid]
 
@@ -123,16 +128,16 @@ def copies(world: World, server: str, guid: int) -> list[DatabaseCopy]:
 def change(
     world: World, server: str, guid: int, edit: Callable[[AvailabilityGroup], AvailabilityGroup]
 ) -> bool:
-    """Change the group's configuration in the cluster; False where the node of *server* has no quorum."""
+    """Change the group's configuration in the cluster. Return False if the node of *server* has no quorum."""
     node = config.node_of(world, server)
     return node is not None and config.update_group(world, node.name, guid, edit)
 
 
 LOST_QUORUM: Final = "the local Windows Server Failover Clustering (WSFC) node has lost quorum"
-"""Reason in 41092. Seen in public logs."""
+"""Reason in message 41092. Seen in public logs."""
 
 CAUSE: Final = "role synchronization"
-"""Reason in message 1480. Seen in public logs, nearly always."""
+"""Reason in message 1480. Almost all public logs have this reason."""
 
 CHANGED: Final = mark("replica of {group}: {old} -> {new}")
 
@@ -159,7 +164,7 @@ def set_state_word(
     for copy in copies(world, server, guid):
         role = state_word.role if state_word is not ReplicaWord.PRIMARY_PENDING else ReplicaRole.RESOLVING
         _set_role(world, (server, copy.database), role)
-        if state_word is not ReplicaWord.RESOLVING_NORMAL:  # its databases are opened again
+        if state_word is not ReplicaWord.RESOLVING_NORMAL:  # its databases open again
             world.update_availability((server, copy.database), reads_alone=False)
     if old.word is state_word:
         return
@@ -193,7 +198,7 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
 
 
 def doors(world: World, key: Key) -> dict[str, str]:
-    """Return which connections the copy allows as secondary and as primary: fields of its membership."""
+    """Return the allowed connections of the copy as secondary and as primary, as fields of AvailabilityMembership."""
     guid = world.copies[key].availability.guid
     replica = find_own_replica(world, key[0], guid) if guid is not None else None
     group = group_of(world, key[0], guid) if guid is not None else None
@@ -205,7 +210,7 @@ def doors(world: World, key: Key) -> dict[str, str]:
 
 
 def set_state(world: World, key: Key, new_state: SyncState) -> None:
-    """Set the synchronization state that a server assumes for its own copy."""
+    """Set the synchronization state of a server's own copy, as the server knows it."""
     mine = world.copies[key].availability
     old = mine.state
     if old is not new_state:
@@ -223,7 +228,7 @@ def set_state(world: World, key: Key, new_state: SyncState) -> None:
 
 
 def set_peer_state(world: World, key: Key, server: str, new_state: SyncState) -> None:
-    """Set the synchronization state that the primary *key* assumes for the copy on *server*."""
+    """Set the synchronization state of the copy on *server*, as the primary *key* knows it."""
     mine = world.copies[key].availability
     peers = dict(mine.peers)
     if peers.get(server) is not new_state:
@@ -231,14 +236,14 @@ def set_peer_state(world: World, key: Key, server: str, new_state: SyncState) ->
 
 
 def owe(world: World, server: str, reason: str, guid: int | None = None) -> None:
-    """Let the replicas of a hanging instance give up their roles when it continues."""
+    """Let the replicas of a hung instance give up their roles when it continues."""
     for state in on_server(world, server):
         if guid in (None, state.guid) and state.word is not ReplicaWord.NOT_AVAILABLE:
             world.replicas[server, state.guid] = replace(state, owed=reason)
 
 
 def quorum_lost(world: World, server: str) -> None:
-    """Handle that the node of *server* loses quorum: no replica there may be primary or secondary."""
+    """Handle that the node of *server* has lost quorum: no replica on it may be primary or secondary."""
     if world.instances[server].hung:
         owe(world, server, NO_QUORUM)
         return
@@ -254,7 +259,7 @@ def quorum_lost(world: World, server: str) -> None:
 
 
 def quorum_back(world: World, server: str) -> None:
-    """Handle that the node of *server* is a member again."""
+    """Handle that the node of *server* is a cluster member again."""
     node = config.node_of(world, server)
     if world.instances[server].hung:
         return

@@ -1,4 +1,4 @@
-"""An availability group as a role of its cluster: health, targets, offline and online."""
+"""Role of an availability group in its cluster: health, targets, going offline and online."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from engine.overrides import override
 from engine.protocol import errorlog
 
 SERVICE_NOTICED_S: Final = 0.5
-"""Time from the end of the service until its resource counts as failed: the cluster watches the process. Derived."""
+"""Time from the end of the service until its resource counts as failed. Derived: the cluster watches the process."""
 
 DIAGNOSTICS: Final = 3
 """Number of reports of sp_server_diagnostics per health check timeout. Documented [DOC: lease timeout]."""
@@ -34,7 +34,8 @@ Documented [DOC: flexible failover policy].
 """
 
 ON_SERVER_DOWN_FACTOR: Final = 5 / DIAGNOSTICS
-"""Wait of FAILURE_CONDITION_LEVEL 1: five intervals of the diagnostics, each a third of the health check timeout.
+"""Wait at FAILURE_CONDITION_LEVEL 1, relative to the health check timeout: five diagnostics intervals of a
+third each.
 
 Documented [DOC: lease timeout].
 """
@@ -45,12 +46,12 @@ STALL_FACTOR: Final = 100.0
 LOGIN_S: Final = 15.0
 """Login timeout of the resource, after which it cannot come online. Known (default of the driver).
 
-Documented: this failure of a starved instance [DOC: automatic failover problems].
+Documented: the failure of an overloaded instance [DOC: automatic failover problems].
 """
 
 
 class GroupRole(roles.RoleKind):
-    """Resource of an availability group, which hadrres.dll monitors."""
+    """Role of an availability group, which hadrres.dll monitors."""
 
     @override
     def trouble(self, world: World, role: ClusterRole) -> roles.RoleProblem:
@@ -83,7 +84,10 @@ class GroupRole(roles.RoleKind):
         return roles.RoleProblem(why, delay_s, clusterlog.errors(_HEAD.format(group.name), *signs))
 
     def restartable(self, world: World, role: ClusterRole) -> bool:
-        """Return whether a restart is tried: also on a node that hangs, because that shows only at the login."""
+        """Return whether a restart is tried.
+
+        It is tried even on an overloaded node, because only the login shows the overload.
+        """
         return self.hostable(world, role, role.owner) or self._stalled(world, role, role.owner)
 
     def _stalled(self, world: World, role: ClusterRole, node: str) -> bool:
@@ -105,7 +109,7 @@ class GroupRole(roles.RoleKind):
         )
 
     def targets(self, world: World, role: ClusterRole) -> list[str]:
-        """Return the targets: the former primary first if it is up, then automatic targets in order."""
+        """Return the target nodes: the former primary first if it is up, then the automatic targets in order."""
         group = _group(world, role)
         if group is None:
             return []
@@ -120,7 +124,7 @@ class GroupRole(roles.RoleKind):
         if server is None or (
             node not in role.resources[-1].owners and not world.instances[server].clustered
         ):
-            return False  # the possible owners may have been changed by hand
+            return False  # a person may have changed the possible owners
         return server == group.primary or failover.automatic_target(group, server)
 
     @override
@@ -197,7 +201,7 @@ class GroupRole(roles.RoleKind):
 
 
 def log_in(world: World, name: str, node: str, step: int) -> None:
-    """Handle a timer: the resource on a node that hung has logged in to SQL Server, or has failed to."""
+    """Finish the login of the resource to SQL Server on an overloaded node (timer). It succeeds or fails."""
     here = world.nodes.get(node)
     role = here.config.role(name) if here is not None and here.partition else None
     if role is None or role.owner != node or role.step != step:
@@ -215,7 +219,7 @@ def log_in(world: World, name: str, node: str, step: int) -> None:
 def role_of(
     name: str, listener: AvailabilityListener | None, nodes: tuple[str, ...], owner: str
 ) -> ClusterRole:
-    """Return the role of a group in its cluster, with the resources of its listener.
+    """Return the cluster role of a group, with the resources of its listener.
 
     The network name needs one of its addresses. [DOC: WSFC and SQL Server]
     """
@@ -232,9 +236,9 @@ def role_of(
 
 
 def _lease_s(group: AvailabilityGroup) -> float:
-    """Return the lease timeout: a silent process loses its lease at every failure condition level.
+    """Return the time until a silent process loses its lease, in seconds: half the lease timeout.
 
-    [DOC: lease timeout].
+    This applies at every failure condition level. [DOC: lease timeout].
     """
     return group.lease_timeout_ms / 2000.0
 
@@ -256,7 +260,7 @@ _HEAD: Final = "SQL Server Availability Group <{}>: [hadrag]"
 
 
 def _no_diagnostics(world: World, group: AvailabilityGroup, server: str, node: str) -> None:
-    """Fail the resource, which cannot monitor the instance. [DOC: automatic failover problems]."""
+    """Fail the resource because it cannot monitor the instance. [DOC: automatic failover problems]."""
     head = _HEAD.format(group.name)
     for text in (
         "Failed to run diagnostics command",
@@ -268,7 +272,7 @@ def _no_diagnostics(world: World, group: AvailabilityGroup, server: str, node: s
 
 
 def _group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
-    """Return the group of a role from the partition that runs the role, else from the newest that knows it."""
+    """Return the group of a role, as the partition that runs the role knows it, or else the newest cluster database."""
     found = [
         ((role in node.config.roles, node.config.epoch), group)
         for node in world.nodes.values()
@@ -280,7 +284,7 @@ def _group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
 
 
 def _server(world: World, role: ClusterRole, node: str) -> str | None:
-    """Return the instance on *node* that has a replica of the group."""
+    """Return the instance on *node* that has a replica of the role's group."""
     group = _group(world, role)
     servers = [replica.server for replica in group.replicas] if group is not None else []
     return next((s for s in servers if s in world.instances and world.instances[s].computer == node), None)

@@ -27,7 +27,7 @@ from engine.model import (
 from engine.protocol import errorlog, files, lineage, network, options, restore, snapshots, streams, volumes
 
 AT_ONCE: Final = 5
-"""Maximum number of databases of a replica that are seeded at the same time. [DOC: automatic seeding]"""
+"""Maximum number of databases of a replica that are seeded at once. [DOC: automatic seeding]"""
 
 CHECK_TIMEOUT, NAME_EXISTS, SQL_ERROR, TRANSPORT = 21, 23, 2, 6
 FAILURES: Final = {
@@ -36,11 +36,11 @@ FAILURES: Final = {
     SQL_ERROR: "SQL Error",
     TRANSPORT: "Transport",
 }
-"""failure_state -> its description [DOC: automatic seeding view]. The failure for each state is derived."""
+"""failure_state -> its description [DOC: automatic seeding view]. The failure behind each state is derived."""
 
 
 def watch(world: World) -> None:
-    """Begin due seeding and stop seeding of secondaries that lost their primary; runs after every event."""
+    """Begin due seedings, and stop those of secondaries that lost their primary. This runs after every event."""
     for (server, guid), state in sorted(world.replicas.items()):
         group = replicas.group_of(world, server, guid)
         mine = group.replica(server) if group is not None else None
@@ -56,7 +56,7 @@ def watch(world: World) -> None:
 
 
 def permit(world: World, server: str, guid: int, granted: bool) -> None:
-    """Execute GRANT or DENY CREATE ANY DATABASE at the replica on *server*; seeding that lacked it restarts."""
+    """Execute GRANT or DENY CREATE ANY DATABASE at the replica on *server*. Seedings that lacked it restart."""
     state = world.replicas[server, guid]
     kept = tuple(one for one in state.seedings if not (granted and one.failure == CHECK_TIMEOUT))
     world.replicas[server, guid] = replace(state, may_create=granted, seedings=kept)
@@ -64,7 +64,7 @@ def permit(world: World, server: str, guid: int, granted: bool) -> None:
 
 
 def restart(world: World, server: str, guid: int) -> None:
-    """Retry failed seeding after SEEDING_MODE has been set again."""
+    """Retry failed seedings after SEEDING_MODE has been set again."""
     state = world.replicas.get((server, guid))
     if state is not None:
         _keep(world, state, tuple(one for one in state.seedings if one.failure is None))
@@ -72,7 +72,7 @@ def restart(world: World, server: str, guid: int) -> None:
 
 
 def held_from_kb(world: World, copy: DatabaseCopy) -> list[float]:
-    """Return the positions from which the primary keeps its log for replicas that it is seeding."""
+    """Return the log positions from which the primary keeps its log for seedings."""
     guid = copy.availability.guid
     return [
         one.start_kb
@@ -122,7 +122,7 @@ def _consider(world: World, group: AvailabilityGroup, server: str, database: str
         _keep(world, state, (*state.seedings, attempt))
         return
     here = world.copies.get((server, database))
-    if here is not None:  # restored by hand: it only joins
+    if here is not None:  # restored manually: the copy only has to join
         _keep(world, state, (*state.seedings, replace(attempt, end_tick=world.tick, performed=False)))
         enter(world, group, lead, here)
         return
@@ -133,7 +133,7 @@ def _consider(world: World, group: AvailabilityGroup, server: str, database: str
 
 
 def _obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tuple[int, int | None] | None:
-    """Return (failure_state, error) if the database cannot be created on that server, or None if it can."""
+    """Return (failure_state, error) if the database cannot be created on that server; None if it can."""
     here = world.copies.get((state.server, lead.database))
     if here is not None:
         try:
@@ -144,7 +144,7 @@ def _obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tuple[in
     if not state.may_create:
         return CHECK_TIMEOUT, None
     missing = options.missing_certificate(world.instances[state.server], lead.encryption_key)
-    if missing is not None:  # the stream cannot be restored [DOC: TDE]
+    if missing is not None:  # the data cannot be restored without the certificate [DOC: TDE]
         errorlog.write(world, state.server, *missing, state=3)
         return SQL_ERROR, 33111
     computer = world.computer_of(state.server)
@@ -154,7 +154,7 @@ def _obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tuple[in
 
 
 def _receive(world: World, lead: DatabaseCopy, server: str) -> None:
-    """Create the database on *server*: RESTORING, until it has all data."""
+    """Create the database on *server*. It is RESTORING until it has all data."""
     made = DatabaseCopy(
         server=server,
         database=lead.database,
@@ -179,7 +179,7 @@ def _receive(world: World, lead: DatabaseCopy, server: str) -> None:
 
 
 def seeded(world: World, guid: int, server: str, database: str, number: int) -> None:
-    """Handle a timer: all that the primary had has arrived; the database joins."""
+    """Finish a seeding and let the database join (timer)."""
     state = world.replicas.get((server, guid))
     group = replicas.group_of(world, server, guid)
     found = [one for one in (state.seedings if state is not None else ()) if one.id == number and one.running]
@@ -211,7 +211,7 @@ def seeded(world: World, guid: int, server: str, database: str, number: int) -> 
 
 
 def _break_off(world: World, group: AvailabilityGroup, state: ReplicaState) -> None:
-    """Drop the unfinished database after a lost connection; seeding restarts with the next connection."""
+    """Drop the unfinished database after a lost connection. Seeding restarts with the next connection."""
     running = [one for one in state.seedings if one.running]
     for one in running:
         copy = world.copies.get((state.server, one.database))
@@ -228,11 +228,11 @@ def _break_off(world: World, group: AvailabilityGroup, state: ReplicaState) -> N
         _keep(world, state, failed)
 
 
-# --- a database joins -------------------------------------------------------------------------------------
+# --- joining of a database ----------------------------------------------------------------------------------
 
 
 def check_log(world: World, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
-    """Check that the log of the primary continues where the restored copy ends. 1464, 1412, 1478.
+    """Check that the primary's log continues where the restored copy ends. Raise 1464, 1412 or 1478.
 
     The rules are those of mirroring (facts 1.8).
     """

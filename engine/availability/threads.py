@@ -11,14 +11,14 @@ from engine.model import Handlers, World
 from engine.protocol import errorlog
 
 RESERVED: Final = 40
-"""Worker threads that groups leave free: their pool has `max worker threads` less 40.
+"""Worker threads that groups leave free: they may use `max worker threads` minus this number.
 
 Documented [DOC: thread usage of groups].
 """
 
 
 def watch(world: World) -> None:
-    """Record instances whose worker threads became too few or sufficient after log streams changed."""
+    """Record the instances that have too few worker threads, or enough again, after log streams changed."""
     for server in dict.fromkeys(name for name, _ in world.replicas):
         if _lacks_threads(world, server) != world.instances[server].short_of_threads:
             world.call_after(0.0, "availability.threads", server)
@@ -30,7 +30,7 @@ def _lacks_threads(world: World, server: str) -> bool:
 
 
 def update_thread_shortage(world: World, server: str) -> None:
-    """Handle a timer: log the lack of worker threads; groups at the highest failure condition level fail."""
+    """Log the lack of worker threads (timer). Groups with the highest failure condition level then fail."""
     short = _lacks_threads(world, server)
     if short != world.instances[server].short_of_threads:
         world.update_instance(server, short_of_threads=short)

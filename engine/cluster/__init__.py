@@ -1,4 +1,4 @@
-"""Windows Server Failover Clustering: membership, quorum, roles, and instances that move between nodes."""
+"""Windows Server Failover Clustering: membership, quorum, roles, and failover cluster instances."""
 
 from engine.cluster.preconditions import of_database
 from engine.protocol.groups import OTHERS

@@ -17,12 +17,18 @@ NO_DIAGNOSTICS: Final = "Failure detected, diagnostics heartbeat is lost"
 
 
 def errors(head: str, *texts: str) -> tuple[tuple[str, str], ...]:
-    """Return (level, text) of the lines that the resource *head* writes before it reports its failure."""
+    """Return (level, text) of the lines that a resource writes before it reports its failure.
+
+    *head* begins each line.
+    """
     return tuple(("ERR", f"{head} {text}") for text in (*texts, "Resource Alive result 0."))
 
 
 def write(world: World, node: str, level: str, component: str, text: str) -> None:
-    """Write a line at *node*: level INFO, WARN or ERR; component as in brackets (RCM, QUORUM, NODE, RHS …)."""
+    """Write a line at *node*.
+
+    *level*: INFO, WARN or ERR. *component*: the part in brackets (RCM, QUORUM, NODE, RHS …).
+    """
     line = (world.tick, level, component, text)
     world.clusterlog[node] = (*world.clusterlog.get(node, ())[1 - LINES_KEPT :], line)
     world.emit(

@@ -18,7 +18,10 @@ from engine.model import ClusterRole, Node, Resource, ResourceState, Witness, Wo
 
 
 def stop(world: World, name: str) -> None:
-    """Stop the cluster service in good order: its vote is handed over, its roles move. [DOC: Stop-ClusterNode]."""
+    """Stop the cluster service in an orderly way: its vote is no longer counted, and its roles move.
+
+    [DOC: Stop-ClusterNode].
+    """
     node = world.nodes[name]
     there = [other for other in config.members(world, node.partition) if other != name]
     membership.leave(world, name, there)
@@ -27,7 +30,10 @@ def stop(world: World, name: str) -> None:
 
 
 def keeps_quorum(world: World, name: str) -> bool:
-    """Return whether the others have quorum after *name* has left; also without a quorum to lose."""
+    """Return whether the other nodes have quorum after *name* leaves.
+
+    Return True if *name* is in no partition with quorum.
+    """
     trial = world.fork()
     others = [other for other in config.members(trial, trial.nodes[name].partition) if other != name]
     if not trial.nodes[name].partition:
@@ -38,13 +44,13 @@ def keeps_quorum(world: World, name: str) -> bool:
 
 
 def start(world: World, name: str, prevent: bool = False) -> None:
-    """Start the cluster service: it joins a running cluster, or forms one with enough votes."""
+    """Start the cluster service. It joins a running cluster, or forms one if enough votes are present."""
     node = world.nodes[name]
     if not world.computers[name].powered or world.computers[name].shutting_down:
         text = say("{node} is off; the cluster service starts when you power it on", node=name)
         world.emit(ClusterData(what="off"), text, server=name)
         return
-    if node.service in ("off", "starting"):  # "off": it was switched on in this tick
+    if node.service in ("off", "starting"):  # "off": the computer was powered on in this tick
         world.emit(
             ClusterData(what="off"),
             say("{node} is booting; then the cluster service starts", node=name),
@@ -61,7 +67,10 @@ def start(world: World, name: str, prevent: bool = False) -> None:
 
 
 def force_quorum(world: World, name: str) -> None:
-    """Force quorum: the node forms the cluster alone, and its database counts. [DOC: Start-ClusterNode]."""
+    """Force quorum: the node forms the cluster alone, and its cluster database becomes valid.
+
+    [DOC: Start-ClusterNode].
+    """
     node = world.nodes[name]
     computer = world.computers[name]
     if not computer.powered or computer.shutting_down or node.service in ("off", "starting"):
@@ -84,7 +93,7 @@ def force_quorum(world: World, name: str) -> None:
 
 
 def evict(world: World, name: str) -> None:
-    """Evict the node. Roles that it owned move; its replicas stay configured."""
+    """Evict the node. Roles that it owned move; its replicas remain configured."""
     node = world.nodes[name]
     cluster = world.clusters[node.cluster]
     if len(cluster.nodes) == 1:
@@ -123,12 +132,12 @@ WITNESS_KINDS: Final = {
 
 
 def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
-    """Set-ClusterQuorum: another witness, or none with an empty *kind*.
+    """Execute Set-ClusterQuorum: another witness, or none if *kind* is empty.
 
     [DOC: Set-ClusterQuorum]
 
-    A share is named by its path: the computer in it must be there, be reached, and be no node. A disk must be
-    unknown, and is then a new one, or no disk of a role. A storage account is accepted as it is named.
+    A share is named by its path. Its computer must exist, be reachable, and not be a node. A disk must not
+    belong to a role; an unknown name is a new disk. Any storage account is accepted.
     """
     first = _writer(world, cluster)
     witness = Witness(kind=WITNESS_KINDS[kind], name=name) if kind else None
@@ -156,11 +165,11 @@ def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
 
 
 THRESHOLD_LIMITS: Final = (3, 120)
-"""Minimum and maximum of a threshold. Documented [DOC: SameSubnetThreshold]."""
+"""Minimum and maximum of a heartbeat threshold. Documented [DOC: SameSubnetThreshold]."""
 
 
 def set_threshold(world: World, cluster: str, cross: bool, missed: int) -> None:
-    """Execute (Get-Cluster).SameSubnetThreshold, or CrossSubnetThreshold with *cross*: allowed missed heartbeats."""
+    """Set SameSubnetThreshold of (Get-Cluster), or CrossSubnetThreshold with *cross*: allowed missed heartbeats."""
     least, most = THRESHOLD_LIMITS
     if not least <= missed <= most:
         raise InputError(say("a threshold must be between {a} and {b}", a=least, b=most))
@@ -171,9 +180,9 @@ def set_threshold(world: World, cluster: str, cross: bool, missed: int) -> None:
 
 
 def set_paused(world: World, name: str, paused: bool, drain: bool = False, target: str | None = None) -> None:
-    """Execute Suspend-ClusterNode or Resume-ClusterNode: a paused node accepts no more roles.
+    """Execute Suspend-ClusterNode or Resume-ClusterNode. A paused node accepts no more roles.
 
-    With *drain* it also moves its own, to *target* if it is given.
+    With *drain*, the roles that it owns move, to *target* if given.
     """
     node = world.nodes[name]
     if not node.partition:
@@ -204,7 +213,7 @@ def _role(world: World, name: str) -> tuple[Node, ClusterRole]:
 
 
 def move(world: World, name: str, target: str) -> None:
-    """Execute Move-ClusterGroup: the cluster moves the role without checking the databases.
+    """Execute Move-ClusterGroup. The cluster moves the role without checking the databases.
 
     A role that was taken offline stays offline on its new owner. [DOC: MoveClusterGroup]
     """
@@ -238,7 +247,7 @@ def start_role(world: World, name: str) -> None:
 
 
 def _start(world: World, node: Node, role: ClusterRole) -> None:
-    """Bring a role online, unless it is coming online already: else two nodes would bring it online.
+    """Bring a role online, unless it is already coming online, because two nodes would then bring it online.
 
     Raises InputError for a role that is moving [DOC: 41123].
     """
@@ -249,9 +258,9 @@ def _start(world: World, node: Node, role: ClusterRole) -> None:
 
 
 def stop_resource(world: World, name: str) -> None:
-    """Execute Stop-ClusterResource. Dependent resources go offline with it, which here is the whole role.
+    """Execute Stop-ClusterResource. Resources that depend on it go offline, too, which here means the whole role.
 
-    Raises InputError for the Agent, on which nothing depends: stopping it alone is not simulated.
+    Raises InputError for the Agent: nothing depends on it, and stopping it alone is not simulated.
     """
     node, role, resource = _resource(world, name)
     if resource.kind == "SQL Server Agent":
@@ -261,11 +270,14 @@ def stop_resource(world: World, name: str) -> None:
 
 
 SERVERS: Final = ("SQL Server", "SQL Server Availability Group")
-"""Resources that serve the databases of a role: with them the whole role is online."""
+"""Resources that serve the databases of a role. When one comes online, the whole role is online."""
 
 
 def start_resource(world: World, name: str) -> None:
-    """Execute Start-ClusterResource: it comes online with the resources it depends on; dependent ones stay offline."""
+    """Execute Start-ClusterResource.
+
+    The resource comes online with all resources that it depends on; resources that depend on it stay offline.
+    """
     node, role, resource = _resource(world, name)
     if resource.kind not in SERVERS and any(resource.name in one.needs for one in role.resources):
         started = replace(resource, started=role.state is not ResourceState.ONLINE)
@@ -277,7 +289,7 @@ def start_resource(world: World, name: str) -> None:
 
 
 def move_disk(world: World, name: str, role_name: str) -> None:
-    """Move-ClusterResource: a disk of Available Storage becomes part of a role."""
+    """Execute Move-ClusterResource: a disk of Available Storage becomes part of a role."""
     node, role = _role(world, role_name)
     disk = next((one for one in node.config.storage if one.name.lower() == name.lower()), None)
     if disk is None:
@@ -293,7 +305,7 @@ def move_disk(world: World, name: str, role_name: str) -> None:
 
 
 def add_dependency(world: World, name: str, provider: str) -> None:
-    """Add-ClusterResourceDependency: *name* needs *provider*, a resource of the same role.
+    """Execute Add-ClusterResourceDependency: *name* depends on *provider*, a resource of the same role.
 
     [DOC: add dependencies]
     """
@@ -325,7 +337,7 @@ def _resource(world: World, name: str) -> tuple[Node, ClusterRole, Resource]:
 
 
 def set_owners(world: World, name: str, nodes: Iterable[str]) -> None:
-    """Set-ClusterOwnerNode for one resource."""
+    """Execute Set-ClusterOwnerNode for one resource."""
     node, role, resource = _resource(world, name)
     wanted = _spelled(world, node, nodes)
     owners = tuple(name for name in world.clusters[node.cluster].nodes if name in wanted)
@@ -333,7 +345,7 @@ def set_owners(world: World, name: str, nodes: Iterable[str]) -> None:
 
 
 def _spelled(world: World, node: Node, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the nodes of the cluster by names as people write them."""
+    """Return the nodes of the cluster with these names, in the cluster's spelling."""
     all_nodes = world.clusters[node.cluster].nodes
     spelled = {one.lower(): one for one in all_nodes}
     wanted = [spelled.get(one.strip().lower(), "") for one in names]
@@ -343,16 +355,16 @@ def _spelled(world: World, node: Node, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def set_preferred(world: World, name: str, nodes: Iterable[str]) -> None:
-    """Execute Set-ClusterOwnerNode for a role: the preferred owners, best first.
+    """Execute Set-ClusterOwnerNode for a role: set the preferred owners, best first.
 
-    For an availability group they last until SQL Server sets them at the next failover.
+    For an availability group they last until SQL Server sets them again at the next failover.
     """
     node, role = _role(world, name)
     config.update_role(world, node.name, role.name, preferred=_spelled(world, node, nodes))
 
 
 def set_failover_threshold(world: World, name: str, failures: int) -> None:
-    """Execute (Get-ClusterGroup name).FailoverThreshold = failures."""
+    """Set FailoverThreshold of (Get-ClusterGroup *name*)."""
     node, role = _role(world, name)
     config.update_role(world, node.name, role.name, failover_threshold=failures)
 
@@ -363,7 +375,7 @@ def _put(world: World, node: Node, role: ClusterRole, resource: Resource) -> Non
 
 
 def fail_resource(world: World, name: str) -> None:
-    """Fail a resource: the cluster restarts it with its role, or moves the role."""
+    """Fail a resource. The cluster restarts it with its role, or moves the role."""
     node, role, resource = _resource(world, name)
     roles.fail(world, node.name, role, say("resource {name} has failed", name=resource.name))
 

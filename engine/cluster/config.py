@@ -1,4 +1,4 @@
-"""Cluster database: every node of a partition has the same copy, and only a partition with quorum writes it."""
+"""Cluster database: all nodes of a partition have the same copy, and only a partition with quorum changes it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,21 @@ from engine.protocol import network, security
 
 
 def members(world: World, partition: int) -> list[str]:
-    """Return the nodes that count one another as members of the partition, by number."""
+    """Return the members of the partition, by node number."""
     nodes = [node for node in world.nodes.values() if partition and node.partition == partition]
     return [node.name for node in sorted(nodes, key=lambda node: node.number)]
 
 
 def is_running(world: World, node: Node) -> bool:
-    """Return whether the cluster service of the node runs on a computer that has power."""
+    """Return whether the cluster service of the node runs on a computer with power."""
     return node.service == "running" and world.computers[node.name].powered
 
 
 def address(world: World, computer: str) -> str:
-    """Return the address of a computer in its subnet, as its ERRORLOG has it. Assumed without an instance."""
+    """Return the address of a computer in its subnet, as ERRORLOGs show it.
+
+    Assumed for a computer without an instance.
+    """
     subnet = world.nodes[computer].subnet if computer in world.nodes else "10.0.0"
     instance = next(iter(world.instances_on(computer)), "")
     number = 201 + list(world.computers).index(computer)
@@ -43,19 +46,22 @@ def address(world: World, computer: str) -> str:
     return f"{subnet}.{own}"
 
 
-# --- states as cmdlets and Failover Cluster Manager show them ---------------------------------------------
+# --- states as cmdlets and Failover Cluster Manager show them
+# ------------------------------------------------
 
 
 def read_node_state(world: World, observer: str, name: str) -> str:
-    """Return Up, Paused or Down, as the members of the partition of *observer* see the node."""
-    node = world.nodes.get(name)  # None: evicted, which the observer's copy of the database does not show yet
+    """Return Up, Paused or Down: the state of the node that the members in the partition of *observer* see."""
+    node = world.nodes.get(
+        name
+    )  # None: evicted, but the observer's copy of the database does not show that yet
     if node is None or not node.partition or node.partition != world.nodes[observer].partition:
         return "Down"
     return "Paused" if node.paused else "Up"
 
 
 def read_role_state(role: ClusterRole) -> str:
-    """Return the state of a role: Pending on the way, PartialOnline if only some resources are online."""
+    """Return the state of a role: Pending while it moves, PartialOnline if only some resources are online."""
     if role.state in (ResourceState.ONLINE_PENDING, ResourceState.OFFLINE_PENDING):
         return "Pending"
     is_partial = role.state is ResourceState.OFFLINE and any(one.started for one in role.resources)
@@ -63,7 +69,7 @@ def read_role_state(role: ClusterRole) -> str:
 
 
 def read_resource_state(world: World, role: ClusterRole, resource: Resource) -> ResourceState:
-    """Return the state of a resource; of a listener's addresses only the one in the owner's subnet is online."""
+    """Return the state of a resource. Of a listener's addresses, only the one in the owner's subnet is online."""
     if resource.failed:
         return ResourceState.FAILED
     state = ResourceState.ONLINE if resource.started else role.state
@@ -76,13 +82,13 @@ def read_resource_state(world: World, role: ClusterRole, resource: Resource) -> 
 
 
 def writer(world: World, partition: int) -> Node | None:
-    """Return a living node of the partition, which has its configuration."""
+    """Return a running node of the partition, which can write its cluster database."""
     living = (world.nodes[name] for name in members(world, partition))
     return next((node for node in living if is_running(world, node)), None)
 
 
 def partitions(world: World, cluster: str) -> list[int]:
-    """Return the partitions with quorum: one, none, or two after quorum was forced."""
+    """Return the numbers of the partitions with quorum: one, none, or two after quorum was forced."""
     return sorted({n.partition for n in world.nodes.values() if n.cluster == cluster and n.partition})
 
 
@@ -93,7 +99,7 @@ def node_of(world: World, server: str) -> Node | None:
 
 
 def find_known_config(world: World, server: str) -> ClusterConfig | None:
-    """Return the cluster database of an instance's computer, or its last one after an eviction; None without any."""
+    """Return the cluster database of an instance's computer, or its last one before an eviction; None without one."""
     node, instance = node_of(world, server), world.instances.get(server)
     if node is None and instance is not None:
         return world.evicted.get(instance.computer)
@@ -116,7 +122,10 @@ def has_heartbeat(world: World, a: str, b: str) -> bool:
 
 
 def may_write(world: World, node: str) -> bool:
-    """Return whether *node* has the newest database among the nodes it reaches, and these are a majority."""
+    """Return whether *node* has the newest cluster database among the nodes that it reaches.
+
+    These nodes must also be a majority.
+    """
     partition, old = world.nodes[node].partition, world.nodes[node].config
     if not partition or not is_running(world, world.nodes[node]):
         return False
@@ -133,7 +142,7 @@ def _reached(world: World, node: str) -> list[str]:
 
 
 def update(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> bool:
-    """Change the cluster database from *node*; False, and nothing changes, where it reaches no majority."""
+    """Change the cluster database from *node*. Return False, with nothing changed, if it does not reach a majority."""
     if not may_write(world, node):
         return False
     old, reached = world.nodes[node].config, _reached(world, node)
@@ -166,23 +175,23 @@ def update_group(
 
 
 def find_core_owner(world: World, node: str) -> str:
-    """Return the owner of the core cluster group; it stays there until that node leaves the partition."""
+    """Return the owner of the core cluster group. The owner changes only when that node leaves the partition."""
     there = members(world, world.nodes[node].partition)
     owner = world.nodes[node].config.core_owner
     return owner if owner in there else there[0]
 
 
 def current(world: World, cluster: str) -> ClusterConfig:
-    """Return the newest copy of the cluster database, with which the cluster would start."""
+    """Return the newest copy of the cluster database, which a starting cluster would use."""
     nodes = [world.nodes[name] for name in world.clusters[cluster].nodes if name in world.nodes]
     return max((node.config for node in nodes), key=lambda config: config.epoch)
 
 
-# --- content of witnesses ---------------------------------------------------------------------------------
-# A disk has a copy of the cluster database, a share or a storage account only its tag. A node without the
-# newest database learns this from the witness ("partition in time"). It copies the newest database from a
-# disk. With a share or a storage account it waits for a node with the newest database, or for forced quorum.
-# [DOC: manage quorum; Start-ClusterNode]
+# --- content of witnesses --------------------------------------------------------------------------------- A
+# disk has a copy of the cluster database; a share or a storage account has only its tag. From the witness, a
+# node without the newest database learns that it is out of date ("partition in time"). It copies the newest
+# database from a disk. With a share or a storage account it waits for a node with the newest database, or for
+# forced quorum. [DOC: manage quorum; Start-ClusterNode]
 
 DISK: Final = "Physical Disk"
 CLOUD: Final = "Cloud Witness"
@@ -215,9 +224,10 @@ def is_reachable(world: World, witness: Witness | None, side_nodes: Collection[s
 
 
 def has_vote(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> bool:
-    """Return whether the witness votes for *side_nodes*: reachable, no newer tag, held by no other partition.
+    """Return whether the witness votes for *side_nodes*.
 
-    A node holds it by a reservation of the disk, a lock on witness.log or a lease of the blob. Known.
+    They must reach it, it must have no newer tag, and no other partition may hold it. A node holds it by a
+    reservation of the disk, a lock on witness.log or a lease of the blob. Known.
     """
     witness = config.witness
     if witness is None or not is_reachable(world, witness, side_nodes):
@@ -230,7 +240,7 @@ def has_vote(world: World, config: ClusterConfig, side_nodes: Collection[str]) -
 def _is_held_by_other_partition(world: World, witness: Witness, side_nodes: Collection[str]) -> bool:
     """Return whether a member of another partition holds the reservation, the lock or the lease.
 
-    All nodes that reach the witness see that.
+    All nodes that reach the witness can see that.
     """
     first = world.nodes[next(iter(side_nodes))]
     return any(
@@ -244,14 +254,14 @@ def _is_held_by_other_partition(world: World, witness: Witness, side_nodes: Coll
 
 
 def read_tag(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> int:
-    """Tag of the witness as *side_nodes* reads it; 0 where it does not reach the witness."""
+    """Return the tag of the witness as *side_nodes* read it; 0 if they do not reach the witness."""
     if config.witness is None or not is_reachable(world, config.witness, side_nodes):
         return 0
     return store(world, world.nodes[next(iter(side_nodes))].cluster, config.witness).tag
 
 
 def read_database(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> ClusterConfig:
-    """Return the newer of *config* and the copy on a disk witness that *side_nodes* reaches and may reserve."""
+    """Return the newer one of *config* and the copy on a disk witness that *side_nodes* can reserve."""
     witness = config.witness
     if (
         witness is None
@@ -270,7 +280,7 @@ def write(
     side_nodes: Collection[str],
     target_witnesses: Iterable[Witness | None],
 ) -> None:
-    """Write the tag of *config*, and on a disk *config* itself, to the witnesses that *side_nodes* reaches."""
+    """Write the tag of *config* to the witnesses that *side_nodes* reach; on a disk, also write *config* itself."""
     for witness in dict.fromkeys(target_witnesses):
         if witness is None or not is_reachable(world, witness, side_nodes):
             continue

@@ -94,7 +94,7 @@ def _cancel_pending_moves(world: World, server: str, reason: str) -> None:
 
 
 def watch(world: World, server: str, node: str) -> None:
-    """Handle a timer: databases that have been recovered on *node*, with redo and undo, open."""
+    """Record which databases are open again on *node*, after recovery with redo and undo (timer)."""
     for place, move in _find_pending_moves(world, server):
         if move.to_server == node and world.instances[server].computer == node:
             if not serving.is_accessible(world, (server, move.database)):
@@ -111,10 +111,10 @@ OFFLINE_S: Final = 3.0
 """Time in which Agent, SQL Server, network name, address and disks go offline in a planned move."""
 
 DISKS_S: Final = 3.0
-"""Time in which shared disks come online on a node after another node has released them."""
+"""Time in which shared disks come online on a node after the former node has released them."""
 
 DISKS_AFTER_CRASH_S: Final = 10.0
-"""Time of DISKS_S after the former owner crashed, whose reservation must be broken first.
+"""The same time if the former owner crashed, because its reservation must be broken first.
 
 Published as about ten seconds.
 """
@@ -122,21 +122,21 @@ Published as about ten seconds.
 NAME_S: Final = 3.5
 """Time in which address and network name come online.
 
-These four are derived: published as 1 to 5 s each, and chosen so that the planned move of an idle instance takes the
-15 s that the guide measured.
+These four times are derived. They are published as 1 to 5 s each, and chosen so that the planned move of an
+idle instance takes the 15 s that the guide measured.
 """
 
 RESTART_DELAY_S: Final = 0.5
 """Time from the failure of the SQL Server resource to its restart on the same node. Known (default of a resource)."""
 
 ON_SERVER_DOWN, ON_SERVER_UNRESPONSIVE = 1, 2
-"""Lowest failure condition levels at which a stopped or unresponsive instance counts as failed; level 0: never.
+"""Lowest failure condition levels at which a stopped or an unresponsive instance counts as failed.
 
-Documented [DOC: failover policy of instances].
+Level 0 means never. Documented [DOC: failover policy of instances].
 """
 
 SERVICE_NOTICED_S: Final = 5.0
-"""Interval of LooksAlive: five seconds. Documented in kind."""
+"""Interval of LooksAlive. Documented: five seconds."""
 
 UPGRADE_SCRIPTS_S: Final = 20.0
 """Duration of the upgrade scripts in the system databases at the first start after a service pack. Assumed."""
@@ -149,7 +149,7 @@ LOOK_S: Final = 0.1
 
 
 def possible_nodes(world: World, server: str) -> tuple[str, ...]:
-    """Return the nodes on which the instance is or may come online: possible owners of its resource. [DOC: 19405]."""
+    """Return the nodes on which the instance may come online: the possible owners of its resource. [DOC: 19405]."""
     instance = world.instances[server]
     role = role_of(world, server) if instance.clustered else None
     found = [one.owners for one in role.resources if one.kind == "SQL Server"] if role is not None else []
@@ -167,12 +167,12 @@ def role_of(world: World, server: str) -> ClusterRole | None:
 
 
 def instance_of(role: ClusterRole) -> str:
-    """Return the instance of the role: its SQL Server resource is named after it."""
+    """Return the instance of the role. Its SQL Server resource contains the instance's name."""
     return role.name
 
 
 def new_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
-    """Build a role with disk, address, name, SQL Server and Agent, with dependencies.
+    """Build a role with disk, address, name, SQL Server and Agent, and their dependencies.
 
     [DOC: failover cluster instances].
     """
@@ -190,7 +190,7 @@ def new_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
 
 
 class InstanceRole(roles.RoleKind):
-    """Shared disks, network name, address, SQL Server and Agent."""
+    """Role of a failover cluster instance: shared disks, network name, address, SQL Server and Agent."""
 
     @override
     def trouble(self, world: World, role: ClusterRole) -> roles.RoleProblem:
@@ -216,7 +216,10 @@ class InstanceRole(roles.RoleKind):
         )
 
     def hostable(self, world: World, role: ClusterRole, node: str) -> bool:
-        """Return whether the node is a possible owner of all resources but the disks; only a start shows the rest."""
+        """Return whether the node is a possible owner of all resources except the disks.
+
+        Only a start shows whether it has the disks.
+        """
         return all(node in resource.owners for resource in role.resources if resource.kind != "Physical Disk")
 
     @override
@@ -253,7 +256,7 @@ class InstanceRole(roles.RoleKind):
         return ""
 
     def node_left(self, world: World, node: str) -> None:
-        """Stop the instances of a node without quorum. [DOC: WSFC quorum]."""
+        """Stop the instances of a node that has no quorum. [DOC: WSFC quorum]."""
         for name in [name for name in world.instances_on(node) if world.instances[name].clustered]:
             if world.instances[name].service is not Service.STOPPED:
                 service.kill(world, name)
@@ -268,7 +271,7 @@ def _cluster(world: World, role: ClusterRole) -> str:
 
 
 def _coming(world: World, name: str, node: str, step: int) -> ClusterRole | None:
-    """Return the role if it is still coming online on *node* as at *step*."""
+    """Return the role if it is still coming online on *node* and unchanged since *step*."""
     there = world.nodes.get(node)
     if there is None or not there.partition or not config.is_running(world, there):
         return None
@@ -277,7 +280,7 @@ def _coming(world: World, name: str, node: str, step: int) -> ClusterRole | None
 
 
 def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
-    """Handle a timer: the service has stopped at its former node; disks, address and name come online on *node*."""
+    """Bring disks, address and name online on *node*, after the service has stopped at its former node (timer)."""
     role = _coming(world, name, node, step)
     if role is None:
         return
@@ -290,14 +293,14 @@ def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
     wait_s = 0.0
     if role.way != "restart" or node != instance.computer:
         before = world.nodes.get(instance.computer)
-        lost = ("off", "starting")  # an instance that starts does not release its disks either
+        lost = ("off", "starting")  # an instance that is starting does not release its disks either
         crashed = before is not None and before.service in lost
         wait_s = (DISKS_AFTER_CRASH_S if crashed else DISKS_S) + NAME_S
     world.call_after(wait_s, "instance.start", name, node, step)
 
 
 def start(world: World, name: str, node: str, step: int) -> None:
-    """Handle a timer: disks and name are there; the service starts on its node."""
+    """Start the service on its node after disks and name are online (timer)."""
     if _coming(world, name, node, step) is None:
         return
     disks.move_shared_drives(world, name, node)
@@ -308,7 +311,7 @@ def start(world: World, name: str, node: str, step: int) -> None:
 
 
 def check_started(world: World, name: str, node: str, step: int) -> None:
-    """Handle a timer: is the service running on its node?"""
+    """Check whether the service runs on its node (timer)."""
     if _coming(world, name, node, step) is None:
         return
     instance = world.instances[name]
@@ -329,7 +332,7 @@ def check_started(world: World, name: str, node: str, step: int) -> None:
 
 TEMPDB_FOLDER: Final = r"T:\tempdb"
 TEMPDB_FILE: Final = rf"{TEMPDB_FOLDER}\tempdb.mdf"
-"""Path of tempdb on a local disk. Assumed."""
+"""Path of tempdb's data file on a local disk. Assumed."""
 
 
 def lacking_tempdb(world: World, node: str) -> list[str]:
@@ -345,7 +348,7 @@ def make_tempdb_folder(world: World, node: str) -> None:
 
 
 def _no_tempdb(world: World, server: str) -> None:
-    """Stop SQL Server, which cannot create tempdb without its folder."""
+    """Stop SQL Server because it cannot create tempdb without its folder."""
     error = "3(The system cannot find the path specified.)"
     errorlog.write(world, server, 5123, error, TEMPDB_FILE)
     errorlog.write(world, server, 17204, "FCB::Open failed", TEMPDB_FILE, 1, error)

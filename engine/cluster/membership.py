@@ -19,30 +19,30 @@ REGROUP_S: Final = (1.0, 2.0)
 """Time from the last missed heartbeat until the survivors agree on the members. Derived."""
 
 COUNT_AGAIN_S: Final = 10.0
-"""Time from a change of members until votes are counted again; a second loss before that counts as simultaneous.
+"""Time from a change of members until votes are recounted. A second loss before that counts as simultaneous.
 
-Known only as "10 to 30 s"; assumed.
+Assumed. Only "10 to 30 s" is known.
 """
 
 JOIN_S: Final = (3.0, 5.0)
-"""Time in which a node joins or a cluster forms, once this is possible. Assumed."""
+"""Time in which a node joins or a cluster forms, after this has become possible. Assumed."""
 
 SERVICE_START_S: Final = 5.0
 """Time from the end of booting until the cluster service runs. Assumed."""
 
 FORCED_EPOCHS: Final = 1_000
-"""Increase of the version by forced quorum, which makes this cluster database the newest. Assumed."""
+"""Increase of the version by forced quorum. It makes this cluster database the newest. Assumed."""
 
 BETTER_EPOCH: Final = (
     "Quorum witness has better epoch than local node, this node must have been partitioned from the cluster"
 )
-"""Line of the cluster log. Known from public logs; the second half is assumed."""
+"""Line of the cluster log. Known from public logs, except for the second half, which is assumed."""
 
 Pair = tuple[str, str]
 
 
 def watch(world: World) -> None:
-    """Record missing heartbeats, and nodes that could join; runs after every event."""
+    """Record missing heartbeats, and nodes that could join. This runs after every event."""
     for cluster in list(world.clusters.values()):
         for name in cluster.nodes:
             _watch_power(world, world.nodes[name])
@@ -67,13 +67,13 @@ def _watch_power(world: World, node: Node) -> None:
             node, service="off", prevented=False, outdated=False, partition=partition
         )
     elif powered and node.service == "off":
-        # the other members must still notice the loss
+        # the other members have yet to notice the loss
         world.nodes[node.name] = replace(node, service="starting")
         world.call_after(world.settings.boot_s + SERVICE_START_S, "cluster.started", node.name)
 
 
 def started(world: World, name: str) -> None:
-    """Handle a timer: the cluster service runs after a boot."""
+    """Mark the cluster service as running after a boot (timer)."""
     node = world.nodes.get(name)
     if node is not None and node.service == "starting" and world.computers[name].powered:
         world.nodes[name] = replace(node, service="running", partition=0)
@@ -104,7 +104,7 @@ def _note_silence(world: World, cluster: Cluster) -> None:
 
 
 def _note_witness(world: World, cluster: Cluster) -> None:
-    """Adapt the counted votes to a witness that is lost or back, with dynamic quorum."""
+    """With dynamic quorum, schedule a recount of the votes after the witness was lost or has returned."""
     parts = [config.members(world, partition) for partition in config.partitions(world, cluster.name)]
     living = [[name for name in part if config.is_running(world, world.nodes[name])] for part in parts]
     watching = max(
@@ -135,14 +135,16 @@ def _silence_limit_s(world: World, cluster: Cluster, pair: Pair) -> float:
 
 
 def determine_survivors(world: World, name: str) -> None:
-    """Handle a timer: the members determine who is left, and whether each side may continue."""
+    """Determine which members survive, and whether each side may continue (timer)."""
     cluster = world.clusters[name]
     lost = {
         pair
         for pair, since in cluster.silent
         if world.tick - since >= ticks(_silence_limit_s(world, cluster, pair))
     }
-    missed = {node for pair in dict(cluster.silent).keys() - lost for node in pair}  # not for long enough yet
+    missed = {
+        node for pair in dict(cluster.silent).keys() - lost for node in pair
+    }  # pairs not silent for long enough
     for partition in config.partitions(world, name):
         old = config.members(world, partition)
         there = [node for node in old if config.is_running(world, world.nodes[node])]
@@ -153,19 +155,22 @@ def determine_survivors(world: World, name: str) -> None:
 
 
 def schedule_regroup(world: World, members: list[str]) -> None:
-    """Schedule a regroup after a member has left in good order; without a majority the others notice soon."""
+    """Schedule a regroup if the members that remain after an orderly exit have no majority."""
     if members and not _can_continue(world, members):
         world.call_after(REGROUP_S[1], "cluster.regroup", world.nodes[members[0]].cluster)
 
 
 def _can_continue(world: World, members: list[str]) -> bool:
-    """Return whether the partition keeps quorum after no node was lost: it may have lost the vote of the witness."""
+    """Return whether the partition still has quorum when no node was lost. It may have lost the witness's vote."""
     known = world.nodes[members[0]].config
     return known.forced or quorum.has_majority(known, members, config.has_vote(world, known, members))
 
 
 def _group_connected_nodes(living: list[str], lost_pairs: set[Pair]) -> list[list[str]]:
-    """Group the living members so that all in a group hear each other; a partly connected node joins the first."""
+    """Group the living members so that all members of a group reach each other.
+
+    A partly connected node joins the first group.
+    """
     sides: list[list[str]] = []
     for node in living:
         for side in sides:
@@ -183,7 +188,7 @@ def _split_partition(world: World, old_members: list[str], living: list[str], si
             world.nodes[node] = replace(world.nodes[node], partition=0)
         return
     holder = config.find_core_owner(world, old_members[0])
-    free = True  # the witness votes for the side of the owner of the core resources
+    free = True  # the witness votes for the side that owns the core resources
     winner: list[str] | None = None
     for side in sorted(sides, key=lambda side: (holder not in side, -len(side), side)):
         known = _find_newest_config(world, side)
@@ -213,7 +218,7 @@ def _leave(world: World, name: str, winner: list[str] | None) -> None:
 
 
 def _log_unreachable(world: World, node: str, lost_node: str) -> None:
-    """Log that another node was not heard within the threshold. [DOC: group health events]."""
+    """Log that another node was not heard from within the threshold. [DOC: group health events]."""
     number = world.nodes[lost_node].number
     ends = [f"{config.address(world, name)}:~3343~" for name in (lost_node, node)]
     reason = f"Reason GracefulClose(1226)' because of 'channel to remote endpoint {ends[0]} is closed'"
@@ -228,7 +233,7 @@ def _log_unreachable(world: World, node: str, lost_node: str) -> None:
 def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[str]) -> None:
     first = side_nodes[0]
     synchronize_config(world, side_nodes)
-    config.update(world, first)  # the others have left: this side is now the whole partition
+    config.update(world, first)  # the others have left, so this side is now the whole partition
     for lost in lost_nodes:
         for node in side_nodes:
             _log_unreachable(world, node, lost)
@@ -240,14 +245,14 @@ def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[st
 
 
 def synchronize_config(world: World, side_nodes: list[str]) -> None:
-    """Copy the newest cluster database among the members to all of them."""
+    """Copy the newest cluster database of the members to all of them."""
     known = _find_newest_config(world, side_nodes)
     for name in side_nodes:
         world.nodes[name] = replace(world.nodes[name], config=known)
 
 
 def recount_votes(world: World, name: str) -> None:
-    """Handle a timer: dynamic quorum recounts the votes of the present nodes."""
+    """Recount the votes of the present nodes with dynamic quorum (timer)."""
     cluster = world.clusters[name]
     for partition in config.partitions(world, name):
         there = config.members(world, partition)
@@ -265,7 +270,7 @@ def recount_votes(world: World, name: str) -> None:
 
 
 def hand_over_vote(world: World, name: str) -> None:
-    """Count the votes without a node that leaves in good order.
+    """Recount the votes without a node that leaves in an orderly way.
 
     [DOC: failover clustering quorum]
     """
@@ -313,7 +318,7 @@ def _schedule_join(world: World, cluster: Cluster) -> None:
 
 
 def _joinable(world: World, cluster: Cluster) -> list[tuple[str, int]]:
-    """Return (node, partition) of the nodes that could join now."""
+    """Return (node, partition) for each node that could join a partition now."""
     found = []
     for node in _waiting(world, cluster):
         for partition in config.partitions(world, cluster.name):
@@ -326,9 +331,9 @@ def _joinable(world: World, cluster: Cluster) -> list[tuple[str, int]]:
 
 
 def _find_separate_groups(world: World, cluster: Cluster) -> list[list[str]]:
-    """Return sets of waiting nodes that hear one another and no member of a partition.
+    """Return the sets of waiting nodes that reach one another and no member of a partition.
 
-    If they heard one, they would join it.
+    If they reached a member, they would join its partition.
     """
     waiting = _waiting(world, cluster)
     lost = {pair for pair in combinations(waiting, 2) if not config.has_heartbeat(world, *pair)}
@@ -341,9 +346,9 @@ def _find_separate_groups(world: World, cluster: Cluster) -> list[list[str]]:
 
 
 def _formable(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterConfig]]:
-    """Return (waiting nodes with a majority, the newest database that they reach).
+    """Return (waiting nodes with a majority, newest cluster database that they can read).
 
-    A share or a storage account with a newer tag has no database for it: the nodes wait.
+    If a share or a storage account has a newer tag, that database cannot be read, and the nodes wait.
     """
     found = []
     for side in _find_separate_groups(world, cluster):
@@ -355,7 +360,7 @@ def _formable(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterCo
 
 
 def _note_outdated(world: World, cluster: Cluster) -> None:
-    """Record the newer cluster database that waiting nodes see at the witness. [DOC: manage quorum]."""
+    """Log that waiting nodes see at the witness that a newer cluster database exists. [DOC: manage quorum]."""
     for side in _find_separate_groups(world, cluster):
         known = config.read_database(world, _find_newest_config(world, side), side)
         newer = config.read_tag(world, known, side) > known.epoch
@@ -370,7 +375,10 @@ def _note_outdated(world: World, cluster: Cluster) -> None:
 
 
 def _find_reunited_members(world: World, cluster: Cluster) -> list[str]:
-    """Return the members of a partition that meets one forced later: they give up theirs and join it."""
+    """Return the members of a partition that has met a partition with a later forced quorum.
+
+    They give up their own partition and join the other.
+    """
     parts = [config.writer(world, partition) for partition in config.partitions(world, cluster.name)]
     living = [node for node in parts if node is not None]
     if len(living) < 2:
@@ -390,7 +398,7 @@ def _find_newest_config(world: World, side_nodes: list[str]) -> ClusterConfig:
 
 
 def join_or_form(world: World, name: str) -> None:
-    """Handle a timer: nodes join or form a cluster if they can; a weaker partition dissolves."""
+    """Let nodes join or form a cluster if they can, and dissolve a weaker partition (timer)."""
     world.clusters[name] = replace(world.clusters[name], gathering=False)
     for node in _find_reunited_members(world, world.clusters[name]):
         world.nodes[node] = replace(world.nodes[node], partition=0)
@@ -404,7 +412,7 @@ def join_or_form(world: World, name: str) -> None:
 
 
 def form(world: World, side_nodes: list[str], cluster_config: ClusterConfig) -> None:
-    """Form the cluster of *side_nodes* with the database *cluster_config*."""
+    """Form the cluster of *side_nodes* with the cluster database *cluster_config*."""
     partition = world.next_id()
     newest = max(side_nodes, key=lambda name: world.nodes[name].config.epoch)
     for node in side_nodes:

@@ -14,7 +14,7 @@ from engine.protocol.groups import FailoverPrecondition
 
 
 def of_database(world: World, database: str) -> list[FailoverPrecondition]:
-    """Return the preconditions of the failover cluster instance: its own, then those of each other node."""
+    """Return the preconditions of the failover cluster instance: first its own, then those of each other node."""
     copy = next((c for c in world.copies_of(database) if world.instances[c.server].clustered), None)
     found = roles.find(world, copy.server) if copy is not None else None
     if found is None:
@@ -94,7 +94,10 @@ def _list_node_preconditions(
 
 
 def _loss(world: World, node: Node, role: ClusterRole) -> Iterator[FailoverPrecondition]:
-    """Yield the loss conditions: LooksAlive watches the service, IsAlive sp_server_diagnostics within its timeout."""
+    """Yield the conditions for detecting a loss.
+
+    LooksAlive watches the service, IsAlive watches sp_server_diagnostics.
+    """
     there = world.nodes.get(role.owner)
     member = there is not None and there.partition == node.partition
     noticed = role.state is not ResourceState.ONLINE or not member

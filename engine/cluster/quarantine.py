@@ -1,4 +1,4 @@
-"""Quarantine: a node that leaves ungracefully too often may not join for a time. Since Windows Server 2016.
+"""Quarantine: a node that leaves ungracefully too often may not join for some time. Since Windows Server 2016.
 
 [DOC: QuarantineThreshold]
 """
@@ -13,7 +13,7 @@ from engine.localization import say
 from engine.model import Handlers, UngracefulExits, World, ticks
 
 THRESHOLD: Final = 3
-"""QuarantineThreshold: ungraceful exits within the period. Documented [DOC: QuarantineThreshold]."""
+"""QuarantineThreshold: number of ungraceful exits within the period. Documented [DOC: QuarantineThreshold]."""
 
 DURATION_S: Final = 7200
 """QuarantineDuration. Seen: blog of the Windows Server team on compute resiliency in 2016."""
@@ -22,17 +22,20 @@ PERIOD_S: Final = 3600.0
 """Period in which ungraceful exits of a node are counted. Seen: the same blog as DURATION_S."""
 
 SHARE: Final = 4
-"""Share of nodes that can be in quarantine: one in four, but at least one. Seen: the same blog as DURATION_S."""
+"""One in this many nodes can be in quarantine, and at least one node. Seen: the same blog as DURATION_S."""
 
 
 def is_quarantined(world: World, node: str) -> bool:
-    """Return whether the node is quarantined after repeated losses."""
+    """Return whether the node is in quarantine."""
     record = world.exits.get(node)
     return record is not None and record.quarantined_until is not None
 
 
 def note_exit(world: World, observer: str, node: str) -> None:
-    """Record an ungraceful exit that the surviving members have noticed; the third within an hour quarantines."""
+    """Record an ungraceful exit that the surviving members have noticed.
+
+    The third one within an hour starts a quarantine.
+    """
     cluster = world.clusters[world.nodes[node].cluster]
     if not quorum.is_version_at_least(cluster, "2016"):
         return
@@ -52,7 +55,7 @@ def note_exit(world: World, observer: str, node: str) -> None:
 
 
 def clear(world: World, node: str) -> None:
-    """Forget the exits of *node*: it may join again."""
+    """Forget the exits of *node*, which may join again."""
     if is_quarantined(world, node):
         world.cancel_calls("cluster.quarantine_end", node)
         world.emit(

@@ -1,4 +1,4 @@
-"""Votes: owners, counted votes, and the majority that a partition needs.
+"""Votes: nodes with a vote, counted votes, and the majority that a partition needs.
 
 [DOC: failover clustering quorum; WSFC quorum]
 """
@@ -24,19 +24,22 @@ def is_version_at_least(cluster: Cluster, version: str) -> bool:
 
 
 def dynamic(cluster: Cluster) -> bool:
-    """Return whether votes are recounted after each survived change. Documented since Windows Server 2012."""
+    """Return whether votes are recounted after each change that the cluster survives.
+
+    Documented since Windows Server 2012.
+    """
     return cluster.dynamic_quorum and is_version_at_least(cluster, "2012")
 
 
 def count_votes(
     cluster: Cluster, config: ClusterConfig, living_nodes: Collection[str], witness_there: bool
 ) -> tuple[tuple[str, ...], bool]:
-    """Return (nodes whose vote is counted, whether the witness's is) with *living_nodes* as the living members.
+    """Return (nodes whose votes count, whether the witness's vote counts) for the living members.
 
-    Before 2012, or without dynamic quorum, every configured vote counts; else those of living members. In
-    2012 a witness always votes, and without one the last two nodes have one vote. From 2012 R2 on a witness
-    votes only if it is reachable and the number of nodes is even; an even number without it is made odd.
-    [DOC: failover clustering quorum]
+    Before 2012, or without dynamic quorum, every configured vote counts. Otherwise the votes of living
+    members count. In 2012 the witness always votes, and without a witness the last two nodes share one vote.
+    From 2012 R2 on the witness votes only if it is reachable and the number of nodes is even. Without a
+    witness an even number is made odd. [DOC: failover clustering quorum]
     """
     voters = tuple(node for node in cluster.nodes if config.weight(node))
     if not dynamic(cluster):

@@ -17,22 +17,23 @@ from engine.model import ClusterRole, FieldOf, Handlers, Node, ResourceState, Wo
 
 RESTART_PERIOD_S: Final = 900.0
 RESTARTS_MAX: Final = 1
-"""Restarts of a failed resource on its node in 15 minutes, before the role moves.
+"""Restarts of a failed resource on its node within 15 minutes, before the role moves.
 
-Documented: the period [DOC: RestartPeriod], and that the group restarts on its node first [DOC: failover for errors
-on data files]. Known since Failover Cluster Manager 2008: one restart; the page of the property still has the older
-3.
+Documented: the period [DOC: RestartPeriod], and that the group restarts on its node first [DOC: failover for
+errors on data files]. Known since Failover Cluster Manager 2008: one restart. The documentation of the
+property still has the older value 3.
 """
 
 FAILURE_PERIOD_S: Final = 6 * 3600.0
 """Period in which failures are counted.
 
-At most the number of nodes less one cause a move. Documented [DOC: WSFC and SQL Server, failover threshold].
+At most the number of nodes minus one of them cause a move. Documented [DOC: WSFC and SQL Server, failover
+threshold].
 """
 
 
 RETRY_S: Final = 3_600.0
-"""Time after which the cluster tries again to bring a failed role online. Known (default of a resource)."""
+"""Time after which the cluster retries to bring a failed role online. Known (default of a resource)."""
 
 
 class RoleProblem(NamedTuple):
@@ -40,36 +41,39 @@ class RoleProblem(NamedTuple):
 
     why: str = ""
     delay_s: float = 0.0
-    """Time until the cluster detects it."""
+    """Seconds until the cluster detects it."""
     signs: tuple[tuple[str, str], ...] = ()
-    """(level, text) of the resource's lines in the cluster log."""
+    """(level, text) of the lines that the resource writes into the cluster log."""
 
 
 class RoleKind:
-    """Actions of a kind of role on behalf of the cluster. Each kind registers itself in KINDS."""
+    """Actions of the cluster that differ between kinds of roles. Each kind registers itself in KINDS."""
 
     def trouble(self, world: World, role: ClusterRole) -> RoleProblem:
-        """Return the reason why the role is unhealthy, if any."""
+        """Return the problem of an unhealthy role; an empty one if it is healthy."""
         return RoleProblem()
 
     def restartable(self, world: World, role: ClusterRole) -> bool:
-        """Return whether a restart on the same node makes sense."""
+        """Return whether a restart on the same node could help."""
         return self.hostable(world, role, role.owner)
 
     def hostable(self, world: World, role: ClusterRole, node: str) -> bool:
-        """Return whether the node, a member, could take the role now, as far as the cluster sees."""
+        """Return whether the node, a member, could run the role now, as far as the cluster can see."""
         raise NotImplementedError
 
     def targets(self, world: World, role: ClusterRole) -> list[str]:
-        """Return the nodes to which it fails over, best first."""
+        """Return the nodes to which the role fails over, best first."""
         raise NotImplementedError
 
     def offline(self, world: World, role: ClusterRole, planned: bool) -> float:
-        """Take the role offline at its owner; return the required seconds."""
+        """Take the role offline at its owner. Return the seconds that this takes."""
         raise NotImplementedError
 
     def online(self, world: World, role: ClusterRole, node: str) -> str:
-        """Begin to bring it online on the node, which calls `report_online`; return the reason of a refusal."""
+        """Begin to bring the role online on the node, which calls `report_online` later.
+
+        Return the reason of a refusal, or "".
+        """
         raise NotImplementedError
 
     def node_left(self, world: World, node: str) -> None:
@@ -80,7 +84,7 @@ class RoleKind:
 
 
 KINDS: Final[dict[str, RoleKind]] = {}
-"""Kinds of roles by ClusterRole.kind."""
+"""Kinds of roles by `ClusterRole.kind`."""
 
 
 def iterate_roles(world: World) -> Iterator[tuple[Node, ClusterRole]]:
@@ -94,7 +98,10 @@ def iterate_roles(world: World) -> Iterator[tuple[Node, ClusterRole]]:
 
 
 def find(world: World, name: str, server: str = "") -> tuple[Node, ClusterRole] | None:
-    """Return the role of that name in a partition that runs it: that of *server*, else the newest of two."""
+    """Return the role of that name in a partition that runs it.
+
+    With two partitions, choose that of *server*, else the newest.
+    """
     found = [(node, role) for node, role in iterate_roles(world) if role.name.lower() == name.lower()]
     here = config.node_of(world, server)
     if here is not None:
@@ -110,9 +117,9 @@ def _change(world: World, node: str, role: ClusterRole, **changes: FieldOf[Clust
 
 
 def _current(world: World, node: str, name: str, step: int) -> ClusterRole | None:
-    """Return the role in the partition of *node*, if it is unchanged since *step*."""
+    """Return the role in the partition of *node*, or None if it has changed since *step*."""
     there = world.nodes.get(node)
-    if there is None:  # evicted after the timer was set
+    if there is None:  # the node was evicted after the timer was set
         return None
     role = there.config.role(name) if there.partition and config.is_running(world, there) else None
     return role if role is not None and role.step == step else None
@@ -127,7 +134,7 @@ def emit_role_event(
     reason: str | None = None,
     target: str | None = None,
 ) -> None:
-    """Emit a cluster event about the role; *change* is its kind."""
+    """Emit a cluster event about the role; *change* is the kind of change."""
     world.emit(ClusterData(role=role.name, what=change, why=reason, to=target), text, server=node)
 
 
@@ -135,13 +142,16 @@ def emit_role_event(
 
 
 EXHAUSTED: Final = "exhausted"
-"""`transition` of a role that has used up its failures: it stays failed until a person moves it or brings it online
-[DOC: flexible failover policy].
+"""`transition` of a role that has used up its failures. It stays failed until a person moves it or brings it
+online [DOC: flexible failover policy].
 """
 
 
 def watch(world: World) -> None:
-    """Check after every event whether each role is healthy, and whether an offline role could come online."""
+    """Check whether each role is healthy, and whether an offline role could come online.
+
+    This runs after every event.
+    """
     for node, role in list(iterate_roles(world)):
         kind = KINDS[role.kind]
         if role.state is ResourceState.ONLINE and _member(world, node, role.owner):
@@ -173,18 +183,18 @@ def _member(world: World, node: Node, name: str) -> bool:
 
 
 def _accepts_role(world: World, node: Node, name: str, role: ClusterRole) -> bool:
-    """Return whether the node *name* accepts the role: an active member, or its current owner."""
+    """Return whether the node *name* accepts the role: it is an active member, or the role's owner."""
     return _member(world, node, name) and (not world.nodes[name].paused or name == role.owner)
 
 
 def failed(world: World, node: str, name: str, step: int) -> None:
-    """Handle a timer: the cluster has noticed that a role is not healthy."""
+    """Handle that the cluster has noticed that a role is unhealthy (timer)."""
     role = _current(world, node, name, step)
     if role is None:
         there = world.nodes.get(node)
         if there is not None and there.partition:
             return
-        others = find(world, name)  # the node that noticed it was lost meanwhile
+        others = find(world, name)  # the node that noticed it was lost in the meantime
         if others is None or others[1].step != step:
             return
         node, role = others[0].name, others[1]
@@ -192,7 +202,7 @@ def failed(world: World, node: str, name: str, step: int) -> None:
 
 
 def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
-    """Handle a role that failed at its owner: restart it there, move it, or leave it failed."""
+    """Handle a role that has failed at its owner: restart it there, move it, or leave it failed."""
     kind = KINDS[role.kind]
     _log_failure_signs(world, role, kind.trouble(world, role).signs)
     emit_role_event(
@@ -227,7 +237,7 @@ def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
 
 
 def _log_failure_signs(world: World, role: ClusterRole, signs: tuple[tuple[str, str], ...]) -> None:
-    """Write the lines of the resource, its host and the resource manager at the owner of a failed role.
+    """Write the lines of the resource, its host process and the resource manager at the owner of a failed role.
 
     [DOC: group health events]
     """
@@ -241,13 +251,13 @@ def _log_failure_signs(world: World, role: ClusterRole, signs: tuple[tuple[str, 
 
 
 def threshold(world: World, cluster: str, role: ClusterRole) -> int:
-    """Return the number of failures in the failure period that cause a move. [DOC: WSFC and SQL Server]."""
+    """Return how many failures within the failure period cause a move. [DOC: WSFC and SQL Server]."""
     most = role.failover_threshold
     return len(world.clusters[cluster].nodes) - 1 if most is None else most
 
 
 def failures_used(world: World, name: str) -> tuple[int, int]:
-    """Return (failures of the role in the failure period, maximum answered by a move)."""
+    """Return (failures of the role within the failure period, number of them that cause a move)."""
     found = find(world, name)
     if found is None:
         return 0, 1
@@ -257,7 +267,7 @@ def failures_used(world: World, name: str) -> tuple[int, int]:
 
 
 def restarts_used(world: World, role: ClusterRole) -> int:
-    """Return the restarts of the role on its node in the restart period."""
+    """Return the number of restarts of the role on its node within the restart period."""
     return len([tick for tick in role.restarts if world.tick - tick < ticks(RESTART_PERIOD_S)])
 
 
@@ -279,7 +289,7 @@ def owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
 
 
 def move(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
-    """Move the role, in good order, to *target* or to the best node."""
+    """Move the role in an orderly way, to *target* or to the best node."""
     to = target or next(
         iter(
             name
@@ -289,7 +299,7 @@ def move(world: World, node: str, role: ClusterRole, target: str | None = None) 
         None,
     )
     if to is not None:
-        known = (name for name in (role.owner, to) if name in world.nodes)  # the owner may be evicted
+        known = (name for name in (role.owner, to) if name in world.nodes)  # the owner may have been evicted
         ends = " to ".join(f"{name}({world.nodes[name].number})" for name in known)
         line = f"move of group {role.name} from {ends} of type MoveType::Manual is about to succeed"
         clusterlog.write(world, node, "INFO", "RCM", f"{line}, failoverCount={len(role.failures)}")
@@ -307,7 +317,7 @@ def set_offline(world: World, node: str, role: ClusterRole) -> None:
 
 
 def bring_online(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
-    """Bring an offline or failed role online, on *target* or where it can be."""
+    """Bring an offline or failed role online, on *target* or on any possible node."""
     _bring_online(
         world,
         node,
@@ -325,14 +335,17 @@ def _take_offline(
 
 
 def complete_offline(world: World, node: str, name: str, step: int, target_nodes: tuple[str, ...]) -> None:
-    """Handle a timer: a role is offline at its owner and comes online elsewhere."""
+    """Bring a role online elsewhere after it has gone offline at its owner (timer)."""
     role = _current(world, node, name, step)
     if role is not None:
         _bring_online(world, node, role, target_nodes)
 
 
 def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tuple[str, ...] = ()) -> None:
-    """Bring the role online on the first of *target_nodes*, or of its targets, that accepts."""
+    """Bring the role online on the first node that accepts it.
+
+    The nodes tried are *target_nodes*, or else the role's targets.
+    """
     kind, here = KINDS[role.kind], world.nodes[node]
     for target in [*target_nodes, *(name for name in kind.targets(world, role) if name not in target_nodes)]:
         if (
@@ -386,7 +399,7 @@ def report_online(world: World, name: str, owner: str) -> None:
 
 
 def report_declined(world: World, name: str, owner: str, reason: str) -> None:
-    """Try other nodes, because the role could not come online on *owner*."""
+    """Try other nodes after the role could not come online on *owner*."""
     found = find(world, name)
     if found is None or found[1].owner != owner or found[1].state is not ResourceState.ONLINE_PENDING:
         return
@@ -403,7 +416,10 @@ def report_declined(world: World, name: str, owner: str, reason: str) -> None:
 
 
 def restore(world: World, node: str) -> None:
-    """Bring the roles online in a newly formed cluster, if possible where they were; others stay offline."""
+    """Bring the roles of a newly formed cluster online, if possible on their former owners.
+
+    Roles that were taken offline stay offline.
+    """
     for role in world.nodes[node].config.roles:
         if role.state is not ResourceState.OFFLINE:
             _bring_online(world, node, _change(world, node, role, why="", tried=()), (role.owner,))
@@ -423,7 +439,7 @@ def node_joined(world: World, node: str) -> None:
 
 
 def retry(world: World, node: str, name: str, step: int) -> None:
-    """Handle a timer: a role that is still online nowhere is tried again."""
+    """Retry a role that has failed to come online on any node (timer)."""
     role = _current(world, node, name, step)
     if role is not None and role.state is ResourceState.FAILED and role.way != EXHAUSTED:
         _bring_online(world, node, _change(world, node, role, tried=()))

@@ -1,4 +1,4 @@
-"""SQL Server Setup on the nodes of failover cluster instances: service packs, added nodes.
+"""SQL Server Setup on the nodes of failover cluster instances: service packs, adding and removing nodes.
 
 [DOC: failover cluster instances]
 """
@@ -31,7 +31,7 @@ ADD_NODE_S: Final = 300.0
 REMOVE_NODE_S: Final = 120.0
 """Durations of SQL Server Setup: a service pack, an added node, a removed node.
 
-Assumed: minutes, depending on the features.
+Assumed. In reality it takes minutes, depending on the features.
 """
 
 
@@ -52,9 +52,9 @@ def _start_setup(
 
 
 def patch(world: World, name: str) -> None:
-    """Install a service pack on a node for all its instances; instances that run there are down meanwhile.
+    """Install a service pack on a node for all its instances. Instances that run there are down in the meantime.
 
-    Patch passive nodes first, where this interrupts nobody.
+    Passive nodes are best patched first, because that interrupts no clients.
     """
     _idle(world, name)
     _start_setup(world, name, instances.PATCH, "setup.patched", PATCH_S)
@@ -67,7 +67,7 @@ def patch(world: World, name: str) -> None:
 
 
 def complete_patch(world: World, name: str) -> None:
-    """Handle a timer: setup is done on a node, and the stopped instances start again."""
+    """Finish a service pack on a node and start the stopped instances again (timer)."""
     node = world.nodes.get(name)
     if node is None or node.setup != instances.PATCH:
         return
@@ -86,7 +86,7 @@ def complete_patch(world: World, name: str) -> None:
 
 
 def add_node(world: World, instance: str, name: str) -> None:
-    """Execute Setup /ACTION=AddNode on the new node; a computer outside the cluster joins it first."""
+    """Execute Setup /ACTION=AddNode on the new node. A computer outside the cluster joins it first."""
     role = instances.role_of(world, instance)
     found = roles.find(world, instance)
     if role is None or found is None:
@@ -106,7 +106,7 @@ def add_node(world: World, instance: str, name: str) -> None:
 
 
 def _join(world: World, existing_node: Node, name: str) -> None:
-    """Make a computer a node, a possible owner of every resource of every instance but the disks."""
+    """Make a computer a node of the cluster and a possible owner of every resource except the disks."""
     cluster = world.clusters[existing_node.cluster]
     number = max(node.number for node in world.nodes.values() if node.cluster == cluster.name) + 1
     world.clusters[cluster.name] = replace(cluster, nodes=(*cluster.nodes, name))
@@ -133,7 +133,10 @@ def _join(world: World, existing_node: Node, name: str) -> None:
 
 
 def _owned(role: ClusterRole, name: str, disks: bool) -> ClusterRole:
-    """Return the role with one more possible owner of its resources, of the disks only if *disks*."""
+    """Return the role with *name* as an additional possible owner of its resources.
+
+    Its disks are included only if *disks*.
+    """
     return replace(
         role,
         resources=tuple(
@@ -146,9 +149,9 @@ def _owned(role: ClusterRole, name: str, disks: bool) -> ClusterRole:
 
 
 def remove_node(world: World, instance: str, name: str) -> None:
-    """Execute Setup /ACTION=RemoveNode: the instance is uninstalled there, and the node owns nothing of it.
+    """Execute Setup /ACTION=RemoveNode: uninstall the instance there and remove the node from the possible owners.
 
-    A node that was evicted before keeps its installation until then. [DOC: add or remove nodes of an instance]
+    An evicted node keeps its installation until then. [DOC: add or remove nodes of an instance]
     """
     found = roles.find(world, instance)
     if instances.role_of(world, instance) is None or found is None:
@@ -168,7 +171,7 @@ def remove_node(world: World, instance: str, name: str) -> None:
 
 
 def complete_remove_node(world: World, name: str, instance: str) -> None:
-    """Handle a timer: the instance is installed on one node less."""
+    """Finish the removal of an instance from a node (timer)."""
     node, found = world.nodes.get(name), roles.find(world, instance)
     if node is not None:
         world.nodes[name] = replace(node, setup="")
@@ -185,7 +188,7 @@ def complete_remove_node(world: World, name: str, instance: str) -> None:
 
 
 def share_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
-    """Add a shared disk for a failover cluster instance to Available Storage; return the nodes that see it.
+    """Add a shared disk for a failover cluster instance to Available Storage. Return the nodes that see it.
 
     The result is empty for a standalone instance.
     """
@@ -202,7 +205,7 @@ def share_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
 
 
 def remove_node_from_roles(cluster_roles: Iterable[ClusterRole], name: str) -> tuple[ClusterRole, ...]:
-    """Return the roles after a node has left the cluster for good."""
+    """Return the roles after a node has left the cluster permanently."""
 
     def drop_node(names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(one for one in names if one != name)
@@ -219,7 +222,7 @@ def remove_node_from_roles(cluster_roles: Iterable[ClusterRole], name: str) -> t
 
 
 def complete_add_node(world: World, name: str, instance: str) -> None:
-    """Handle a timer: the instance is installed on one more node, which owns its disks too from now on."""
+    """Finish the installation of an instance on another node (timer), which then also owns its disks."""
     node = world.nodes.get(name)
     if node is None or node.setup != instance:
         return

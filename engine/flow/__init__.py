@@ -1,12 +1,12 @@
-"""The flow model: transactions, log, streams, redo, pages and CPU, computed in compiled steps of 10 ms.
+"""Flow model: transactions, log, streams, redo, pages and CPU, computed in compiled steps of 10 ms.
 
 A *source* is one writable log. Each of its *streams* carries the log to one other copy of the database. A commit
 waits for the streams that are awaited.
 
 Guarantees
     The same setups, changes and ticks give the same bits on every machine, however the ticks are divided into calls.
-    Log positions of a stream never fall while its source writes on. The books of every source and stream balance: log
-    that was written is in a queue, on its way, or hardened. The compiled step checks this and names the wrong row.
+    Log positions of a stream never decrease while its source continues. Every source and stream balances: log
+    that was written is in a queue, in transit, or hardened. The compiled step checks this and returns the wrong row.
     A run stops after the tick at which an armed crossing holds, so the protocol reacts at the exact tick.
 
 How it works

@@ -17,15 +17,16 @@ from engine.flow.samples import Samples
 from engine.flow.setup import CrossingKind
 
 SETTLE_S: Final = 20.0
-"""Time in which an empty source reaches its steady state: several response times of either workload."""
+"""Time in which an empty source reaches its steady state: several response times of any workload."""
 
 _NO_SAMPLES: Final = np.zeros((0, 0, 0))
 
 
 def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, Held, Held]:
-    """Advance all sources by at most *ticks* of 10 ms; stop after the tick at which an armed crossing holds.
+    """Advance all sources by at most *ticks* of 10 ms. Stop after the tick at which an armed crossing holds.
 
-    Return the ticks run, and (number, crossings) for each source and each stream with an armed crossing that holds.
+    Return the number of ticks, and (number, crossings) for each source and each stream with an armed crossing
+    that holds.
     """
     if flow.memory is not None and samples is None:
         return _run_cached(flow, flow.memory, ticks)
@@ -114,10 +115,11 @@ def arrays(flow: Flow) -> kernel.Arrays:
 
 
 def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
-    """Put populations, pages and queues of a source and its streams at the steady state of their setups.
+    """Put populations, pages and queues of a source and its streams into the steady state of their setups.
 
-    No position decreases. Positions ahead of the redone log increase by the log in transit in the steady state. A
-    long operation is left out. *checkpoint_phase* in [0, 1) is the elapsed share of the checkpoint interval.
+    No position decreases. Positions ahead of the redone log increase by the log that is in transit in the
+    steady state. A long operation is ignored. *checkpoint_phase* in [0, 1) is the elapsed share of the
+    checkpoint interval.
     """
     setup, streams = flow.source_setup(source), flow.streams_of(source)
     alone = Flow.empty(flow.steps_per_tick)
@@ -133,8 +135,8 @@ def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
 
 
 def warm_up() -> None:
-    """Load the library of the step, which takes a millisecond.
+    """Load the compiled step, which takes a millisecond.
 
-    A thread may call this, so that a window does not wait where a compiler builds the library.
+    A thread may call this, so that a window does not wait while a compiler builds the library.
     """
     compiled.kernel()

@@ -23,37 +23,37 @@ RETRANSMIT_MIN_S = 0.3
 """Minimum time until a lost packet at the end of a message is sent again. Known (minimum timeout of Windows)."""
 
 WANDER_S = 0.1
-"""Time over which the jitter of a path changes. Assumed."""
+"""Time over which the slow part of a path's jitter changes. Assumed."""
 
 REDO_READ_S_PER_TOUCH = 1e-4
-"""Extra redo time of a page for each factor by which the mirror's data disk is slower. Assumed.
+"""Extra redo time per page for each factor by which the mirror's data disk is slower. Assumed.
 
-2 % of the pages are not in memory, and a random read takes 5 ms. At factor 1 the calibrated redo cost includes
+2% of the pages are not in memory, and a random read takes 5 ms. At factor 1 the calibrated redo cost includes
 reading.
 """
 
 TINY_KB = 1e-6
 
 ROWS_MAX = 4_096
-"""Maximum number of cached parameter rows, for sources and streams each: about 2 MB.
+"""Maximum number of cached parameter rows, for sources and streams separately: about 2 MB.
 
 Assumed: many databases are identical.
 """
 
 STEPS_PER_TICK_MAX = 16
-"""Maximum number of steps per tick: loops faster than 0.6 ms are not resolved."""
+"""Maximum number of steps per tick. Request cycles shorter than 0.6 ms are not resolved."""
 
 
 Array = npt.NDArray[np.float64]
 
 
 def attached(stream: StreamSetup) -> bool:
-    """Return whether log should be sent to the target."""
+    """Return whether the source should send log to the stream's target."""
     return stream.connected and stream.sending
 
 
 def carries(source: SourceSetup, stream: StreamSetup) -> bool:
-    """Return whether log actually reaches the target."""
+    """Return whether log actually reaches the stream's target."""
     reachable = stream.carrying and source.alive and stream.target_alive and stream.target_host >= 0
     return attached(stream) and reachable
 
@@ -64,7 +64,7 @@ def link_kb_per_s(site: Site, bandwidth_mbps: float) -> float:
 
 
 def stream_kb_per_s(site: Site, stream: StreamSetup) -> float:
-    """Return the wire KB/s that a stream can send alone: one window per round trip, less under packet loss."""
+    """Return the wire KB/s that a stream could send alone: one window per round trip, less under packet loss."""
     handling_s = handling_ms(site, stream) / 1000.0
     window = site.send_window_kb
     if stream.loss > 0.0:
@@ -75,13 +75,13 @@ def stream_kb_per_s(site: Site, stream: StreamSetup) -> float:
 
 
 def handling_ms(site: Site, stream: StreamSetup) -> float:
-    """Return the time in which the two ends process a full window; without encryption both need less."""
+    """Return the time in which the two ends process a full window, in ms. It is shorter without encryption."""
     saved = 0.0 if stream.encryption else 2.0 * site.send_window_kb * site.encryption_cpu_us_per_kb / 1000.0
     return site.window_handling_ms - saved
 
 
 def steps_per_tick(setup: SourceSetup) -> int:
-    """Return the steps per tick that this workload needs: a connection completes its loop at most once per step."""
+    """Return the steps per tick that this workload needs. A connection completes at most one cycle per step."""
     load = setup.workload
     loop_s = load.think_s + load.other_delay_ms / 1000.0
     steps = 1
@@ -115,7 +115,7 @@ def source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ...], dt:
 def stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Array:
     """Return the parameter row of a stream of *source* for steps of *dt* seconds.
 
-    Raises ValueError without such a link.
+    Raises ValueError for an impossible link.
     """
     if not 0.0 <= stream.loss < 1.0 or stream.bandwidth_mbps <= 0.0 or stream.rtt_ms < 0.0:
         raise ValueError(
@@ -142,7 +142,7 @@ def delay_steps(stream: Array) -> float:
 def _clients(p: Array, setup: SourceSetup, dt: float) -> None:
     load = setup.workload
     p[k.CONNECTIONS] = load.connections * setup.scale
-    # Closing the loop costs one step: if the think time is too short for it, reduce the other delay.
+    # Closing the cycle costs one step. If the think time is too short for that, reduce the other delay.
     if setup.serving:
         p[k.THINK_OUT] = min(1.0, dt / load.think_s) if load.think_s > 0.0 else 1.0
     p[k.THINK_INSIDE] = max(0.0, 1.0 - load.think_s / dt)

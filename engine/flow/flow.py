@@ -30,10 +30,11 @@ from engine.flow.samples import (
 from engine.flow.setup import CrossingKind, Level, SourceSetup, StreamSetup
 
 HISTORY_MIN: Final = 32
-"""Minimum length of the rings of a stream in steps; grows with the longest delay of any setup."""
+"""Minimum length of a stream's rings, in steps. The rings grow with the longest delay of any setup."""
 
 SHARE_TO_READ_ALL: Final = 8
-"""Read whole columns if more than one source in this many is read. One column of 100 takes 0.8 us, one number 0.05.
+"""If more than one source in this many is read, read whole columns. A column of 100 takes 0.8 us, a single
+number 0.05 us.
 
 Measured (timeit).
 """
@@ -44,14 +45,14 @@ _MOVING: Final = ("sources", "streams", "hosts", "links", "history", "clock")
 OF_RUNS: Final = frozenset(_MOVING)
 OF_SOURCES: Final = frozenset({"sources"})
 OF_STREAMS: Final = frozenset({"streams", "history"})
-"""Attributes that a change of a source or a stream alone affects."""
+"""Attributes that are affected by a change of a source or a stream alone."""
 
 _SOURCE_POSITIONS: Final = itemgetter(*SOURCE_POSITIONS.values())
 _STREAM_POSITIONS: Final = itemgetter(*STREAM_POSITIONS.values())
 
 
 class Flow:
-    """Arrays of all sources and streams. Forks share parameters, which setups replace but never change."""
+    """Arrays of all sources and streams. Forks share the parameters, which are replaced but never changed in place."""
 
     def __init__(self, steps_per_tick: int = 1) -> None:
         self.steps_per_tick = steps_per_tick
@@ -66,15 +67,15 @@ class Flow:
         self.clock: Array = np.array([0, steps_per_tick, 0], dtype=np.int64)
         self.memory: RunCache | None = None
         self.root = self.ran = 0
-        """Cache key of all changes to the flow, and ticks since the last change; used by the run cache."""
+        """Cache key of all changes to the flow, and number of ticks since the last change. The run cache uses both."""
         self._owned: tuple[object, dict[int, tuple[int, ...]]] = (None, {})
-        """Setups of streams at the last grouping, and the streams of each source."""
+        """Setups of all streams at the last grouping, and the streams of each source then."""
         self._last_digest: tuple[list[Array], bytes] = ([], b"")
-        """Parameters, which never change, and their hash."""
+        """Parameters of the last digest, which never change, and their hash."""
         self._shared: frozenset[str] = frozenset()
-        """Arrays that a run changes and other flows may share: they are copied before a change."""
+        """Arrays that a run changes and that other flows may share. They are copied before a change."""
         self.levels: tuple[Level, ...] = ()
-        """Watched comparisons: a run stops at the whole second at which the result of one of them changes."""
+        """Comparisons that are watched. A run stops at the whole second at which the result of one changes."""
         self.level_rows = rows.of_levels(())
         self.passed = False
         """True if the latest run stopped because a level was crossed."""
@@ -84,7 +85,7 @@ class Flow:
     def empty(cls, steps_per_tick: int = 1) -> Flow:
         """Return a flow without sources.
 
-        The flow increases its steps per tick of 10 ms by itself if a workload is too fast for one.
+        The flow increases its steps per tick of 10 ms automatically if a workload is too fast for one.
         """
         return cls(steps_per_tick)
 
@@ -102,7 +103,7 @@ class Flow:
         return other
 
     def share_arrays(self) -> Arrays:
-        """Return the arrays that a run changes, and share them from now on."""
+        """Return the arrays that a run changes. From now on they count as shared."""
         self._shared = OF_RUNS
         return tuple([getattr(self, name) for name in _MOVING])
 
@@ -112,7 +113,7 @@ class Flow:
         self._shared = OF_RUNS
 
     def unshare_arrays(self, names: frozenset[str] = OF_RUNS) -> None:
-        """Replace the arrays of these names by copies of this flow's own."""
+        """Replace the named arrays by copies that belong to this flow alone."""
         shared = self._shared & names
         if shared:
             for name in shared:
@@ -129,7 +130,7 @@ class Flow:
         self._branch_root(*change)
 
     def _branch_root(self, *change: object) -> None:
-        """Separate this flow from its forks by *change*, which they do not get."""
+        """Give this flow a cache key of its own, because *change* applies to this flow and not to its forks."""
         if self.memory is not None:
             self.root, self.ran = self.memory.find_root(self.root, self.ran, change), 0
 
@@ -156,7 +157,7 @@ class Flow:
             self._last_digest = parameters, mark
         return hash_parts([mark, *[getattr(self, name).data for name in _MOVING]])
 
-    # Coming and going
+    # -- adding and removing
 
     def add_source(self, setup: SourceSetup) -> int:
         """Add a writable log without content, whose connections all think, and return its number."""
@@ -211,7 +212,7 @@ class Flow:
     def update_setups(
         self, sources: Mapping[int, SourceSetup] = {}, streams: Mapping[int, StreamSetup] = {}
     ) -> None:
-        """Change setups at this moment; log positions stay."""
+        """Change setups at the present moment. Log positions stay."""
         self._begin_change("set up", tuple(sources.items()), tuple(streams.items()))
         for source in sources:
             self._source(source)
@@ -246,9 +247,9 @@ class Flow:
         return streams
 
     def adopt(self, source: int, steady_flow: Flow, checkpoint_phase: float) -> None:
-        """Take over the state of *steady_flow*, in which that source is the first and has run until *checkpoint_phase*.
+        """Take over the state of the first source of *steady_flow*, which has run until *checkpoint_phase*.
 
-        Its log is moved to the redone position of its streams.
+        Its log is moved to the redone position of the streams of *source*.
         """
         self._begin_change("adopt", source, checkpoint_phase)
         streams = self.streams_of(source)
@@ -277,7 +278,7 @@ class Flow:
                 past = steady_flow.history[place, :, (then - min(back, size - 1)) % size]
                 self.history[stream, :, (now - back) % length] = past + moved
 
-    # Positions
+    # -- positions
 
     def positions(self, source: int) -> SourcePositions:
         """Return the log positions of a source, in KB."""
@@ -314,7 +315,10 @@ class Flow:
         s[k.RELEASED] = min(max(s[k.RELEASED], s[k.FLUSHED]), s[k.GENERATED])
 
     def set_stream_positions(self, stream: int, **positions: float) -> None:
-        """Set named positions of a stream; the memory of the link and the target follows, as after a reconnection."""
+        """Set named positions of a stream.
+
+        The memory of the link and of the target is adapted, as after a reconnection.
+        """
         self._begin_change("set stream positions", stream, tuple(positions.items()), array_names=OF_STREAMS)
         self._stream(stream)
         s = self.streams[stream]
@@ -329,7 +333,7 @@ class Flow:
         self.sources[source, k.GENERATED] += kb
 
     def set_log_reuse_kb(self, source: int, kb: float) -> None:
-        """Allow reuse of the log before *kb*: the used log is all log generated since."""
+        """Allow reuse of the log before *kb*. Used log is then all log generated since that position."""
         self._source(source)
         if self.sources[source, k.REUSE] != kb:
             self._begin_change("reuse", source, kb, array_names=OF_SOURCES)
@@ -342,14 +346,14 @@ class Flow:
         self.sources[source, k.OPERATION_LEFT] = operation.log_kb if operation is not None else 0.0
         self.sources[source, k.OPERATION_RUNNING] = 1.0
 
-    # Observation
+    # -- observation
 
     def reading(self, source: int) -> SourceReading:
-        """Return the current reading of a source."""
+        """Return the present reading of a source."""
         return SourceReading(*self.counters(source))
 
     def stream_reading(self, stream: int) -> StreamReading:
-        """Return the current reading of a stream."""
+        """Return the present reading of a stream."""
         return StreamReading(*self.stream_counters(stream))
 
     def counters(self, source: int) -> list[float]:
@@ -386,14 +390,14 @@ class Flow:
         return StreamTotals(*[*sums, core_s])
 
     def waiting_for_workers(self, source: int) -> float:
-        """Return the number of the source's connections that wait for a worker thread of their instance."""
+        """Return how many of the source's connections wait for a worker thread of their instance."""
         self._source(source)
         return float(self.sources[source, k.QUEUED])
 
     def workers_left(self, host: int) -> float:
         """Return the worker threads of an instance that mirroring and availability groups leave to requests.
 
-        The number is infinite if no log has been written or received yet: the row then has no values.
+        The result is infinite while the instance writes and receives no log: its row then has no values.
         """
         known = host < len(self.hosts) and self.hosts[host, k.LOG_STREAMS] > 0.0
         return float(self.hosts[host, k.WORKERS]) if known else math.inf
@@ -434,7 +438,7 @@ class Flow:
             self._branch_root("levels", levels)
             self.levels, self.level_rows = levels, rows.of_levels(levels)
 
-    # Inside
+    # -- internal
 
     def _source(self, number: int) -> SourceSetup:
         setup = self.source_setups[number] if 0 <= number < len(self.source_setups) else None
@@ -460,7 +464,7 @@ class Flow:
         if all(
             source_place(sources_before[n]) == source_place(setup) for n, setup in sources.items()
         ) and all(stream_place(streams_before[n]) == stream_place(owned) for n, owned in streams.items()):
-            self.links[:, k.LINK_KB + 1 :] = 0.0  # demands of the streams, as after a new layout
+            self.links[:, k.LINK_KB + 1 :] = 0.0  # demands of the streams are reset, as after a new layout
         else:
             self._lay_out()
         affected = sorted({*sources, *(source for source, _ in streams.values())})
@@ -471,9 +475,9 @@ class Flow:
             self._apply_source_setup(number, sources_before[number], setup)
 
     def _derive(self, sources: Sequence[int]) -> float:
-        """Derive the parameters of these sources and their streams.
+        """Derive the parameters of these sources and of their streams.
 
-        Return the longest delay of these streams in steps.
+        Return the longest delay of these streams, in steps.
         """
         source_rows: dict[int, Array] = {}
         stream_rows: dict[int, Array] = {}
@@ -536,7 +540,7 @@ _DIGESTED: Final = (
 
 
 _REPLACED: Final = ("source_params", "stream_params", "host_of", "place")
-"""Attributes that a setup replaces."""
+"""Attributes that a new setup replaces."""
 
 
 def _shorten_steps(rings: Array, step_number: int, factor: int) -> Array:

@@ -1,9 +1,9 @@
-"""The step of the flow model: what all sources and streams of log do in one step, over plain arrays.
+"""Step of the flow model: one step of all sources and streams of log, over plain arrays.
 
-This file is the only hand-written source of the step. It runs as plain Python, and `compiled/translate.py` translates
-it to C, which is what the program runs (`compiled/`). Both give the same bits. After a change run `make kernel`, which
-builds the libraries anew. Values are read into local names and stored at the end: the C compiler cannot know that two
-arrays lie apart and would reload everything after each store.
+This file is the only hand-written source of the step. It runs as plain Python, and `compiled/translate.py`
+translates it to C, which the program normally runs (`compiled/`). Both give the same bits. After a change,
+run `make kernel`, which rebuilds the libraries. Values are read into local names and stored at the end: the C
+compiler cannot know that two arrays do not overlap and would reload everything after each store.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-# Arrays by their dimensions, as the translator reads them. Those named Number hold 64-bit integers.
+# Arrays by their dimensions, for the translator. Those named Number hold 64-bit integers.
 Row: TypeAlias = Array
 Table: TypeAlias = Array
 Cube: TypeAlias = Array
@@ -27,7 +27,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def inside(function: Function) -> Function:
-    """Mark a part of the step for the translator."""
+    """Mark an internal function of the step for the translator."""
     return function
 
 
@@ -37,15 +37,15 @@ def entry(function: Function) -> Function:
 
 
 def long_entry(function: Function) -> Function:
-    """Mark an entry during which other threads continue: a long run must not stop a window."""
+    """Mark an entry function during which other threads may run, so that a long run does not block a window."""
     return function
 
 
 # Columns of a source's state. The first five are cumulative. SOURCE_LAST and SOURCE_SMOOTH hold each counter
-# at the last sample and its rate smoothed over about a second.
+# at the last sample and its rate, smoothed over about a second.
 (
     TRANSACTIONS,
-    GENERATED,  # log positions are cumulative KB
+    GENERATED,  # log positions in KB, cumulative
     PAGES_WRITTEN,
     INSIDE_S,  # connection-seconds inside transactions
     WAITING_S,
@@ -54,7 +54,7 @@ SOURCE_TOTALS = 5
 SOURCE_LAST = 5
 SOURCE_SMOOTH = 10
 (
-    THINKING,  # numbers of connections by state
+    THINKING,  # number of connections in each state
     QUEUED,
     IN_OTHER,
     ON_CPU,
@@ -65,7 +65,7 @@ SOURCE_SMOOTH = 10
     REUSE,  # log before this position may be overwritten
     RELEASED,  # log that may go to the disk and to the streams that commits wait for
     LOG_SIZE,
-    DIRTY,  # pages
+    DIRTY,  # number of pages in each state
     CHECKPOINT_BACKLOG,
     SINCE_CHECKPOINT_S,
     CHECKPOINT_LOG,  # log position at the last checkpoint
@@ -97,23 +97,23 @@ STREAM_SMOOTH = 8
     MESSAGE_RATE,
     MESSAGE_KB,
     SENDER_CPU,  # cores used for sending
-    TARGET_CPU,  # for receiving, without redo
-    REDO_WANTED,  # core seconds
-    STALL_S,  # delay by a lost packet for the packets after it
+    TARGET_CPU,  # cores used for receiving, without redo
+    REDO_WANTED,  # core seconds of redo
+    STALL_S,  # delay that a lost packet causes for the packets after it
     WANDER,  # slow part of the jitter
     NOISE,  # random numbers of the link
     STREAM_ARMED,
 ) = range(12, 26)
 STREAM_COLUMNS = 26
 
-# Columns of a source's parameters, all derived for one step length from its setup and its streams.
+# Columns of a source's parameters, derived for one step length from its setup and its streams.
 (
     ACTIVE,
     ALIVE,
     CONNECTIONS,
-    WAITS,  # commits wait for at least one stream
+    WAITS,  # 1 if commits wait for at least one stream
     THINK_OUT,
-    THINK_INSIDE,  # share of the thinking connections that exist only because closing the loop costs a step
+    THINK_INSIDE,  # share of the thinking connections that exist only because closing the cycle costs a step
     OTHER_OUT,
     CPU_S,
     CPU_OUT,  # rate at which requests leave an idle CPU
@@ -124,29 +124,29 @@ STREAM_COLUMNS = 26
     PER_BLOCK,  # log blocks per KB
     BLOCK_KB,
     FLUSH_KB,  # maximum KB per step
-    CROWD,  # phi; 0 = one connection
+    CROWD,  # phi, (connections - 1) / connections; 0 with one connection
     PER_TWO_CROWD,
     LOG_MAX,
     DELAYED,
     WRITE_S,
     CHECKPOINT_EVERY_S,
     CHECKPOINT_PAGES,
-    OPERATION_KB,  # rate per step without any delay
+    OPERATION_KB,  # log rate per step without any delay
     OPERATION_BATCH,
 ) = range(25)
 SOURCE_PARAMETERS = 25
 
-# Columns of a stream's parameters, derived from its setup and that of its source.
+# Columns of a stream's parameters, derived from its setup and from that of its source.
 (
     STREAM_ACTIVE,
     TARGET_ALIVE,
     CARRYING,
-    AWAITED,  # commits wait for this stream
-    FROM_GENERATED,  # log is sent while it is written
-    SEND_KB,  # most that the stream can send in a step
+    AWAITED,  # 1 if commits wait for this stream
+    FROM_GENERATED,  # 1 if log is sent while it is being written
+    SEND_KB,  # maximum that the stream can send in a step
     WIRE_RATIO,
     PER_WIRE,
-    WINDOW_KB,  # KB of log
+    WINDOW_KB,  # send window, in KB of log
     ONE_WAY_STEPS,
     PER_MESSAGE_KB_STEPS,
     ACK_STEPS,
@@ -161,18 +161,18 @@ SOURCE_PARAMETERS = 25
     REDO_KB,
     REDO_S_PER_KB,
     CONTINUOUS,
-    FLUSH_OUT,  # share of the target's dirty pages that a step writes
-    TARGET_PAGES,  # maximum pages written there per step
-    TARGET_PAGE_COST,  # in checkpoint pages
+    FLUSH_OUT,  # share of the target's dirty pages that are written in a step
+    TARGET_PAGES,  # maximum number of pages that the target writes per step
+    TARGET_PAGE_COST,  # cost of a target page, in checkpoint pages
     PER_MESSAGE_CPU,
     PER_KB_CPU,
     TARGET_PER_MESSAGE_CPU,
     TARGET_PER_KB_CPU,
-    RECEIVED_BY,  # 1 if an instance is there to receive
+    RECEIVED_BY,  # 1 if an instance exists that receives
 ) = range(31)
 STREAM_PARAMETERS = 31
 
-# Columns of a server instance: demand of its sources and streams, share of each, capacity, work done.
+# Columns of a server instance: demand of its sources and streams, share for each, capacity, completed work.
 (
     RUNNABLE,
     STREAMING_CPU,
@@ -209,16 +209,16 @@ DEMANDS = 10
 LINK_COLUMNS = 4
 SOURCE, TARGET, LINK = range(3)  # columns of a stream's place: its source, the receiving instance, the link
 
-# Equal sources with equal streams behave equally: each step computes the first of them, and for the others
-# only their own values. Work rows of sources and streams have one column each; for shared values only the
-# column of the first equal source is used.
+# Equal sources with equal streams behave equally. Each step computes the first of them; for the others, only
+# their own values. Work rows of sources and streams have one column each; for shared values only the column
+# of the first equal source is used.
 (
     AWAITED_KB,  # log acknowledged by every stream that commits wait for; NO_BOUND_KB between steps
     TOUCHES,  # page changes in this step
     SPENT_S,  # processor time in this step
     LEAST_REUSE,  # lowest value among the equal sources
     MOST_REUSE,
-    OWN_DIRTY,  # the following belong to each source
+    OWN_DIRTY,  # -- the following values belong to each source
     OWN_SINCE_S,
     OWN_BACKLOG,
     OWN_WRITTEN,
@@ -226,23 +226,23 @@ SOURCE, TARGET, LINK = range(3)  # columns of a stream's place: its source, the 
 ) = range(10)
 SOURCE_WORK = 10
 (
-    WISH,  # KB that the stream would put on the wire in this step; later the KB that the link accepts
+    WISH,  # KB that the stream offers to the wire in this step; later the KB that the link accepts
     KNOWN,  # acknowledged log that the source knows at the start of the step
     TARGET_TOUCHES,
-    SENDING_S,  # processor time in this step: of the sender, of the receiver, of redo
+    SENDING_S,  # processor time in this step of the sender, of the receiver and of redo
     RECEIVING_S,
     REDOING_S,
-    OWN_TARGET_DIRTY,  # the following belong to each stream
+    OWN_TARGET_DIRTY,  # -- the following values belong to each stream
     OWN_TARGET_BACKLOG,
     OWN_TARGET_WRITTEN,
 ) = range(9)
 STREAM_WORK = 9
-# Rows of the places of sources and of streams. The last column of GROUPS and of FIRST is their count.
+# Rows of the placement of sources and of streams. The last columns of GROUPS and FIRST hold their counts.
 (
-    LIKE,  # number of the first equal one
-    GROUPS,  # the first equal ones, in order
-    FIRST,  # runs of equal neighbors: first one of each,
-    PAST,  # and the one after its last
+    LIKE,  # number of the first one that is equal
+    GROUPS,  # numbers of the first of the equal ones, in order
+    FIRST,  # runs of equal neighbors: number of the first one of each run
+    PAST,  # number after the last one of each run
     STREAMS,  # first stream of a source, next stream of the same source; the total count means none
 ) = range(5)
 PLACES = 5
@@ -278,21 +278,21 @@ STREAM_COUNTERS = (
 PAGE_KB = 8.0
 PACKET_KB = 1.46
 SMALL_KB = 1.0  # a redo queue below this counts as empty
-PACKETS_TO_NOTICE = 3.0  # later packets that tell the receiver of a loss before a timeout does
-RATE_SMOOTHING_PER_S = 5.0  # over 0.2 s
-MESSAGE_SMOOTHING_PER_S = 2.0  # over 0.5 s
+PACKETS_TO_NOTICE = 3.0  # number of later packets after which the receiver notices a loss, before a timeout
+RATE_SMOOTHING_PER_S = 5.0  # smoothing over 0.2 s
+MESSAGE_SMOOTHING_PER_S = 2.0  # smoothing over 0.5 s
 LOOK_TICKS = 10  # counters are sampled every 0.1 s
 LOOK_S = 0.1
-LOOK_SHARE = 0.1  # and smoothed over a second
-LEAST_SHARE = 0.05  # share of an instance's cores that clients keep under any load
+LOOK_SHARE = 0.1  # share of a new sample: smoothing over a second
+LEAST_SHARE = 0.05  # minimum share of an instance's cores that clients keep under any load
 SLACK = 1e-6
-NO_BOUND_KB = 1e300  # above every log position
-LOG_GROWTH = 1.1  # a full log file grows by a tenth
+NO_BOUND_KB = 1e300  # larger than every log position
+LOG_GROWTH = 1.1  # growth of a full log file, by a tenth
 HEADROOM = 1.01  # margin for rounding above the maximum log of the steps
 
 
 class Arrays(NamedTuple):
-    """All data of a step: one row per source, stream, instance and link; columns are listed above."""
+    """All data of a step: one row per source, stream, instance and link. The columns are listed above."""
 
     sources: Table
     source_params: Table
@@ -318,13 +318,15 @@ SIGNS = ("<", "<=", "==", "!=", ">=", ">")
 LESS, NOT_MORE, EQUAL, UNEQUAL, NOT_LESS = range(5)
 SOURCE_COUNTED = len(SOURCE_COUNTERS)
 SECOND_TICKS = 100
-PASSED = max(SOURCE_COUNTED, len(STREAM_COUNTERS))  # follows the counters that are read: a level was passed
-HELD = PASSED + 1  # next: an armed crossing is true
+PASSED = max(
+    SOURCE_COUNTED, len(STREAM_COUNTERS)
+)  # column after the counters that are read: 1 if a level was passed
+HELD = PASSED + 1  # next column: 1 if an armed crossing holds
 
 
 @inside
 def look_back(history: Cube, i: int, ring: int, step_number: int, steps: float) -> float:
-    """Position *steps* ago, linear between steps. The ring's length is a power of two."""
+    """Return the position *steps* ago, interpolated linearly. The ring's length is a power of two."""
     mask = history.shape[2] - 1
     whole = int(steps)
     newer = float(history[i, ring, (step_number - whole) & mask])
@@ -333,7 +335,7 @@ def look_back(history: Cube, i: int, ring: int, step_number: int, steps: float) 
 
 @inside
 def fade(x: float) -> float:
-    """exp(-x) to 1 % up to x = 2, from basic operations only: the same bits on every machine."""
+    """Return exp(-x), to 1% up to x = 2. Only basic operations are used, so that all machines give the same bits."""
     return 1.0 / (1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0)))))
 
 
@@ -341,7 +343,10 @@ def fade(x: float) -> float:
 def flush_backlog(
     backlog: float, block: float, per_block: float, max_kb: float, crowd: float, per_two_crowd: float
 ) -> float:
-    """KB that one log device writes in a step: M/M/1 as a fluid with group commit, solved implicitly."""
+    """Return the KB that one log device writes in a step.
+
+    The model is M/M/1 as a fluid with group commit, solved implicitly.
+    """
     beta = max_kb * per_block
     if crowd <= 0.0:  # a single stream never queues behind itself
         return min(backlog * beta / (1.0 + beta), max_kb)
@@ -353,7 +358,7 @@ def flush_backlog(
 
 @inside
 def draw(state: Table, j: int) -> float:
-    """A number in [0, 1) from the stream's own sequence (Lehmer, 31 bit, exact in doubles)."""
+    """Return a number in [0, 1) from the stream's own sequence (Lehmer, 31 bit, exact in doubles)."""
     noise = (int(state[j, NOISE]) * 16807) % 2147483647
     state[j, NOISE] = noise
     return noise / 2147483647.0
@@ -361,7 +366,7 @@ def draw(state: Table, j: int) -> float:
 
 @inside
 def operate(state: Table, params: Table, i: int, room: float, dt: float) -> float:
-    """Log of the long operation in this step. One stream runs a batch, then waits for its commit."""
+    """Return the log of the long operation in this step. One thread runs a batch, then waits for its commit."""
     log = params[i, OPERATION_KB]
     if params[i, OPERATION_BATCH] > 0.0:
         lag_s = (state[i, GENERATED] - state[i, DURABLE]) / max(state[i, DURABLE_RATE], 1e-9)
@@ -378,7 +383,7 @@ def operate(state: Table, params: Table, i: int, room: float, dt: float) -> floa
 def write_log(
     state: Table, params: Table, i: int, hosts: Table, h: int, known_kb: float, work: Table, dt: float
 ) -> None:
-    """Connections move one station on; those past their CPU part write log, which is then flushed."""
+    """Advance the connections by one stage. Those past their CPU part write log, which is then flushed."""
     leaving = state[i, THINKING] * params[i, THINK_OUT]
     want = state[i, QUEUED] + leaving
     entering = want * hosts[h, ADMITTED]
@@ -393,7 +398,7 @@ def write_log(
     before = state[i, GENERATED]
     flushed = state[i, FLUSHED]
     most = params[i, FLUSH_KB] * hosts[h, LOG_SHARE]
-    # Log that this step's flush makes durable counts as space; otherwise the limit would depend on the step
+    # Log that this step's flush hardens counts as free space. Otherwise the limit would depend on the step
     # length.
     durable_soon = flushed + most * min(1.0, (before - flushed) * params[i, PER_BLOCK])
     if params[i, WAITS] > 0.0:
@@ -412,7 +417,7 @@ def write_log(
     generated = before + log
     flushable = generated
     if params[i, DELAYED] > 0.0 and generated - state[i, RELEASED] < params[i, BLOCK_KB]:
-        flushable = state[i, RELEASED]  # delayed durability writes a block when it is full
+        flushable = state[i, RELEASED]  # with delayed durability, a block is written when it is full
     state[i, RELEASED] = flushable
     flushed += flush_backlog(
         max(0.0, flushable - flushed),
@@ -446,7 +451,7 @@ def write_pages(
     generated: float,
     dt: float,
 ) -> None:
-    """The principals of a run that is like source *i* dirty pages and write them at checkpoints."""
+    """Let the principals of a run of equal sources like *i* dirty pages and write them at checkpoints."""
     touches = work[TOUCHES, i]
     thinned = 1.0 + touches * params[i, HOT_INVERSE]
     every_s = params[i, CHECKPOINT_EVERY_S]
@@ -469,13 +474,14 @@ def write_pages(
 
 @inside
 def disturb(state: Table, params: Table, j: int, sent_kb: float, dt: float) -> float:
-    """Jitter of this step in steps, after letting lost packets stall the link."""
+    """Return the jitter of this step, in steps, after lost packets have stalled the link."""
     jitter = 0.0
     if params[j, JITTER_STEPS] > 0.0:
         kick = 2.0 * draw(state, j) - 1.0
         state[j, WANDER] += params[j, WANDER_KICK] * kick - params[j, WANDER_BACK] * state[j, WANDER]
         packets = max(1.0, state[j, MESSAGE_KB] * params[j, WIRE_RATIO] / PACKET_KB)
-        # A message is complete when its last packet arrives: the worst of n lies (n-1)/(n+1) above the mean.
+        # A message is complete when its last packet arrives. The expected maximum of n delays is (n-1)/(n+1)
+        # above the mean.
         jitter = params[j, JITTER_STEPS] * (state[j, WANDER] + (packets - 1.0) / (packets + 1.0))
     if params[j, LOSS_PER_KB] > 0.0:
         state[j, STALL_S] = max(0.0, state[j, STALL_S] - dt)
@@ -533,7 +539,7 @@ def carry_log(
 
 @inside
 def commit(state: Table, params: Table, i: int, acknowledged: float, dt: float) -> None:
-    """Answers the commits that the durable log now covers."""
+    """Acknowledge the commits that the hardened log now covers."""
     generated = state[i, GENERATED]
     before = state[i, DURABLE]
     durable = state[i, FLUSHED] if params[i, DELAYED] == 0.0 else generated
@@ -555,14 +561,14 @@ def commit(state: Table, params: Table, i: int, acknowledged: float, dt: float) 
     state[i, TRANSACTIONS] += done
     state[i, COMMIT_RATE] += (done - state[i, COMMIT_RATE] * dt) * RATE_SMOOTHING_PER_S
     state[i, INSIDE_S] += (inside + thinking * params[i, THINK_INSIDE]) * dt
-    if params[i, DELAYED] > 0.0:  # no commit waits, but the counters report the delay of the streams
+    if params[i, DELAYED] > 0.0:  # no commit waits, but the counters report the streams' delay
         waiting = (generated - min(state[i, FLUSHED], acknowledged)) / params[i, LOG_KB]
     state[i, WAITING_S] += waiting * dt
 
 
 @inside
 def redo(state: Table, params: Table, j: int, touches_per_kb: float, share: float, work: Table) -> None:
-    """The target applies log."""
+    """Let the target redo log."""
     wanted = min(state[j, HARDENED] - state[j, REDONE], params[j, REDO_KB])
     redone = wanted * share
     state[j, REDONE] += redone
@@ -584,7 +590,7 @@ def write_target_pages(
     share: float,
     dt: float,
 ) -> None:
-    """The targets of a run that is like stream *j* write the pages that redo has changed."""
+    """Let the targets of a run of equal streams like *j* write the pages that redo has changed."""
     touches = work[TARGET_TOUCHES, j]
     most = params[j, TARGET_PAGES] * share
     if params[j, CONTINUOUS] > 0.0:
@@ -601,7 +607,7 @@ def write_target_pages(
     for own in range(first_row, end_row):
         dirty = (work[OWN_TARGET_DIRTY, own] + touches) / thinned
         backlog = work[OWN_TARGET_BACKLOG, own]
-        if source_work[OWN_SINCE_S, place[own, SOURCE]] < dt:  # it follows the primary's checkpoints
+        if source_work[OWN_SINCE_S, place[own, SOURCE]] < dt:  # the target follows the primary's checkpoints
             backlog += dirty
             dirty = 0.0
         pages = min(backlog, most)
@@ -624,7 +630,7 @@ def spend_cpu(
     dt: float,
     hz: float,
 ) -> None:
-    """Messages by group commit of random commits, and the CPU that they cost at both ends of a stream."""
+    """Compute messages (group commit of random commits) and the CPU time that they cost at both ends of a stream."""
     messages = 0.0
     rate = sent_kb * hz
     if rate > 0.0:
@@ -653,13 +659,13 @@ def spend_cpu(
 
 @inside
 def log_to_send(sources: Table, i: int, stream_params: Table, j: int) -> float:
-    """End of the log that stream *j* of source *i* may carry now."""
+    """Return the position up to which stream *j* of source *i* may carry log now."""
     return float(sources[i, RELEASED] if stream_params[j, FROM_GENERATED] > 0.0 else sources[i, FLUSHED])
 
 
 @inside
 def add_demands(flow: Arrays, dt: float) -> None:
-    """Add up the demands of the sources and streams of each instance, one by one in their order."""
+    """Add up the demands of the sources and streams of each instance, one by one and in order."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     host_of, place, hosts = flow.host_of, flow.place, flow.hosts
@@ -751,7 +757,10 @@ def add_to_hosts(
     receiver_amount: float,
     redo_amount: float,
 ) -> None:
-    """Adds so often *own* to a column of instance *h*, then *other* and *more* to that of *m*."""
+    """Add amounts to a column of two instances, *times* times each.
+
+    *sender_amount* is added at *h*, then *receiver_amount* and *redo_amount* at *m*.
+    """
     if h == m:
         for _ in range(times):
             hosts[h, column] += sender_amount
@@ -791,7 +800,7 @@ def share_hosts(hosts: Table, dt: float, hz: float) -> None:
 
 @inside
 def share_links(flow: Arrays, dt: float) -> None:
-    """Divide each congested link fairly: small senders get their demand, the others equal shares."""
+    """Divide each congested link fairly: small senders get their demand, the others get equal shares."""
     place, links = flow.place, flow.links
     work = flow.stream_work
     stream_places = flow.stream_places
@@ -832,7 +841,7 @@ def share_links(flow: Arrays, dt: float) -> None:
 
 @inside
 def add_repeatedly(total: float, value: float, times: int) -> float:
-    """*total* after *value* has been added so often: one by one, for it is rounded each time."""
+    """Return *total* after adding *value* repeatedly. A multiplication would round differently."""
     while times > 0:
         total += value
         times -= 1
@@ -841,7 +850,7 @@ def add_repeatedly(total: float, value: float, times: int) -> float:
 
 @inside
 def step(flow: Arrays, step_number: int, dt: float, hz: float) -> None:
-    """All sources and streams advance by *dt* seconds. Order matters: see the functions from top to bottom."""
+    """Advance all sources and streams by *dt* seconds. The order matters: see the functions from top to bottom."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     host_of, place, hosts, history = flow.host_of, flow.place, flow.hosts, flow.history
@@ -858,7 +867,7 @@ def step(flow: Arrays, step_number: int, dt: float, hz: float) -> None:
         i = place[j, SOURCE]
         kb = streams[j, ACKNOWLEDGED]
         if stream_params[j, CARRYING] > 0.0:
-            # One step ago is the latest state that the source can know at the start of a step.
+            # The state of one step ago is the latest that the source can know at the start of a step.
             back = stream_params[j, ACK_STEPS] + hosts[host_of[i], TURN_STEPS] - 1.0
             kb = max(
                 kb,
@@ -945,7 +954,7 @@ def step(flow: Arrays, step_number: int, dt: float, hz: float) -> None:
 
 @inside
 def finish_received(state: Table, params: Table, j: int, history: Cube, step_number: int) -> None:
-    """Harden the received log at a target without a session; nothing is in transit and no acknowledgment is sent."""
+    """Harden the received log at a target without a session. Nothing is in transit, and nothing is acknowledged."""
     state[j, HARDENED] += min(
         (state[j, RECEIVED] - state[j, HARDENED]) * params[j, HARDEN_OUT], params[j, HARDEN_KB]
     )
@@ -1004,7 +1013,7 @@ def update_rates(flow: Arrays) -> None:
 
 @inside
 def source_is_sound(state: Table, params: Table, i: int) -> bool:
-    """No connection is lost or invented, and everything is a number."""
+    """Return whether no connection is lost or invented, and all values are numbers."""
     total = 0.0
     for column in range(SOURCE_COLUMNS):
         total += state[i, column]
@@ -1034,7 +1043,7 @@ def slack_kb(position_kb: float) -> float:
 
 @inside
 def stream_is_sound(state: Table, params: Table, j: int, generated: float) -> bool:
-    """Check that no log is lost or invented in transit, and that no value is NaN."""
+    """Return whether no log is lost or invented in transit, and no value is NaN."""
     total = 0.0
     for column in range(STREAM_COLUMNS):
         total += state[j, column]
@@ -1052,7 +1061,7 @@ def stream_is_sound(state: Table, params: Table, j: int, generated: float) -> bo
 
 @inside
 def source_crossed(state: Table, params: Table, i: int, reuse: float) -> int:
-    """Crossings that hold for a source whose log before *reuse* may be overwritten, at this instant."""
+    """Return the crossings that hold now for a source whose log before *reuse* may be overwritten."""
     held = 0
     if state[i, GENERATED] - reuse >= params[i, LOG_MAX] - SMALL_KB:
         held |= LOG_FULL
@@ -1063,13 +1072,13 @@ def source_crossed(state: Table, params: Table, i: int, reuse: float) -> int:
 
 @entry
 def stream_crossings(state: Table, params: Table, j: int, flushed: float, block_kb: float) -> int:
-    """Return the crossings that are true for a stream now, when its source has *flushed* that much log."""
+    """Return the crossings that hold now for a stream whose source has hardened the log up to *flushed*."""
     return stream_crossed(state, params, j, flushed, block_kb)
 
 
 @inside
 def stream_crossed(state: Table, params: Table, j: int, flushed: float, block_kb: float) -> int:
-    """`stream_crossings`, for the step."""
+    """Return `stream_crossings`; the step calls this copy."""
     held = 0
     carrying = params[j, CARRYING] > 0.0
     if state[j, HARDENED] - state[j, REDONE] <= SMALL_KB and (
@@ -1083,7 +1092,7 @@ def stream_crossed(state: Table, params: Table, j: int, flushed: float, block_kb
 
 @inside
 def source_held(state: Table, params: Table, i: int, reuse: float) -> int:
-    """Armed crossings that hold for a source whose log before *reuse* may be overwritten."""
+    """Return the armed crossings that hold for a source whose log before *reuse* may be overwritten."""
     armed = int(state[i, SOURCE_ARMED])
     return source_crossed(state, params, i, reuse) & armed if armed != 0 and params[i, ACTIVE] > 0.0 else 0
 
@@ -1092,7 +1101,7 @@ def source_held(state: Table, params: Table, i: int, reuse: float) -> int:
 def stream_held(
     sources: Table, source_params: Table, streams: Table, stream_params: Table, place: NumberTable, j: int
 ) -> int:
-    """Armed crossings that hold for a stream at this instant."""
+    """Return the armed crossings that hold for a stream now."""
     armed = int(streams[j, STREAM_ARMED])
     if armed == 0 or stream_params[j, STREAM_ACTIVE] == 0.0:
         return 0
@@ -1122,7 +1131,10 @@ def has_held_crossing(flow: Arrays) -> bool:
 
 @inside
 def any_held(flow: Arrays) -> bool:
-    """Compare each source and stream; `has_held_crossing` compares only the first of equal ones."""
+    """Return whether any armed crossing holds.
+
+    It checks each source and stream; `has_held_crossing` checks only the first of equal ones.
+    """
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     for i in range(sources.shape[0]):
@@ -1144,7 +1156,7 @@ def note_crossings(
     of_sources: Numbers,
     of_streams: Numbers,
 ) -> bool:
-    """Writes the armed crossings that hold for each source and stream; returns whether any does."""
+    """Store the armed crossings that hold for each source and stream. Return whether any holds."""
     found = 0
     for i in range(sources.shape[0]):
         of_sources[i] = source_held(sources, source_params, i, sources[i, REUSE])
@@ -1157,7 +1169,7 @@ def note_crossings(
 
 @entry
 def read_source(state: Table, params: Table, i: int, hosts: Table, host: int, output: Row) -> None:
-    """The counters of `SOURCE_COUNTERS`, in that order, at this instant."""
+    """Write the present counters of `SOURCE_COUNTERS` into *output*, in that order."""
     commits = state[i, SOURCE_SMOOTH + TRANSACTIONS]
     busy = commits > 1e-6
     output[0] = commits
@@ -1188,7 +1200,10 @@ def read_stream(
     target: int,
     output: Row,
 ) -> None:
-    """The counters of `STREAM_COUNTERS`, in that order, its source's log being *generated* and *flushed* so far."""
+    """Write the present counters of `STREAM_COUNTERS` into *output*, in that order.
+
+    *generated* and *flushed* are log positions of the stream's source.
+    """
     output[0] = state[j, STREAM_SMOOTH + SENT]
     output[1] = state[j, STREAM_SMOOTH + REDONE]
     output[2] = max(0.0, flushed - state[j, SENT])
@@ -1204,7 +1219,7 @@ def read_stream(
 
 @inside
 def compares(value: float, sign: int, level: float) -> bool:
-    """The outcome of a comparison by one of `SIGNS`."""
+    """Return the result of a comparison by one of `SIGNS`."""
     if sign == LESS:
         return value < level
     if sign == NOT_MORE:
@@ -1218,7 +1233,7 @@ def compares(value: float, sign: int, level: float) -> bool:
 
 @inside
 def has_passed_level(flow: Arrays) -> bool:
-    """Some level compares otherwise than it did."""
+    """Return whether the result of any watched comparison has changed."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     host_of, place, hosts = flow.host_of, flow.place, flow.hosts
@@ -1244,9 +1259,9 @@ def has_passed_level(flow: Arrays) -> bool:
 
 @inside
 def find_unsound_row(flow: Arrays) -> int:
-    """Return the number of the first source, or stream counted after the sources, whose balance is wrong.
+    """Return the number of the first source whose balance is wrong, or stream, counted after the sources.
 
-    -1 if all are right.
+    Return -1 if all balance.
     """
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
@@ -1301,7 +1316,7 @@ OWN_OF_STREAM = (
 
 @inside
 def differences(rows: Table, a: int, b: int) -> int:
-    """Columns in which two rows differ."""
+    """Return the number of columns in which two rows differ."""
     found = 0
     for column in range(rows.shape[1]):
         found += rows[a, column] != rows[b, column]
@@ -1310,7 +1325,7 @@ def differences(rows: Table, a: int, b: int) -> int:
 
 @inside
 def streams_alike(streams: Table, params: Table, place: NumberTable, history: Cube, a: int, b: int) -> bool:
-    """Two streams differ in nothing but their pages, and in random numbers of which they make no use."""
+    """Return whether two streams differ only in their pages, and in random numbers that they do not use."""
     if (
         place[a, TARGET] != place[b, TARGET]
         or place[a, LINK] != place[b, LINK]
@@ -1332,7 +1347,7 @@ def streams_alike(streams: Table, params: Table, place: NumberTable, history: Cu
 def sources_alike(flow: Arrays, a: int, b: int, exactly: bool) -> bool:
     """Return whether two sources with their streams differ only in their pages.
 
-    Unless *exactly*, the log that may be overwritten may differ too.
+    Unless *exactly*, the position before which log may be overwritten may differ, too.
     """
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
@@ -1358,7 +1373,7 @@ def sources_alike(flow: Arrays, a: int, b: int, exactly: bool) -> bool:
 
 @inside
 def find_alike(flow: Arrays, exactly: bool) -> None:
-    """Find equal sources, with their streams; see `sources_alike`."""
+    """Find equal sources with equal streams; see `sources_alike`."""
     sources = flow.sources
     streams, stream_params = flow.streams, flow.stream_params
     place = flow.place
@@ -1408,7 +1423,7 @@ def note_runs(places: NumberTable, count: int) -> None:
 
 @inside
 def gather_own_columns(flow: Arrays) -> None:
-    """Copy the columns of each source and stream next to those of the others."""
+    """Copy the own columns of all sources and streams into compact work rows."""
     sources = flow.sources
     streams = flow.streams
     source_work, stream_work = flow.source_work, flow.stream_work
@@ -1476,7 +1491,7 @@ def distribute_results(flow: Arrays) -> None:
 
 @inside
 def is_roomy(sources: Table, params: Table, work: Table, source_places: NumberTable, steps: int) -> bool:
-    """Return whether that many steps cannot fill the log file of any source whose results are shared."""
+    """Return whether *steps* steps cannot fill the log file of any source whose results are shared."""
     for group in range(source_places[GROUPS, sources.shape[0]]):
         i = source_places[GROUPS, group]
         if work[LEAST_REUSE, i] < work[MOST_REUSE, i]:
@@ -1510,13 +1525,13 @@ def advance(
     sample_interval: int,
     dt: float,
 ) -> int:
-    """Up to *ticks* ticks; stops after the tick at which an armed crossing holds, and at the whole second at which a
-    level is passed. Returns the ticks run.
+    """Run at most *ticks* ticks and return the number of ticks run.
 
-    -1 - number instead: the books of that source (or, counted on, stream) do not balance, which is a mistake of
-    this program. The samples take all counters each *every* ticks of the clock (0 = never), one entry after another.
-    *source_work* and the three after it are scratch, and so are *counters*, but for PASSED: the last tick was that of a
-    level, and HELD: an armed crossing holds at the end.
+    A run stops after the tick at which an armed crossing holds, and at the whole second at which a level is
+    passed. A result of -1 - number means that the source (or stream, counted after the sources) does not
+    balance, which is a defect of this program. The samples get all counters every *every* ticks of the clock
+    (0: never), one entry after another. *source_work* and the three arrays after it are scratch space. So is
+    *counters*, except PASSED (the last tick passed a level) and HELD (an armed crossing holds at the end).
     """
     flow = Arrays(
         sources, source_params, streams, stream_params, host_of, place, hosts, links, history,

@@ -1,4 +1,4 @@
-"""A database on one server with its mirror on another, as the papers measure it and planners ask for it."""
+"""Database on one server with its mirror on another, as the papers measure it and the planner uses it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class SafetyMode(IntEnum):
 
     NONE = 0  # no mirror
     FULL = 1  # the mirror must harden the log first
-    OFF = 2  # log is sent after it is written locally, no commit waits
+    OFF = 2  # log is sent after it is written locally; no commit waits
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Principal, and the stream of its log to the mirror if there is one."""
+    """Principal, and the stream of its log to the mirror, if there is one."""
 
     source: SourceSetup
     stream: StreamSetup | None
@@ -39,7 +39,10 @@ class Pair:
         )
 
     def changed(self, **changes: FieldOf[SourceSetup | StreamSetup]) -> Pair:
-        """Return a pair with other values of fields of either part; *site* applies to both servers. Raise TypeError."""
+        """Return a pair with other values of fields of either part; *site* applies to both servers.
+
+        Raise TypeError for an unknown field.
+        """
         known = SourceSetup.__struct_fields__
         ours = {name: value for name, value in changes.items() if name in known}
         rest = {name: value for name, value in changes.items() if name not in known or name == "site"}
@@ -52,7 +55,7 @@ def pair(
 ) -> Pair:
     """Return the database on instance 0 and, unless *mode* is NONE, its synchronized mirror on instance 1.
 
-    *changes*: other fields by name.
+    *changes*: values of other fields by name.
     """
     stream = StreamSetup(
         site=site, target_host=1, connected=True, carrying=True, awaited=mode is SafetyMode.FULL

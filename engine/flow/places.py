@@ -16,12 +16,12 @@ Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.uint64]
 Sources = Sequence[SourceSetup | None]
 Streams = Sequence[tuple[int, StreamSetup] | None]
-"""Number of the source and setup of each stream."""
+"""(number of the source, setup) of each stream; None for an unused number."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Placement as arrays for the compiled step. The numbers are unsigned, so the step need not check the sign."""
+    """Placement as arrays for the compiled step. The numbers are unsigned, so that the step need not check the sign."""
 
     host_of: Numbers  # instance of each source
     place: Numbers  # per stream: source, receiving instance, link; 0 for none
@@ -30,7 +30,7 @@ class Layout:
 
 
 def lay_out(sources: Sources, streams: Streams, hosts_before: Array) -> Layout:
-    """Return the placement for the setups; totals of the instances are kept."""
+    """Return the placement for the setups. Totals of the instances stay."""
     host_of = np.array([source.host if source else 0 for source in sources], dtype=np.uint64)
     place = np.zeros((len(streams), 3), dtype=np.uint64)
     pairs: dict[tuple[int, int], int] = {}
@@ -73,9 +73,10 @@ def stream_place(owned: tuple[int, StreamSetup] | None) -> object:
 
 
 def mirroring_threads(sources: Sources, streams: Streams) -> dict[int, int]:
-    """Return the threads that mirroring uses on each instance: 1, and per database 2 or, as mirror, 3 + redo threads.
+    """Return the number of threads that mirroring uses on each instance.
 
-    Documented: "Mirroring a Large Number of Databases in a Single SQL Server Instance".
+    It is 1, plus 2 per principal database, plus 3 and the redo threads per mirror database. Documented:
+    "Mirroring a Large Number of Databases in a Single SQL Server Instance".
     """
     threads: dict[int, int] = {}
     for host, setup in _shipped(sources, streams, of_groups=False):
@@ -118,7 +119,10 @@ def group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
 
 
 def _shipped(sources: Sources, streams: Streams, of_groups: bool) -> Iterator[tuple[int, StreamSetup]]:
-    """Yield (sending instance, setup) for every stream with a receiving instance, of mirroring or of groups."""
+    """Yield (sending instance, setup) of every stream with a receiving instance.
+
+    *of_groups* selects the streams of availability groups, else those of mirroring.
+    """
     for stream in streams:
         if (
             stream is None

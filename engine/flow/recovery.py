@@ -1,4 +1,4 @@
-"""Duration of each phase of a failover, by mechanism: tables 5 and 6 of the 2005 whitepaper [WP].
+"""Duration of each phase of a failover, by cause: tables 5 and 6 of the 2005 white paper [WP].
 
 The time to detect the failure is reported separately, as in [WP]. The redo queue is not included, because the
 flow model processes it step by step. Each constant states whether it is fitted or derived.
@@ -33,13 +33,13 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class Mechanism:
-    """Phases of the failover for one cause. Fixed parts are calibrated on Table 6 without load."""
+    """Phases of a failover for one cause. Fixed durations are calibrated on Table 6 without load."""
 
-    close_fixed_s: float = 0.0  # time for an idle principal to close
+    close_fixed_s: float = 0.0  # time that an idle principal needs to close
     ends_connections: bool = False
     writes_pages: bool = False  # a clean close writes a checkpoint first
     analysis_fixed_s: float = 0.0
-    analysis_passes: float = 0.0  # passes over the log since the last checkpoint
+    analysis_passes: float = 0.0  # number of passes over the log since the last checkpoint
     asks_witness: bool = True
     seen_by_silence: bool = False  # the witness notices the failure only by a missing ping
 
@@ -54,10 +54,10 @@ MECHANISMS: Final = {
     Cause.TIMEOUT: Mechanism(seen_by_silence=True),
     Cause.FORCED: Mechanism(analysis_passes=1.0, asks_witness=False),
 }
-"""Phases by cause. Fixed seconds: idle rows of Table 6 minus the decision and the role change.
+"""Phases by cause. Fixed seconds: idle rows of Table 6, minus the decision and the role change.
 
-Assumed: the manual causes split 3 to 15.67 between closing and analysis. Passes: a manual failover logs analysis and
-redo [WP].
+Assumed: the 18.67 s of a manual failover are 3 s of closing and 15.67 s of analysis. A manual failover logs
+analysis and redo [WP], hence two passes.
 """
 
 END_CONNECTION_S: Final = 0.0028
@@ -67,36 +67,38 @@ AGREEMENT_S: Final = 0.1
 """Time in which mirror and witness agree after both have lost the principal. Assumed."""
 
 LOOK_INTERVAL_S: Final = 0.5
-"""Interval at which a server checks whether its partners still answer. Assumed."""
+"""Interval at which a server checks whether its partners still respond. Assumed."""
 
 PING_GRACE_S: Final = 0.31
-"""Delay after which a ping counts as missed. Fitted: power off and cable under load; "around 1 second" [WP]."""
+"""Delay after which a ping counts as missed. Fitted: power off and pulled cable under load; "around 1 second" [WP]."""
 
 ROLE_CHANGE_S: Final = 1.87
-"""Time to bring the mirror online with nothing to redo or flush. Fitted: idle power off and cable [WP table 6]."""
+"""Time to bring the mirror online with nothing to redo or flush. Fitted: idle rows of power off and cable [WP
+table 6].
+"""
 
 SWEEP_SHARE_MAX: Final = 2.0
-"""Maximum of dirty pages relative to their mean: the mirror writes them in sweeps, so 0 to 2 times the mean is dirty at
-a random moment. Derived.
+"""Maximum of dirty pages relative to their mean. Derived: the mirror writes pages in sweeps, so that 0 to 2
+times the mean is dirty at a random moment.
 """
 
 UNDO_COST: Final = 1.5
-"""Cost of undoing log relative to its redo. Assumed."""
+"""Cost of undoing log relative to the cost of redoing it. Assumed."""
 
 SPREAD_FIXED: Final = 0.05
 SPREAD_PAGES: Final = 0.08
 SPREAD_AGREEMENT: Final = 0.25
 SPREAD_ROLE_CHANGE: Final = 0.10
-"""Relative standard deviations of repeated runs. Assumed."""
+"""Relative standard deviation of the role change in repeated runs. Assumed."""
 
 
 @dataclass(frozen=True)
 class FailoverTimes:
     """Phases of one failover in seconds, in the order in which they occur.
 
-    During *close_s* the mirror has lost the session, but the witness still sees the principal's process, so the
-    decision waits. *decision_s* starts there (or at the mirror's detection) and ends when mirror and witness agree;
-    it includes the detection by the witness's own ping. The flow model adds the redo.
+    During *close_s* the mirror has lost the session, but the witness still sees the principal's process, so
+    the decision waits. *decision_s* begins after that (or at the mirror's detection) and ends when mirror and
+    witness agree. It includes the witness's own detection by ping. The flow model adds the redo.
     """
 
     detection_s: float  # from failure to its detection by the mirror; not part of `failover_s`
@@ -109,14 +111,14 @@ class FailoverTimes:
 
     @property
     def failover_s(self) -> float:
-        """Time from the mirror's detection to its new role, without redo."""
+        """Return the seconds from the mirror's detection to its new role, without redo."""
         return self.close_s + self.decision_s + self.page_flush_s + self.analysis_s + self.role_change_s
 
 
 def failover_times(
     flow: Flow, stream: int, cause: Cause, chance: Chance, timeout_s: float = PARTNER_TIMEOUT_S
 ) -> FailoverTimes:
-    """Return the phases of a failover to the target of *stream* that begins now. The flow is only read."""
+    """Return the phases of a failover to the target of *stream* that begins now. The flow is not changed."""
     source, mechanism = flow.source_of(stream), MECHANISMS[cause]
     state, close_s = flow.sources[source], _close_s(flow, source, mechanism, chance)
     decision_s = 0.0
@@ -139,12 +141,12 @@ def failover_times(
 
 
 def closing_s(flow: Flow, stream: int, cause: Cause, chance: Chance) -> float:
-    """Return `close_s` of `failover_times`. The other phases use their random numbers but are not computed."""
+    """Return `close_s` of `failover_times`. The random numbers of the other phases are drawn but not used."""
     mechanism = MECHANISMS[cause]
     close_s = _close_s(flow, flow.source_of(stream), mechanism, chance)
     chance.skip(2 * mechanism.asks_witness + 4 * (mechanism.asks_witness and mechanism.seen_by_silence))
     chance.skip(cause not in (Cause.MANUAL, Cause.FORCED))
-    chance.skip(1 + 2 + 2)  # three random draws: the mirror's pages, analysis, the change of roles
+    chance.skip(1 + 2 + 2)  # skip three random draws: the mirror's pages, analysis, the role change
     return close_s
 
 
@@ -165,7 +167,7 @@ def undo_s(flow: Flow, stream: int, open_kb: float) -> float:
 
 
 def _detection_s(cause: Cause, timeout_s: float, chance: Chance) -> float:
-    """Return the detection time: about a second for a hard error, the timeout and one more ping after silence."""
+    """Return the detection time: about a second for a hard error; after silence, the timeout and one more ping."""
     if cause in (Cause.MANUAL, Cause.FORCED):
         return 0.0
     if cause is Cause.TIMEOUT:
@@ -176,8 +178,9 @@ def _detection_s(cause: Cause, timeout_s: float, chance: Chance) -> float:
 def _witness_lag_s(messages_per_s: float, chance: Chance) -> float:
     """Return the delay of the witness's detection relative to the mirror's.
 
-    The principal pings both from one timer. Without load both miss the same ping and differ only in the time of
-    their check. Under load the mirror misses the next log message first; the witness has only its ping.
+    The principal pings both from one timer. Without load both miss the same ping and differ only in the time
+    of their check. Under load the mirror misses the next log message first, while the witness has only its
+    ping.
     """
     missed_ping_s = PING_GRACE_S + chance.uniform(0.0, PING_INTERVAL_S)
     witness_looks_s = chance.uniform(0.0, LOOK_INTERVAL_S)
@@ -190,10 +193,10 @@ def _witness_lag_s(messages_per_s: float, chance: Chance) -> float:
 
 
 def _page_flush_s(flow: Flow, stream: int, after_s: float, chance: Chance) -> float:
-    """Return the time to write all dirty pages of a mirror, which must happen before it comes online.
+    """Return the seconds to write all dirty pages of a mirror, which precedes going online.
 
-    These are the pages that are not yet written *after_s* from now. The phase of the mirror's sweep over its pages
-    is random.
+    These are the pages that are not yet written *after_s* from now. The phase of the mirror's sweep over its
+    pages is random.
     """
     setup = flow.stream_setup(stream)
     phase = chance.uniform(0.0, SWEEP_SHARE_MAX)

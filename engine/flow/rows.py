@@ -1,4 +1,4 @@
-"""Rows of the flow's arrays: a new row, a new position, or no rate since the last sample."""
+"""Helpers for rows of the flow's arrays: new rows, new positions, reset rates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Setup = TypeVar("Setup")
 
 
 def free_number(setups: tuple[object, ...]) -> int:
-    """Return the lowest free number."""
+    """Return the lowest number whose setup is None."""
     return setups.index(None) if None in setups else len(setups)
 
 
@@ -29,12 +29,12 @@ def with_setups(setups: tuple[Setup, ...], changes: Mapping[int, Setup]) -> tupl
 
 
 def read(array: Array, numbers: Sequence[int], column: int) -> dict[int, float]:
-    """Return the values of *column* in the rows *numbers*."""
+    """Return the values of *column* in the rows *numbers*, by number."""
     return {number: array.item(number, column) for number in numbers}
 
 
 def with_rows(array: Array, rows: Mapping[int, Array]) -> Array:
-    """Return a copy of *array* with other rows, by number."""
+    """Return a copy of *array* with some rows replaced, by number."""
     changed = array.copy()
     for row, values in rows.items():
         changed[row] = values
@@ -47,7 +47,7 @@ def of_levels(levels: Sequence[Level]) -> Array:
 
 
 def jump(s: Array, columns: Mapping[str, int], totals: int, positions: Mapping[str, float]) -> None:
-    """Set positions; a position that is also a total changes without a rate."""
+    """Set positions. A position that is also a total changes without a rate."""
     for name, value in positions.items():
         column = columns[name]
         if column < totals:
@@ -58,7 +58,7 @@ def jump(s: Array, columns: Mapping[str, int], totals: int, positions: Mapping[s
 def adopt_steady_row(
     s: Array, steady: Array, kept_columns: Sequence[int], positions: Sequence[int], shift: float
 ) -> None:
-    """Set *s* to *steady*, except kept columns and positions, which follow *shift* and never decrease."""
+    """Set row *s* to *steady*, except for the kept columns. Positions move by *shift* and never decrease."""
     changed = {column: s[column] for column in kept_columns}
     changed |= {column: max(s[column], steady[column] + shift) for column in positions}
     s[:] = steady
@@ -67,13 +67,13 @@ def adopt_steady_row(
 
 
 def no_rate(s: Array, totals: int, since_look_s: float) -> None:
-    """Set the last sample *since_look_s* back, with the smoothed rates."""
+    """Reset the last sample to *since_look_s* ago, so that the smoothed rates stay."""
     for total in range(totals):
         s[totals + total] = s[total] - s[2 * totals + total] * since_look_s
 
 
 def resize_population(s: Array, setup: SourceSetup) -> None:
-    """Adapt the connections to the setup; in a closed database all of them are outside transactions."""
+    """Adapt the number of connections to the setup. In a closed database all of them are outside transactions."""
     total = setup.workload.connections * setup.scale
     inside = s[k.QUEUED : k.WAITING + 1]
     if not setup.serving:
@@ -89,7 +89,7 @@ def resize_population(s: Array, setup: SourceSetup) -> None:
 
 
 def seed_pages(s: Array, setup: SourceSetup, phase: float) -> None:
-    """Set dirty pages and log since the last checkpoint from the source's own rates."""
+    """Set dirty pages and the log since the last checkpoint to fit the source's own rates."""
     site, load = setup.site, setup.workload
     since = (phase % 1.0) * site.checkpoint_interval_s
     touches = s[k.SOURCE_SMOOTH + k.GENERATED] * load.page_touches / load.log_kb_per_transaction

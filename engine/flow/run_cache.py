@@ -1,7 +1,7 @@
 """Cache of a flow's runs for its forks: forks with the same history run only once.
 
-The key of a state is the list of changes to the flow, in order, and the ticks that it ran after the last change. The
-same changes and ticks give the same state to the bit, however the run is divided.
+The key of a state is the list of changes to the flow, in order, and the ticks that it ran after the last
+change. The same changes and ticks give the same bits, however the run is divided.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ BYTES_MAX: Final = 96 * 1024 * 1024
 """Memory limit of the cached states; the least recently used state is removed first. Assumed."""
 
 BYTES_EACH: Final = 1_200
-"""Memory of a state in addition to its numbers: measured for six arrays."""
+"""Memory of a state besides its numbers, in bytes: measured for six arrays."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedState:
-    """State, and the tick (counted from its root) since which no run stopped before it."""
+    """State, and the tick (counted from its root) since which no run has stopped before it."""
 
     from_tick: int
     arrays: Arrays
@@ -42,7 +42,7 @@ class CachedState:
 
 
 class RunCache:
-    """Cache of the runs of all forks of one flow. A root is the key of all changes up to the last one."""
+    """Cache of the runs of all forks of one flow. A root is a key for the changes up to and including the last one."""
 
     def __init__(self) -> None:
         self._roots: dict[tuple[int, int, tuple[object, ...]], int] = {}
@@ -60,11 +60,11 @@ class RunCache:
         return known
 
     def find_root(self, root: int, ran: int, change: tuple[object, ...]) -> int:
-        """Return the root of a flow that gets *change* *ran* ticks after *root*."""
+        """Return the root of a flow that gets *change* at *ran* ticks after *root*."""
         return self._roots.setdefault((root, ran, change), len(self._roots) + 1)
 
     def find(self, root: int, ran: int, ticks: int) -> tuple[int, CachedState] | None:
-        """Return the end of a run of at most *ticks* after *ran*: its tick after *root*, and the state."""
+        """Return the end of a stored run of at most *ticks* after *ran*: its tick after *root*, and the state."""
         until = ran + ticks
         for stop in self._stops.get(root, ()):
             if ran < stop <= until:
@@ -95,7 +95,7 @@ class RunCache:
 
 
 def hash_parts(parts: Iterable[bytes | memoryview]) -> bytes:
-    """Return 20 bytes for the sequence *parts*, by SHA-1, for which processors have instructions."""
+    """Return 20 bytes that identify the sequence *parts*. SHA-1 is used because processors have instructions for it."""
     mark = hashlib.sha1(usedforsecurity=False)
     for part in parts:
         mark.update(part)

@@ -1,4 +1,4 @@
-"""Counters of every source and stream over time, compressed in a long run: 30 MB for an hour of a hundred databases."""
+"""Counters of every source and stream over time. A long run is compressed: 30 MB for an hour of a hundred databases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS, Array
 BLOCK: Final = 64
 """Number of entries that are compressed together.
 
-Assumed: one minute, 2 ms for a hundred databases, a tenth of the size.
+Assumed: one minute takes 2 ms for a hundred databases and shrinks to a tenth.
 """
 
 GROUP: Final = 8
@@ -25,7 +25,7 @@ LEVEL: Final = 1
 """Compression level of zlib: the fastest."""
 
 COUNTERS: Final = (*SOURCE_COUNTERS, *STREAM_COUNTERS)
-"""Counters of a source and one of its streams together."""
+"""Counters of a source, followed by those of one of its streams."""
 
 
 Place = tuple[int, int]
@@ -35,10 +35,16 @@ NOWHERE: Final[Place] = (-1, -1)
 
 
 class Samples:
-    """Counters of sources and streams at ticks[n], one entry per *every* ticks. Not part of fork or digest."""
+    """Counters of sources and streams at ticks[n], one entry per *every* ticks.
+
+    They are not part of forks or digests.
+    """
 
     def __init__(self, every: int = 100, exact: bool = True) -> None:
-        """Create empty samples. *exact* False keeps seven digits and compresses, for a run of hours."""
+        """Create empty samples.
+
+        *exact* False keeps only seven digits and compresses, for a run of hours.
+        """
         if every < 1:
             raise ValueError("samples need at least one tick between them")
         self.every = every
@@ -54,7 +60,7 @@ class Samples:
 
     @property
     def ticks(self) -> Array:
-        """Ticks of the flow at which the entries were taken."""
+        """Return the ticks of the flow at which the entries were taken."""
         return self._ticks[: self.count]
 
     def column(self, number: int, counter: str) -> Array:
@@ -66,16 +72,16 @@ class Samples:
         return found
 
     def read_entries(self, first_entry: int, sources: Array, streams: Array) -> Array:
-        """Return all `COUNTERS` of the entries since *first_entry*, for the named source and stream of each.
+        """Return all `COUNTERS` of the entries since *first_entry*.
 
-        -1: zeros.
+        *sources* and *streams* name one source and stream for each entry; -1 gives zeros.
         """
         return np.hstack(
             [self.sources.read_entries(first_entry, sources), self.streams.read_entries(first_entry, streams)]
         )
 
     def count_common_entries(self, other_samples: Samples) -> int:
-        """Return the number of entries at the beginning that are certainly the same."""
+        """Return the number of entries at the beginning that are certainly the same in both."""
         if other_samples is self:
             return self.count
         return min(
@@ -84,20 +90,20 @@ class Samples:
         )
 
     def copy_beginning(self, count: int) -> Samples:
-        """Return the first *count* entries, which then continue independently."""
+        """Return a copy of the first *count* entries, to which new entries can be added independently."""
         other = Samples(self.every, self.exact)
         other.sources, other.streams = self.sources.copy_beginning(count), self.streams.copy_beginning(count)
         other._ticks = self._ticks[: max(count, BLOCK)].copy()
         return other
 
     def reserve(self, entries: int, sources: int, streams: int) -> tuple[Array, Array]:
-        """Return views for *entries* more entries; the buffers grow when needed."""
+        """Return views of buffers for *entries* more entries. The buffers grow when needed."""
         while self.count + entries > len(self._ticks):
             self._ticks = np.resize(self._ticks, 2 * len(self._ticks))
         return self.sources.reserve(entries, sources), self.streams.reserve(entries, streams)
 
     def record_entries(self, start_tick: int, end_tick: int) -> None:
-        """Record the entries that were written after *start_tick* and until *end_tick*."""
+        """Record the entries that were written after *start_tick*, up to *end_tick*."""
         first, last = start_tick // self.every + 1, end_tick // self.every
         if first > last:
             return
@@ -108,23 +114,24 @@ class Samples:
 
 
 class SampleTable:
-    """Counters of numbered items, entry by entry; `values` has the shape (entries, items, counters)."""
+    """Counters of numbered items, entry by entry. `values` has the shape (entries, items, counters)."""
 
     def __init__(self, counters: int, exact: bool) -> None:
         self._counters = counters
         self._exact = exact
         self._kind = np.dtype(np.float64 if exact else np.float32)
         self._packed: list[tuple[bytes, ...]] = []
-        """Blocks of BLOCK entries, each compressed per GROUP items in the order counter, item, entry.
+        """Blocks of BLOCK entries, compressed separately for each GROUP items, in the order counter, item,
+        entry.
 
-        Neighbors are similar. Empty for exact samples.
+        In this order neighbors are similar. Empty for exact samples.
         """
         self._open = np.zeros((BLOCK, 0, counters), dtype=self._kind)
         """Entries after the last complete block."""
         self._used = 0
         self._reserved = np.zeros((0, 0, counters))
-        """Buffer of the compiled loop, whose values are then rounded into the main buffer; not used for exact
-        samples.
+        """Buffer that the compiled loop writes. Its values are then rounded into the main buffer; exact
+        samples do not use it.
         """
 
     @property
@@ -134,7 +141,7 @@ class SampleTable:
 
     @property
     def values(self) -> Array:
-        """All values. Compressed samples return a large copy, slowly; `read_entries` reads single entries."""
+        """Return all values. Compressed samples return a large copy, slowly; `read_entries` reads single entries."""
         if not self._packed:
             return self._open[: self._used]
         parts = [*map(self._unpacked, self._packed), self._open[: self._used]]
@@ -168,13 +175,13 @@ class SampleTable:
         return found
 
     def count_common_entries(self, other_table: SampleTable) -> int:
-        """Return the number of entries at the beginning that are certainly the same."""
+        """Return the number of entries at the beginning that are certainly the same in both."""
         pairs = enumerate(zip(self._packed, other_table._packed, strict=False))
         most = min(len(self._packed), len(other_table._packed))
         return BLOCK * next((number for number, (mine, its) in pairs if mine is not its), most)
 
     def copy_beginning(self, count: int) -> SampleTable:
-        """Return the first *count* entries, which then continue independently."""
+        """Return a copy of the first *count* entries, to which new entries can be added independently."""
         other = SampleTable(self._counters, self._exact)
         blocks = min(count // BLOCK, len(self._packed))
         rest = count - blocks * BLOCK
@@ -186,7 +193,7 @@ class SampleTable:
         return other
 
     def reserve(self, entries: int, item_count: int) -> Array:
-        """Return a view for *entries* more entries; the buffer grows when needed."""
+        """Return a view of the buffer for *entries* more entries. The buffer grows when needed."""
         length, width = self._open.shape[:2]
         if self._used + entries > length or item_count > width:
             while self._used + entries > length:
@@ -227,7 +234,7 @@ class SampleTable:
 
     @property
     def _empty_block(self) -> Array:
-        """Block of a time before the first item."""
+        """Return the packed block of a time before the first item existed."""
         return np.zeros((BLOCK, 0, self._counters), dtype=np.float32)
 
     def _group(self, packed: bytes) -> Array:
@@ -241,7 +248,7 @@ class SampleTable:
 
 
 # --- readings of a source or a stream ---------------------------------------------------------------------
-# Positions, counters at one time, totals.
+# Positions, present counters, totals.
 
 
 class SourcePositions(NamedTuple):
@@ -295,7 +302,7 @@ class LogPositions(NamedTuple):
 
 @dataclass(frozen=True)
 class SourceReading:
-    """Present counters, with rates smoothed over about a second. Field order is that of `SOURCE_COUNTERS`."""
+    """Present counters, with rates smoothed over about a second. The fields are in the order of `SOURCE_COUNTERS`."""
 
     transactions_per_s: float
     response_s: float
@@ -312,7 +319,7 @@ class SourceReading:
 
 @dataclass(frozen=True)
 class StreamReading:
-    """Present counters, with rates smoothed over about a second. Field order is that of `STREAM_COUNTERS`."""
+    """Present counters, with rates smoothed over about a second. The fields are in the order of `STREAM_COUNTERS`."""
 
     log_send_kb_per_s: float
     redo_kb_per_s: float
@@ -321,13 +328,13 @@ class StreamReading:
     mirror_cpu_percent: float  # of the whole instance
     mirror_data_writes_kb_per_s: float
     mirror_dirty_pages: float
-    sends_per_s: float  # messages
-    unhardened_kb: float  # generated, not yet on the target's disk
+    sends_per_s: float  # messages per second
+    unhardened_kb: float  # generated but not yet hardened on the target's disk
 
 
 @dataclass(frozen=True)
 class SourceTotals:
-    """Totals since the source began; the differences of two readings give exact means."""
+    """Totals since the source began. Differences between two readings give exact means."""
 
     transactions: float
     generated_kb: float

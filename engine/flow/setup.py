@@ -1,4 +1,4 @@
-"""Setup of sources and streams of log: site, workload, link and switches, as frozen data."""
+"""Setup of sources and streams of log as frozen data: site, workload, link and switches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.flow.samples import COUNTERS
 from engine.localization import say
 
 COMPRESSION_SAVING_MIN: Final = 0.125
-"""Minimum share that compression must save; otherwise a message is sent raw. Documented (SQL Server 2008)."""
+"""Minimum share that compression must save. Otherwise a message is sent uncompressed. Documented (SQL Server 2008)."""
 
 COMPRESSION_VERSION_MIN: Final = 2008
 """First version that compresses the log stream. Documented."""
@@ -28,16 +28,16 @@ class CrossingKind(IntFlag):
 
 
 class Workload(Struct, frozen=True):
-    """Closed population of clients. `sites` gives the source and class of each figure."""
+    """Closed population of clients. `sites` states the source and the class of each figure."""
 
     name: str
-    connections: float  # N
-    think_s: float  # Z, between a response and the next request
-    cpu_ms: float  # c, core time of a transaction on the site's processor
-    other_delay_ms: float  # D0, reads, locks and client inside a transaction
-    log_kb_per_transaction: float  # l
-    page_touches: float  # p, page changes per transaction
-    hot_pages: float  # D, pages that share these changes
+    connections: float  # N, the number of connections
+    think_s: float  # Z, the time between a response and the next request
+    cpu_ms: float  # c, the core time of a transaction on the site's processor
+    other_delay_ms: float  # D0, the time for reads, locks and the client inside a transaction
+    log_kb_per_transaction: float  # l, the log per transaction
+    page_touches: float  # p, the number of page changes per transaction
+    hot_pages: float  # D, the number of pages that share these changes
     compression_ratio: float = 1.0  # wire bytes per log byte when the stream is compressed
     transactions_per_business_transaction: float = 1.0  # transactions per unit that the client measures
 
@@ -47,61 +47,65 @@ class Operation(Struct, frozen=True):
 
     name: str
     log_kb: float  # total log of the operation
-    rate_kb_per_s: float  # log rate without any delay (scan, sort, row source)
+    rate_kb_per_s: float  # log rate without any delay; limited by scan, sort or row source
     batch_kb: float = 0.0  # log per committed batch; 0 = one transaction that commits at the end
 
 
 class Site(Struct, frozen=True):
     """Hardware of a server, and the cost of its SQL Server build on this hardware.
 
-    Every site in `sites` gives source and class of each figure. Undecided choices of the model are fields here:
-    `ack_latency_ms`, `log_limit_kb_2005`, `log_limit_kb`, `window_in_full`.
+    Every site in `sites` states the source and the class of each figure. Undecided choices of the model are
+    fields here: `ack_latency_ms`, `log_limit_kb_2005`, `log_limit_kb`, `window_in_full`.
     """
 
     name: str
     cores: int
-    log_write_ms: float  # h, one write of a log block
-    log_block_kb: float  # K, largest block
-    mirror_copy_ms: float  # t_post, extra time per block that is also handed to mirroring
+    log_write_ms: float  # h, the time of one write of a log block
+    log_block_kb: float  # K, the largest log block
+    mirror_copy_ms: float  # t_post, the extra time per block that also goes to mirroring
     ack_latency_ms: float  # L, from hardened on the mirror to known on the principal, without the wire
-    log_limit_kb_2005: float  # U, maximum log in flight to the disks
-    log_limit_kb: float  # U of 2008 and later
-    send_window_kb: float  # W, unacknowledged bytes of one session
-    window_handling_ms: float  # p_W, processing of one full window
-    wire_efficiency: float  # eta, payload share of an Ethernet frame
-    message_cpu_ms: float  # a, core time of a message on the principal
+    log_limit_kb_2005: float  # U, the maximum log in flight to the disks, in 2005
+    log_limit_kb: float  # U in 2008 and later
+    send_window_kb: float  # W, the maximum of unacknowledged bytes of one session
+    window_handling_ms: float  # p_W, the processing time of one full window
+    wire_efficiency: float  # eta, the payload share of an Ethernet frame
+    message_cpu_ms: float  # a, the core time of a message on the principal
     mirror_message_cpu_ms: float  # the same on the mirror
-    full_message_cpu_ms: float  # k, acknowledgement in FULL, principal
-    wire_cpu_us_per_kb: float  # b, both sides, including encryption
+    full_message_cpu_ms: float  # k, the core time of an acknowledgment in FULL on the principal
+    wire_cpu_us_per_kb: float  # b, the core time on both sides, including encryption
     encryption_cpu_us_per_kb: float  # part of b that disappears without encryption
     compress_cpu_us_per_kb: float
     decompress_cpu_us_per_kb: float
-    redo_cpu_us_per_touch: float  # d
-    mirror_flush_s: float  # tau, how long a dirty page stays on the mirror
-    checkpoint_interval_s: float  # T_cp
-    checkpoint_pages_per_s: float  # v_cp
-    mirror_flush_pages_per_s: float  # maximum rate v_m of page writes on the mirror
-    window_in_full: bool = True  # the send window also applies with safety FULL (open: [WP] fig. 9 fits both)
-    log_streams: float = 6.0  # log files that the device writes in parallel before they slow each other down
-    wake_up_us: float = 0.0  # t_w, wake-up of one thread, shared by messages of many databases
-    # cost of reading sent log again, as a share of writing it (fixed log cache)
+    redo_cpu_us_per_touch: float  # d, the core time of redoing a page change
+    mirror_flush_s: float  # tau, the time for which a dirty page stays on the mirror
+    checkpoint_interval_s: float  # T_cp, the time between two checkpoints
+    checkpoint_pages_per_s: float  # v_cp, the rate at which a checkpoint writes pages
+    mirror_flush_pages_per_s: float  # v_m, the maximum rate of page writes on the mirror
+    window_in_full: bool = (
+        True  # the send window also applies with safety FULL (undecided: [WP] fig. 9 fits both)
+    )
+    log_streams: float = (
+        6.0  # number of log files that the device writes in parallel before they slow each other down
+    )
+    wake_up_us: float = 0.0  # t_w, the wake-up time of one thread; messages of many databases share it
+    # cost of reading sent log again, as a share of the cost of writing it (fixed log cache)
     log_reread_share: float = 0.0
-    background_cores: float = 0.0  # cores that are busy on each server independent of clients
+    background_cores: float = 0.0  # cores on each server that are busy regardless of clients
     worker_threads: float = 0.0  # 0 = default of the product for these cores
 
 
 class Level(Struct, frozen=True):
-    """Comparison of a counter whose result is watched at whole seconds."""
+    """Comparison of a counter with a value. Its result is watched at whole seconds."""
 
     number: int
     """Number of the source or stream of the counter."""
     counter: str
     whole: float
-    """Value that is 100% if the counter is compared as a percentage; 0: no percentage."""
+    """Value that counts as 100% if the counter is compared as a percentage; 0: no percentage."""
     sign: str
     level: float
     held: bool
-    """Latest result."""
+    """Latest result of the comparison."""
 
     def row(self) -> tuple[float, ...]:
         """Return the comparison as a row for the compiled step."""
@@ -134,16 +138,18 @@ class StreamSetup(Struct, frozen=True):
     site: Site
     """Hardware of the receiving instance."""
     target_host: int = -1
-    """Index of the receiving instance; -1: none, and the unsent log is the send queue."""
+    """Index of the receiving instance. -1: there is none, and the unsent log is the send queue."""
     target_alive: bool = True
     awaited: bool = False
-    """True if commits wait until this stream has hardened their log, which is sent while it is being written."""
+    """True if commits wait until this stream has hardened their log. The log is then sent while it is being
+    written.
+    """
     connected: bool = False
     """True if the source considers the target connected."""
     carrying: bool = False
     """True if bytes reach the target."""
     sending: bool = True
-    """False while SUSPENDED."""
+    """False while the session is SUSPENDED."""
     redoing: bool = True
     """True if the target redoes its log."""
     rtt_ms: float = 0.2
@@ -155,7 +161,7 @@ class StreamSetup(Struct, frozen=True):
     enterprise: bool = True  # Standard has one redo thread
     redo_threads: int | None = None  # None: number used by mirroring
     log_pool: bool = False
-    """True if log is sent from memory and the target writes pages only at checkpoints (availability groups)."""
+    """True if log is sent from memory and the target writes pages only at checkpoints, as in availability groups."""
     target_log_disk_factor: float = 1.0
     target_data_disk_factor: float = 1.0
     target_cpu_factor: float = 1.0
@@ -171,10 +177,8 @@ def redo_threads_of(stream: StreamSetup) -> int:
 def redo_threads(cores: int, enterprise: bool = True) -> int:
     """Return the redo threads of one mirrored database: FLOOR((cores + 3) / 4), or one in Standard edition.
 
-    Documented.
-
-    The source documents 2008. For 2005 the redo rate of the white paper's test (8 cores, Enterprise) also fits two
-    threads.
+    Documented for 2008. For 2005 the redo rate of the white paper's test (8 cores, Enterprise) would also fit
+    two threads.
     """
     return (cores + 3) // 4 if enterprise else 1
 
@@ -185,25 +189,25 @@ def worker_threads(cores: int) -> int:
 
 
 def wire_ratio(compression_ratio: float, version: int) -> float:
-    """Return wire bytes per log byte; a message is sent raw if compression saves less than 12.5 %."""
+    """Return the wire bytes per log byte. A message is sent uncompressed if compression saves less than 12.5%."""
     if version < COMPRESSION_VERSION_MIN or 1.0 - compression_ratio < COMPRESSION_SAVING_MIN:
         return 1.0
     return compression_ratio
 
 
 def tries_compression(compression_ratio: float, version: int) -> bool:
-    """Return whether the principal spends CPU on compression, whatever the result."""
+    """Return whether the principal spends CPU time on compression, whether or not it saves anything."""
     return version >= COMPRESSION_VERSION_MIN and compression_ratio < 1.0
 
 
 # --- long operations as the log that they write -----------------------------------------------------------
-# Index builds and rebuilds, bulk loads. Calibrated on figures 3 and 4 and the suspended bulk loads of the
-# 2005 whitepaper [WP]; sizes scale from there.
+# Index builds and rebuilds, bulk loads. Calibrated on figures 3 and 4 and on the suspended bulk loads of the
+# 2005 white paper [WP]; other sizes scale from there.
 
 GB_KB: Final = 1024.0 * 1024.0
 
 CLUSTERED_LOG_KB: Final = 17.5 * GB_KB
-"""Log of the ONLINE rebuild of a large clustered index. Fitted: 220 s to drain the send queue [WP fig. 3]."""
+"""Log of the ONLINE rebuild of a large clustered index. Fitted: the send queue drains in 220 s [WP fig. 3]."""
 
 CLUSTERED_KB_PER_S: Final = 30_000.0
 """Log rate that sorting and copying rows allow; the log device is slower. Assumed."""
@@ -212,16 +216,16 @@ NONCLUSTERED_LOG_SHARE: Final = 0.25
 """Log of a nonclustered index relative to the clustered one: keys instead of rows. Assumed."""
 
 NONCLUSTERED_KB_PER_S: Final = 9_000.0
-"""Log rate when reading the whole table sets the pace. Assumed: below what the session can send [WP fig. 1-2]."""
+"""Log rate if reading the whole table is the limit. Assumed: below what the session can send [WP fig. 1-2]."""
 
 OFFLINE_LOG_SHARE: Final = 0.85
-"""Log of an OFFLINE rebuild or a new index relative to ONLINE, which also stores row versions. Assumed."""
+"""Log of an OFFLINE rebuild or a new index, relative to ONLINE, which also stores row versions. Assumed."""
 
 ROW_LOG_KB: Final = 0.2
 """Log of one row of a bulk load. Assumed."""
 
 ROW_S: Final = 35.6e-6
-"""Time of one row of a bulk load. Fitted: 5.6 MB/s of log fill 40 GB in slightly over two hours [WP]."""
+"""Time of one row of a bulk load. Fitted: 5.6 MB/s of log fill 40 GB in slightly more than two hours [WP]."""
 
 
 INDEX_BUILDS: Final = {
@@ -230,7 +234,7 @@ INDEX_BUILDS: Final = {
     (False, True): say("online build of a nonclustered index"),
     (False, False): say("offline build of a nonclustered index"),
 }
-"""(clustered, online) -> name."""
+"""(clustered, online) -> name of the index build."""
 
 
 def index_build(size: float = 1.0, clustered: bool = True, online: bool = False) -> Operation:

@@ -1,9 +1,10 @@
 """Test sites and workloads of the papers. Each constant is in sites.toml, with unit, source and class.
 
-Classes: *documented*, *known* (product or hardware figure), *derived*, *read off*, *fitted* (to the figures named),
-*bounded* (figures leave a narrow range), *assumed*. Papers: [WP] Database Mirroring Best Practices and Performance
-Considerations, 2006; from the SQLCAT guide [COMP] log compression and [AG] availability groups compared with mirroring;
-[MANY] mirroring many databases; [BW] Mirroring and Bandwidth; [DD] Delayed durability and mirroring.
+Classes: *documented*, *known* (product or hardware figure), *derived*, *read off*, *fitted* (to the named
+figures), *bounded* (figures leave a narrow range), *assumed*. Papers: [WP] Database Mirroring Best Practices
+and Performance Considerations, 2006; from the SQLCAT guide [COMP] log compression and [AG] availability
+groups compared with mirroring; [MANY] mirroring many databases; [BW] Mirroring and Bandwidth; [DD] Delayed
+durability and mirroring.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ def _on_newer_cores(site: Site) -> Site:
         full_message_cpu_ms=site.full_message_cpu_ms * FASTER,
         wire_cpu_us_per_kb=site.wire_cpu_us_per_kb * FASTER,
         encryption_cpu_us_per_kb=site.encryption_cpu_us_per_kb * FASTER,
-        compress_cpu_us_per_kb=25.0,  # assumed: 40 MB/s a core; "as much as twice" the CPU [COMP fig. 4]
-        decompress_cpu_us_per_kb=18.0,  # assumed: 55 MB/s a core
+        compress_cpu_us_per_kb=25.0,  # assumed: 40 MB/s per core; "as much as twice" the CPU [COMP fig. 4]
+        decompress_cpu_us_per_kb=18.0,  # assumed: 55 MB/s per core
         redo_cpu_us_per_touch=site.redo_cpu_us_per_touch * FASTER,
     )
 

@@ -1,8 +1,8 @@
 """Effects of ALTER DATABASE … SET PARTNER and SET WITNESS: checks in the server's order, then changes of the world.
 
-Each function receives the server on which the statement runs and uses only the knowledge of that server. It
-raises SqlError with SQL Server's number, or returns the messages of success (mostly none) or Pending. Where the
-manual is silent, the number of each refusal is derived; see facts 1.2 and section 11.
+Each function receives the server on which the statement runs and uses only that server's knowledge. It raises
+SqlError with SQL Server's number, or returns the messages of success (mostly none) or Pending. Where the
+documentation is silent, the number of a refusal is derived; see facts 1.2 and section 11.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def _need_quorum(world: World, copy: DatabaseCopy) -> None:
 
 
 def _need_connection(world: World, copy: DatabaseCopy) -> None:
-    """Raise 1447, also while either copy is in recovery after a start: its partner is reachable but not up.
+    """Raise 1447 if the partners are not connected, or if either copy is still in recovery after a start.
 
-    No page has a number for that moment; it is derived from the message's text, and from the answer a moment
-    earlier.
+    No documentation gives a number for a partner in recovery. It is derived from the text of 1447, and from
+    the answer before the partner was reachable.
     """
     both = [copy, world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)]
     if not quorum.sees_partner(world, copy) or any(one is not None and one.recovering for one in both):
@@ -66,7 +66,7 @@ def _need_connection(world: World, copy: DatabaseCopy) -> None:
 
 
 def _not_busy(world: World, copy: DatabaseCopy) -> None:
-    """Raise 1404 during a failover, and until a partner knows that the pending one is canceled."""
+    """Raise 1404 during a failover, and until both partners know that a pending one is canceled."""
     waiting = any(
         world.copies[key].mirroring.state is MirrorState.PENDING_FAILOVER
         for key in _list_connected_keys(world, copy)
@@ -76,7 +76,10 @@ def _not_busy(world: World, copy: DatabaseCopy) -> None:
 
 
 def _partner_of(world: World, copy: DatabaseCopy) -> DatabaseCopy:
-    """Return the partner's copy; 1447 if the partner has left the session unnoticed."""
+    """Return the partner's copy.
+
+    Raise 1447 if the partner has left the session and this server does not know it yet.
+    """
     partner = world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
     if partner is None:
         raise SqlError(1447, copy.database)
@@ -87,7 +90,7 @@ def _partner_of(world: World, copy: DatabaseCopy) -> DatabaseCopy:
 
 
 def partner_failover(world: World, server: str, database: str) -> statements.Outcome:
-    """ALTER DATABASE … SET PARTNER FAILOVER: on the principal, FULL and SYNCHRONIZED."""
+    """Execute SET PARTNER FAILOVER on the principal, which must be FULL and SYNCHRONIZED."""
     copy = _on_principal(world, server, database)
     _need_quorum(world, copy)
     _need_connection(world, copy)
@@ -98,7 +101,7 @@ def partner_failover(world: World, server: str, database: str) -> statements.Out
         raise SqlError(1422, copy.database)
     if (
         world.copies[copy.mirroring.partner or "", copy.database].stream is None
-    ):  # the server was principal since, which is not known here yet
+    ):  # the server was principal in the meantime, which is not known here yet
         raise SqlError(1447, copy.database)
     failover.start_manual(world, copy.key)
     return []
@@ -154,7 +157,7 @@ def partner_off(world: World, server: str, database: str) -> statements.Outcome:
 
 
 def partner_suspend(world: World, server: str, database: str) -> statements.Outcome:
-    """Execute SET PARTNER SUSPEND: the principal retains its log and no longer sends it."""
+    """Execute SET PARTNER SUSPEND: the principal keeps its log and no longer sends it."""
     copy = _in_session(world, server, database)
     _need_quorum(world, copy)
     _not_busy(world, copy)
@@ -167,7 +170,7 @@ def partner_suspend(world: World, server: str, database: str) -> statements.Outc
 
 
 def partner_resume(world: World, server: str, database: str) -> statements.Outcome:
-    """Execute SET PARTNER RESUME: after SUSPEND, after forced service, or after a repaired error."""
+    """Execute SET PARTNER RESUME, after SUSPEND, after forced service, or after a repaired error."""
     copy = _in_session(world, server, database)
     if copy.mirroring.role is Role.MIRROR and not world.settings.resume_on_mirror:
         raise SqlError(1470, copy.database)
@@ -190,7 +193,7 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
 
 
 def partner_safety(world: World, server: str, database: str, level: str) -> statements.Outcome:
-    """SET PARTNER SAFETY FULL|OFF (also SET SAFETY): on the principal, both partners connected."""
+    """Execute SET PARTNER SAFETY FULL or OFF (also SET SAFETY) on the principal; both partners must be connected."""
     copy = _on_principal(world, server, database)
     wanted = Safety[level.upper()]
     if world.instances[server].edition not in ENTERPRISE and wanted is not copy.mirroring.safety:
@@ -230,7 +233,7 @@ def partner_safety(world: World, server: str, database: str, level: str) -> stat
 
 
 def partner_timeout(world: World, server: str, database: str, seconds: int) -> statements.Outcome:
-    """SET PARTNER TIMEOUT n: 0 to 4 are stored as 5; with safety OFF the value stays 10."""
+    """Execute SET PARTNER TIMEOUT *seconds*: 0 to 4 are stored as 5; with safety OFF the value stays 10."""
     copy = _on_principal(world, server, database)
     if seconds > PARTNER_TIMEOUT_S_MAX:
         raise SqlError(1476, seconds)
@@ -242,7 +245,7 @@ def partner_timeout(world: World, server: str, database: str, seconds: int) -> s
 
 
 def redo_queue(world: World, server: str, database: str, limit_mb: int | None) -> statements.Outcome:
-    """SET PARTNER REDO_QUEUE: accepted as the product does; the limit is shown and has no further effect."""
+    """Execute SET PARTNER REDO_QUEUE. As in the product, the limit is stored and shown and has no other effect."""
     _on_principal(world, server, database)
     if limit_mb is not None:
         return [Message(0, 0, 0, 0, "Not simulated: the size of the redo queue stays UNLIMITED.")]
@@ -250,7 +253,7 @@ def redo_queue(world: World, server: str, database: str, limit_mb: int | None) -
 
 
 def partner_set(world: World, server: str, database: str, address: str) -> statements.Outcome:
-    """SET PARTNER = 'TCP://host:port': first on the future mirror, then on the principal."""
+    """Execute SET PARTNER = 'TCP://host:port': first on the future mirror, then on the principal."""
     if database.lower() in statements.SYSTEM_DATABASES:
         raise SqlError(1463)
     copy = statements.copy_on(world, server, database)
@@ -259,7 +262,7 @@ def partner_set(world: World, server: str, database: str, address: str) -> state
     if copy.mirroring.guid is not None:
         raise SqlError(1405, copy.database)
     if copy.mirroring.partner_address is not None:
-        raise SqlError(1405, copy.database)  # a future mirror that already knows its principal
+        raise SqlError(1405, copy.database)  # this future mirror already knows its principal
     host = security.host_of(world, address)
     if host == server:
         raise SqlError(1452)
@@ -317,7 +320,7 @@ def _establish(
 
 
 def witness_set(world: World, server: str, database: str, address: str) -> statements.Outcome:
-    """SET WITNESS = 'TCP://host:port': on the principal, all three connected, the mirror caught up."""
+    """Execute SET WITNESS = 'TCP://host:port' on the principal. All three must be connected, the mirror caught up."""
     copy = _on_principal(world, server, database)
     host = security.host_of(world, address)
     if host in (copy.server, copy.mirroring.partner):
@@ -350,7 +353,7 @@ def witness_set(world: World, server: str, database: str, address: str) -> state
 
 
 def witness_off(world: World, server: str, database: str) -> statements.Outcome:
-    """SET WITNESS OFF: needs quorum, so it cannot help an isolated principal.
+    """Execute SET WITNESS OFF. It needs quorum, so it cannot help an isolated principal.
 
     Documented [WP, loss of the mirror and the witness].
     """

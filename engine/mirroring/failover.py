@@ -1,4 +1,4 @@
-"""Steps of automatic, manual and forced failovers. Times come from flow/recovery.py, redo from the flow."""
+"""Steps of automatic, manual and forced failovers. Durations are from flow/recovery.py; redo is part of the flow."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FAILED: Final = {
     "manual": mark("manual failover {server} -> {other} failed: {why}"),
     "forced": mark("forced failover {server} -> {other} failed: {why}"),
 }
-"""Kind of failover -> texts for its steps and for a failure."""
+"""Kind of failover -> texts of its failure."""
 
 
 def _step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
@@ -108,14 +108,14 @@ def cancel_at(world: World, key: Key, reason: str) -> None:
 
 
 def prepare_automatic(world: World, mirror: Key) -> None:
-    """Prepare an automatic failover at a mirror that lost its principal: finish redo and ask the witness."""
+    """Prepare an automatic failover at a mirror that has lost its principal: finish redo and ask the witness."""
     copy = world.copies[mirror]
     failover = _begin(world, copy, "automatic")
     _step(world, failover, say("detected"))
 
 
 def consider(world: World, guid: int) -> None:
-    """Recheck a waiting failover after something that it depends on may have changed."""
+    """Recheck a waiting failover after a change of something that it depends on."""
     failover = world.failover_under_way(guid)
     if failover is None or failover.decided_tick is not None:
         return
@@ -126,9 +126,9 @@ def consider(world: World, guid: int) -> None:
 
 
 def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None:
-    """Ask the witness.
+    """Ask the witness for its agreement.
 
-    Redo continues meanwhile; the decision follows when all log is redone and the witness agrees. [WP,
+    Redo continues in the meantime. The decision follows when all log is redone and the witness agrees. [WP,
     failover]
     """
     why = _refusal(world, mirror)
@@ -147,7 +147,7 @@ def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None
 def _refusal(world: World, mirror: DatabaseCopy) -> str:
     """Return the reason why the mirror may no longer fail over automatically.
 
-    Return "" if it may, or if the witness cannot agree yet.
+    Return "" if it may, or if the witness is only unable to agree at present.
     """
     if mirror.mirroring.redo_failed:
         return say("redo failed on {server}", server=mirror.server)
@@ -174,7 +174,7 @@ ASK_WITNESS_S = 0.5
 
 
 def _hears_witness(world: World, mirror: DatabaseCopy) -> bool:
-    """Return whether messages pass between mirror and witness in both directions, regardless of their beliefs."""
+    """Return whether messages pass between mirror and witness in both directions, regardless of what each believes."""
     witness = mirror.mirroring.witness
     if witness is None or not world.instances[witness].answering:
         return False
@@ -182,14 +182,14 @@ def _hears_witness(world: World, mirror: DatabaseCopy) -> bool:
 
 
 def ask(world: World, guid: int, detected_tick: int) -> None:
-    """Handle a timer: the mirror still waits for the witness's answer."""
+    """Check again for the witness's answer (timer)."""
     failover = world.failover_under_way(guid)
     if failover is not None and failover.detected_tick == detected_tick:
         consider(world, guid)
 
 
 def decide(world: World, guid: int, detected_tick: int) -> None:
-    """Handle a timer: mirror and witness have conferred."""
+    """Decide after mirror and witness have exchanged their views (timer)."""
     failover = world.failover_under_way(guid)
     if failover is None or failover.detected_tick != detected_tick or failover.decided_tick is not None:
         return
@@ -234,7 +234,7 @@ def start_manual(world: World, principal: Key) -> None:
 
 
 def closed(world: World, guid: int, detected_tick: int) -> None:
-    """Handle a timer: the principal has cut its clients and written its pages."""
+    """Continue a manual failover after the principal has disconnected its clients and written its pages (timer)."""
     failover = world.failover_under_way(guid)
     if failover is None or failover.detected_tick != detected_tick or failover.kind != "manual":
         return
@@ -260,7 +260,7 @@ def start_forced(world: World, mirror: Key) -> None:
 
 
 def redo_done(world: World, stream: int) -> None:
-    """Handle a crossing: the receiver of *stream* has applied all the log that it has."""
+    """Handle that the receiver of *stream* has redone all the log that it has (crossing)."""
     source, mirror = world.flow.source_of(stream), world.streams[stream]
     failover = world.failover_under_way(world.copies[world.sources[source]].mirroring.guid)
     if mirror is None or failover is None or failover.redo_done_tick is not None:
@@ -273,7 +273,7 @@ def redo_done(world: World, stream: int) -> None:
 
 
 REASON = {"automatic": "Auto Failover", "manual": "Failover from partner", "forced": "Force Service"}
-"""Reason in 1480 on the new principal. From memory of the product; see facts 1.8."""
+"""Reason in message 1480 on the new principal. From memory of the product; see facts 1.8."""
 
 
 LOOK_AGAIN_S = 0.5
@@ -281,7 +281,7 @@ LOOK_AGAIN_S = 0.5
 
 
 def online(world: World, guid: int, detected_tick: int) -> None:
-    """Handle a timer: the mirror takes the role of the principal and opens the database."""
+    """Give the mirror the role of the principal and open its database (timer)."""
     failover = world.failover_under_way(guid)
     if failover is None or failover.detected_tick != detected_tick:
         return
@@ -330,7 +330,7 @@ def _promote(world: World, failover: Failover, mirror_key: Key, principal_key: K
 
 
 def _hand_over(world: World, principal_key: Key, sequence: int, hardened_kb: float) -> None:
-    """Make the old principal of a manual failover the mirror."""
+    """Make the old principal of a manual failover the new mirror."""
     roles.take_role(world, principal_key, Role.MIRROR, reason="Failover", sequence=sequence)
     world.update_copy(principal_key, db_state=DbState.RESTORING)
     world.update_mirroring(principal_key, failover_lsn_kb=hardened_kb)
@@ -354,7 +354,7 @@ def _account_loss(world: World, failover: Failover, old_principal: DatabaseCopy,
 
 
 def _recovery_lines(world: World, key: Key, failover: Failover) -> None:
-    """Log the recovery of the new principal; only a manual failover logs the start and analysis. [WP, failover]."""
+    """Log the recovery of the new principal. Only a manual failover logs its start and its analysis. [WP, failover]."""
     server, database = key
     number = world.copies[key].database_id
     if failover.kind != "automatic":
@@ -370,7 +370,7 @@ def _recovery_lines(world: World, key: Key, failover: Failover) -> None:
 
 
 def undone(world: World, guid: int, detected_tick: int) -> None:
-    """Handle a timer: uncommitted transactions have been rolled back on the new principal."""
+    """Finish the rollback of uncommitted transactions on the new principal (timer)."""
     failover = world.failovers[world.latest_failover[guid]]
     if failover.detected_tick == detected_tick:
         _step(world, _update(world, failover, undo_done_tick=world.tick), say("undo done"))

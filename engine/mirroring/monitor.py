@@ -1,7 +1,7 @@
 """Database Mirroring Monitor: rows that a job records each minute, thresholds, alerts. Facts 1.7, 2.9, 8.
 
-Rows and thresholds belong to one server. Each partner records its own side: the principal its unsent log, the mirror
-its unrestored log.
+Rows and thresholds belong to one server. Each partner records its own values: the principal its unsent log,
+the mirror its unrestored log.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class MonitorRow(Struct, frozen=True, kw_only=True):
     end_of_log_kb: float = 0.0
     failover_lsn_kb: float = 0.0
     time_behind_tick: Tick = 0
-    """Time of the principal up to which the mirror has all log; equal to *tick* if nothing is unsent."""
+    """Time up to which the mirror has all log of the principal; equal to *tick* if nothing is unsent."""
 
 
 NAMES: Final = MonitorRow.__struct_fields__
@@ -70,7 +70,7 @@ ROOM: Final = 16
 
 
 class _Buffer:
-    """Append-only rows; a reader that knows an earlier count sees the rows of that time."""
+    """Append-only rows. A reader that knows an earlier count sees only the rows up to that count."""
 
     def __init__(self, rows: Array) -> None:
         self.rows = np.zeros(max(ROOM, 2 * len(rows)), dtype=COLUMNS)
@@ -96,7 +96,7 @@ class MonitorRows(Sequence[MonitorRow]):
         if until < buffer.used or until in (
             0,
             len(buffer.rows),
-        ):  # another fork has continued from here, or it is full
+        ):  # another fork has appended here, or the buffer is full
             buffer, first, until = _Buffer(buffer.rows[first:until]), 0, until - first
         buffer.rows[until] = astuple(row)
         buffer.used = until + 1
@@ -106,7 +106,7 @@ class MonitorRows(Sequence[MonitorRow]):
 
     @property
     def columns(self) -> Array:
-        """One entry of `COLUMNS` for each row."""
+        """Return the rows as an array with one entry of `COLUMNS` for each row."""
         return self._buffer.rows[self._first : self._until]
 
     def rows_since(self, tick: Tick) -> list[MonitorRow]:
@@ -150,29 +150,36 @@ PERIOD_MIN_RANGE: Final = (1, 120)
 """Minutes between two updates by the job. Documented [DOC: sp_dbmmonitoraddmonitoring]."""
 
 FRESH_S: Final = 15.0
-"""Age below which sp_dbmmonitorresults with @update_table does not replace a row.
+"""Age below which the last row counts as recent: @update_table of sp_dbmmonitorresults then adds no row.
 
 Documented [DOC: sp_dbmmonitorresults].
 """
 
 RETENTION_H: Final = 168.0
-"""Retention of rows: seven days unless alert 5 sets another. Documented [DOC: sp_dbmmonitorchangealert]."""
+"""Retention of rows in hours: seven days, unless alert 5 sets another period. Documented [DOC:
+sp_dbmmonitorchangealert].
+"""
 
 HOURS_OF_MODE: Final = {1: 2.0, 2: 4.0, 3: 8.0, 4: 24.0, 5: 48.0}
 ROWS_OF_MODE: Final = {0: 1, 6: 100, 7: 500, 8: 1000, 9: 1_000_000}
-"""@mode of sp_dbmmonitorresults: the last hours, or the last rows. Documented [DOC: sp_dbmmonitorresults]."""
+"""@mode of sp_dbmmonitorresults that asks for the last rows -> number of rows. Documented [DOC:
+sp_dbmmonitorresults].
+"""
 
 NO_ROWS: Final = MonitorRows()
 RETENTION: Final = 5
 EVENTS: Final = {1: 32040, 2: 32042, 3: 32043, 4: 32044}
-"""Message of each threshold's alert. Documented (message table and event pages agree; the Warnings tab is off)."""
+"""Alert -> message for an exceeded threshold. Documented: the message table and the event pages agree."""
 
 
 # --- recording -------------------------------------------------------------------------------------
 
 
 def update(world: World, server: str, database: str | None = None) -> list[Message]:
-    """Execute sp_dbmmonitorupdate: a row for each mirrored database, or for one (32039 if not mirrored)."""
+    """Execute sp_dbmmonitorupdate: record a row for one mirrored database or for all of them.
+
+    Raise 32039 if the database is not mirrored.
+    """
     if database is not None:
         record(world, _watched(world, server, database))
         return []
@@ -184,7 +191,7 @@ def update(world: World, server: str, database: str | None = None) -> list[Messa
 
 
 def record(world: World, copy: DatabaseCopy) -> MonitorRow:
-    """Record what the copy's server knows now, delete rows past retention, raise alerts."""
+    """Record the present knowledge of the copy's server, delete rows past retention, and raise alerts."""
     key = copy.key
     before = rows_of(world, key)
     row = _measure_row(world, copy, before)
@@ -253,7 +260,10 @@ def _measure_principal(
 
 
 def send_queue_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the log that the principal knows to be unsent; log without a receiving mirror counts too."""
+    """Return the log that the principal knows to be unsent, in KB.
+
+    It includes log without a receiving mirror.
+    """
     flow = world.flow
     if copy.source is None or copy.mirroring.role is not Role.PRINCIPAL:
         return 0.0
@@ -265,7 +275,7 @@ def send_queue_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def _last_known_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the position of the mirror's log last known to the principal while disconnected."""
+    """Return the last position of the mirror's log that the principal knows while they are disconnected, in KB."""
     partner = world.copies.get((copy.mirroring.partner or "", copy.database))
     return (
         copy.mirroring.failover_lsn_kb
@@ -291,14 +301,14 @@ def _time_behind(row: MonitorRow, previous_rows: MonitorRows) -> Tick:
         span = max(1e-9, later.end_of_log_kb - earlier.end_of_log_kb)
         share = (head_kb - earlier.end_of_log_kb) / span
         return earlier.tick + round(share * (later.tick - earlier.tick))
-    # otherwise the time would lie before the beginning
+    # otherwise the result would be before the start of the run
     if row.log_rate_kb_per_s * max(1, row.tick) > row.unsent_kb:
         return max(0, row.tick - ticks(row.unsent_kb / row.log_rate_kb_per_s))
     return previous_rows[0].tick if previous_rows else row.tick
 
 
 def _watched(world: World, server: str, database: str) -> DatabaseCopy:
-    """Return the copy to which a threshold applies; 32050 for a system database."""
+    """Return the copy to which a threshold applies. Raise 32050 for a system database."""
     if database.lower() in ("master", "msdb", "model", "tempdb"):
         raise SqlError(32050)
     return _mirrored(world, server, database)
@@ -320,7 +330,10 @@ def _mirrored(world: World, server: str, database: str) -> DatabaseCopy:
 def results(
     world: World, server: str, database: str, mode: int = 0, update_table: bool = False
 ) -> list[MonitorRow]:
-    """Execute sp_dbmmonitorresults: newest row first; 32036 unknown mode, 32039 not mirrored, 32041 no row yet."""
+    """Execute sp_dbmmonitorresults; the newest row is first.
+
+    Raise 32036 for an unknown mode, 32039 if not mirrored, 32041 if there is no row yet.
+    """
     if mode not in HOURS_OF_MODE and mode not in ROWS_OF_MODE:
         raise SqlError(32036)
     copy = _mirrored(world, server, database)
@@ -345,7 +358,7 @@ def job_of(world: World, server: str) -> Job | None:
 
 
 def add_monitoring(world: World, server: str, minutes: int = 1) -> list[Message]:
-    """Execute sp_dbmmonitoraddmonitoring; 32032 bad period, 32033 the job exists."""
+    """Execute sp_dbmmonitoraddmonitoring. Raise 32032 for an invalid period, 32033 if the job exists."""
     if job_of(world, server) is not None:
         raise SqlError(32033)
     _check_period(minutes)
@@ -355,7 +368,7 @@ def add_monitoring(world: World, server: str, minutes: int = 1) -> list[Message]
 
 
 def change_monitoring(world: World, server: str, parameter_id: int, value: int) -> list[Message]:
-    """Execute sp_dbmmonitorchangemonitoring: parameter 1 is the period in minutes; 32036, 32032, 32049."""
+    """Execute sp_dbmmonitorchangemonitoring. Parameter 1 is the period in minutes. Raise 32036, 32032 or 32049."""
     if parameter_id != 1:
         raise SqlError(32036)
     _check_period(value)
@@ -371,7 +384,7 @@ def change_monitoring(world: World, server: str, parameter_id: int, value: int) 
 
 
 def drop_monitoring(world: World, server: str) -> list[Message]:
-    """Execute sp_dbmmonitordropmonitoring; 32049 if there is no job."""
+    """Execute sp_dbmmonitordropmonitoring. Raise 32049 if there is no job."""
     if job_of(world, server) is None:
         raise SqlError(32049)
     jobs.delete(world, server, JOB_NAME)
@@ -380,7 +393,7 @@ def drop_monitoring(world: World, server: str) -> list[Message]:
 
 
 def help_monitoring(world: World, server: str) -> int:
-    """Execute sp_dbmmonitorhelpmonitoring: return the period in minutes; 32049 if there is no job."""
+    """Execute sp_dbmmonitorhelpmonitoring: return the period in minutes. Raise 32049 if there is no job."""
     job = job_of(world, server)
     if job is None:
         raise SqlError(32049)
@@ -407,7 +420,7 @@ def _disarm(world: World, server: str) -> None:
 
 
 def run_job(world: World, server: str) -> None:
-    """Handle a timer: run the monitor job, unless it is disabled or its agent is stopped."""
+    """Run the monitor job (timer), unless it is disabled or SQL Server Agent is stopped."""
     job = job_of(world, server)
     if job is None:
         return
@@ -422,9 +435,9 @@ def run_job(world: World, server: str) -> None:
 def change_alert(
     world: World, server: str, database: str, alert_id: int, threshold: float, enabled: bool = True
 ) -> list[Message]:
-    """Execute sp_dbmmonitorchangealert on this server only.
+    """Execute sp_dbmmonitorchangealert, which affects only this server.
 
-    32036 unknown id or negative threshold, 32039 not mirrored.
+    Raise 32036 for an unknown id or a negative threshold, 32039 if not mirrored.
     """
     if alert_id not in (*EVENTS, RETENTION) or threshold < 0.0:
         raise SqlError(32036)
@@ -436,14 +449,14 @@ def change_alert(
 
 
 def help_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Alert]:
-    """Execute sp_dbmmonitorhelpalert: return the thresholds set here for the database, by id."""
+    """Execute sp_dbmmonitorhelpalert: return the thresholds that this server has for the database, by id."""
     copy = _watched(world, server, database)
     mine = [alert for alert in world.instances[server].alerts if alert.database == copy.database]
     return sorted((a for a in mine if alert_id in (None, a.alert_id)), key=lambda alert: alert.alert_id)
 
 
 def drop_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Message]:
-    """Execute sp_dbmmonitordropalert: drop one threshold of the database, or all."""
+    """Execute sp_dbmmonitordropalert: drop one threshold of the database, or all of them."""
     copy = _watched(world, server, database)
     kept = _other_alerts(world, server, copy.database, alert_id)
     world.update_instance(server, alerts=kept)
@@ -463,7 +476,10 @@ def _retention_h(world: World, key: Key) -> float:
 
 
 def _raise_alerts(world: World, key: Key, row: MonitorRow) -> None:
-    """Compare the row with the thresholds of its server; each one surpassed is an event of the application log."""
+    """Compare the row with the server's thresholds.
+
+    Each exceeded threshold writes an event into the application log.
+    """
     principal = row.role is Role.PRINCIPAL
     values: dict[int, float] = {3: row.unrestored_kb}
     if principal:

@@ -1,8 +1,8 @@
-"""Damaged pages: detection, automatic repair from the partner (2008 and later), and the options without it.
+"""Damaged pages: detection, automatic repair from the partner (2008 and later), and repair by other means.
 
-Documented [DOC: automatic page repair]: the copy that reads a damaged page requests a good one from its partner. On
-the mirror the session is suspended in the meantime and resumes automatically. File headers and boot pages cannot be
-repaired.
+Documented [DOC: automatic page repair]: the copy that reads a damaged page requests a good one from its
+partner. On the mirror the session is suspended in the meantime and resumes automatically. File headers and
+boot pages cannot be repaired.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from engine.protocol import disks, errorlog, files, statements, volumes
 NOT_REPAIRABLE: Final = (0, 1, 2, 3, 9)
 """Pages that cannot be repaired: file header, first PFS, GAM and SGAM page, boot page. Documented.
 
-Later allocation pages of a file are treated as other pages.
+Later allocation pages of a file count as ordinary pages.
 """
 
 DAMAGED_OBJECT: Final = 2_073_058_421
-"""Object id that CHECKDB names. Assumed: the simulation does not know the table of a page."""
+"""Object id in the output of CHECKDB. Assumed: the simulation does not know the table of a page."""
 
 REPAIRS_KEPT: Final = 100
 """Maximum rows of sys.dm_db_mirroring_auto_page_repair per database. Documented."""
 
 
 def damage(world: World, server: str, database: str, page: int) -> None:
-    """Execute `corrupt-page`: a page of one copy no longer matches its checksum, and is read soon after."""
+    """Damage a page of one copy (`corrupt-page`). It no longer matches its checksum and is read soon after."""
     key = (server, database)
     copy = world.copies[key]
     if page in copy.bad_pages:
@@ -39,7 +39,7 @@ def damage(world: World, server: str, database: str, page: int) -> None:
 
 
 def read(world: World, server: str, database: str, page: int) -> None:
-    """Handle a timer: the damaged page is met: by a query on a principal, by redo on a mirror."""
+    """Read the damaged page (timer): a query does so on a principal, redo on a mirror."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages or not world.instances[server].answering:
@@ -63,8 +63,8 @@ def read(world: World, server: str, database: str, page: int) -> None:
 def _tries(world: World, copy: DatabaseCopy) -> bool:
     """Return whether the copy attempts an automatic page repair.
 
-    Both partners must be of version 2008 or later and connected. A principal tries only while SYNCHRONIZED [DOC:
-    automatic page repair], a mirror whenever redo meets the page.
+    Both partners must be of version 2008 or later and connected. A principal attempts it only while
+    SYNCHRONIZED [DOC: automatic page repair], a mirror whenever redo reads the page.
     """
     partner = world.copies.get((copy.mirroring.partner or "", copy.database))
     if copy.mirroring.guid is None or partner is None or not quorum.sees_partner(world, copy):
@@ -76,7 +76,7 @@ def _tries(world: World, copy: DatabaseCopy) -> bool:
 
 
 def _can_repair(world: World, copy: DatabaseCopy, page: int) -> bool:
-    """Return whether the repair is tried, possible for such a page, and the partner's page is good."""
+    """Return whether a repair is attempted, possible for this page, and the partner's page is intact."""
     if not _tries(world, copy):
         return False
     partner = world.copies[copy.mirroring.partner or "", copy.database]
@@ -97,7 +97,7 @@ def _leave_damaged(world: World, key: Key, page: int, *, tried: bool) -> None:
 
 
 def _suspend(world: World, mirror: Key) -> None:
-    """Redo waits for the page."""
+    """Suspend the session while redo waits for a good page from the partner."""
     copy = world.copies[mirror]
     for key in (mirror, (copy.mirroring.partner or "", copy.database)):
         roles.move(world, key, roles.StateChangeCause.SUSPEND)
@@ -106,7 +106,7 @@ def _suspend(world: World, mirror: Key) -> None:
 
 
 def repaired(world: World, server: str, database: str, page: int) -> None:
-    """Handle a timer: the partner's answer is there; if it still can be used the page is whole again."""
+    """Repair the page with the partner's answer, if the answer is still usable (timer)."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages:
@@ -138,13 +138,13 @@ def _note(world: World, key: Key, page: int, *, status: int) -> None:
 
 
 def is_detected(copy: DatabaseCopy, page: int) -> bool:
-    """Return whether the damaged page was read: redo has failed, or the page is (about to be) repaired."""
+    """Return whether the damage was detected: redo has failed, or a repair of the page is requested or done."""
     repaired_or_tried = any(repair.page == page for repair in copy.page_repairs)
     return copy.mirroring.redo_failed or page not in copy.bad_pages or repaired_or_tried
 
 
 def repair_pages(world: World, server: str, database: str) -> None:
-    """Execute `mend-page`: restore the damaged pages of a copy from a backup of another DBA."""
+    """Execute `mend-page`: another DBA restores the damaged pages of a copy from a backup."""
     copy = world.copies[server, database]
     if copy.bad_pages:
         world.update_copy((server, database), bad_pages=())
@@ -153,10 +153,10 @@ def repair_pages(world: World, server: str, database: str) -> None:
 def check(
     world: World, server: str, database: str, quiet: bool = False, login: str = ""
 ) -> statements.PendingStatement:
-    """Execute DBCC CHECKDB of a database or a snapshot; 954 on a mirror, 823 without its disk.
+    """Execute DBCC CHECKDB of a database or a snapshot. Raise 954 on a mirror, 823 without its disk.
 
-    A snapshot is the way to check a mirror. The check reads every page once; its duration is derived: that of a
-    backup of the same data.
+    A mirror can be checked through a snapshot. The check reads every page once, so its derived duration is
+    that of a backup of the same data.
     """
     statements.use_database(world, server, database)
     copy = _checked(world, server, database)
@@ -166,7 +166,7 @@ def check(
 
 
 def _checked(world: World, server: str, database: str) -> DatabaseCopy:
-    """Return the copy whose pages a check reads; a snapshot shares those of its source."""
+    """Return the copy whose pages a check reads. A snapshot shares the pages of its source."""
     picture = world.instances[server].find_snapshot(database)
     return world.copies[server, picture.source] if picture else statements.copy_on(world, server, database)
 
@@ -174,7 +174,10 @@ def _checked(world: World, server: str, database: str) -> DatabaseCopy:
 def _check_done(
     world: World, server: str, database: str, quiet: bool, login: str = "", started_tick: int = 0
 ) -> list[Message]:
-    """Return the damage and the closing lines. NO_INFOMSGS leaves only errors and the lines that belong to them."""
+    """Return the errors and the closing lines of a check.
+
+    With NO_INFOMSGS (*quiet*) a check without errors returns nothing.
+    """
     copy = _checked(world, server, database)
     picture = world.instances[server].find_snapshot(database)
     name = picture.name if picture else copy.database
@@ -205,7 +208,7 @@ def system_check(name: str) -> list[Message]:
 
 
 def _bad_read(copy: DatabaseCopy, page: int) -> tuple[object, ...]:
-    """Return the text of error 824 for a page with a wrong checksum.
+    """Return the arguments of error 824 for a page with a wrong checksum.
 
     Both checksums are derived from the page's number.
     """
@@ -219,7 +222,7 @@ def _bad_read(copy: DatabaseCopy, page: int) -> tuple[object, ...]:
 
 
 def _format_checkdb_errors(copy: DatabaseCopy, name: str) -> list[Message]:
-    """Return 8928 and 8939 for each page, and the totals."""
+    """Return errors 8928 and 8939 for each damaged page, and the totals."""
     lines = [_error(number, *args) for page in copy.bad_pages for number, args in _table_errors(page)]
     level = [_error(8958, "repair_allow_data_loss", "CHECKDB", name, "", "")] if lines else []
     found = _error(8989, "CHECKDB", 0, len(lines), name)
@@ -227,7 +230,7 @@ def _format_checkdb_errors(copy: DatabaseCopy, name: str) -> list[Message]:
 
 
 def _table_errors(page: int) -> list[tuple[int, tuple[object, ...]]]:
-    """Return the two errors of an unreadable page; all damaged pages belong to one object here."""
+    """Return the two errors of an unreadable page. In this simulation all damaged pages belong to one object."""
     place = (DAMAGED_OBJECT, 1, 72_057_594_038_321_152, 72_057_594_043_564_032, "In-row data", f"(1:{page})")
     return [(8928, place), (8939, (*place, "IS_OFF (BUF_IOERR, pBUF->bstat)", 12_716_041, -4))]
 

@@ -1,4 +1,4 @@
-"""Policy of a mirroring session for its copies: the decisions that the rest of the protocol asks for."""
+"""Policy of a mirroring session: the decisions that `engine.protocol` leaves to each kind of group."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.protocol.groups import FailoverPrecondition, StreamTerms
 
 
 class MirroringPolicy(groups.GroupPolicy):
-    """Policy of two partners, one of which writes, and an optional witness."""
+    """Policy of two partners, one of which writes, with an optional witness."""
 
     @override
     def role(self, copy: DatabaseCopy) -> str:
@@ -106,7 +106,7 @@ class MirroringPolicy(groups.GroupPolicy):
         return copy.mirroring.state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
 
     def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """Return the error that refuses a backup of a mirror: 954, from 2012 on its own message. Known."""
+        """Return the error that refuses a backup of a mirror: 954 before 2012, since then 3059. Known."""
         if copy.mirroring.role is not Role.MIRROR:
             return 0
         return 3059 if world.instances[copy.server].version >= 2012 else 954
@@ -126,7 +126,7 @@ class MirroringPolicy(groups.GroupPolicy):
         redo.note_change(world, key)
 
     def schema_changed(self, world: World, key: Key) -> None:
-        """Do nothing: redo on the mirror needs no lock, because nobody reads there."""
+        """Do nothing: redo on the mirror needs no lock, because no client reads there."""
 
     def count_routed(self, world: World, copy: DatabaseCopy) -> None:
         """Count nothing: mirroring routes no connections."""
@@ -152,7 +152,7 @@ class MirroringPolicy(groups.GroupPolicy):
         roles.stop(world, key)
         mine = world.copies[key].mirroring
         if (mine.guid, key[0], mine.partner) not in world.contacts:
-            world.update_mirroring(key, partner=None)  # rejected: the next start has no session
+            world.update_mirroring(key, partner=None)  # the partner rejected this server
         world.update_mirroring(key, armed=False, witness_state=WitnessState.UNKNOWN)
 
     @override
@@ -184,7 +184,7 @@ class MirroringPolicy(groups.GroupPolicy):
         return next(known, PARTNER_TIMEOUT_S)
 
     def address(self, world: World, group: int, me: str, peer: str) -> str | None:
-        """Return the address, which a witness has from the other partner."""
+        """Return the address of *peer* in *me*'s settings. A witness has it from the other partner."""
         mine = world.copy_in_session(group, me)
         for copy in (mine,) if mine is not None else world.session_copies(group):
             if copy.mirroring.partner == peer:
@@ -223,15 +223,18 @@ def _terms(awaited: bool, sending: bool, waiting: bool, redoing: bool) -> Stream
 
 
 def _catching_up(copy: DatabaseCopy) -> bool:
-    """Return whether no commit waits for the mirror, while SYNCHRONIZING and until the backlog is sent.
+    """Return whether commits do not wait for the mirror because it is SYNCHRONIZING with a backlog.
 
-    Facts 3.1: serves, exposed.
+    Facts 3.1: the principal serves but is exposed.
     """
     return copy.mirroring.state is MirrorState.SYNCHRONIZING and copy.mirroring.closing_kb is None
 
 
 def _forced(world: World, mirror: DatabaseCopy) -> bool:
-    """Return whether service is being forced to *mirror*: it redoes its log though the session was suspended."""
+    """Return whether service is being forced to *mirror*.
+
+    The mirror then redoes its log although the session was suspended.
+    """
     running = world.failover_under_way(mirror.mirroring.guid)
     return running is not None and running.kind == "forced" and running.to_server == mirror.server
 

@@ -1,4 +1,4 @@
-"""Preconditions of an automatic failover: whether each is met, and where a DBA can check it."""
+"""Preconditions of an automatic failover of a mirrored database: whether each is met, and where a DBA can check it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 from engine.protocol.groups import FailoverPrecondition
 
 MIRROR_HAS_LOST: Final = say("the mirror has lost the principal")
-"""Precondition with which every failover begins."""
+"""First precondition of every automatic failover."""
 
 WAS_IN_STEP: Final = say("the session was SYNCHRONIZED when the mirror lost the principal")
-"""Precondition that the mirror was synchronized. After the loss of the principal it also requires the witness."""
+"""Precondition that the mirror was synchronized. After the loss of the principal, it also requires the witness."""
 
 
 def preconditions(world: World, database: str) -> list[FailoverPrecondition]:

@@ -14,7 +14,7 @@ from engine.protocol import errorlog, lineage, network, security, streams
 
 
 def check_own_server(world: World, copy: DatabaseCopy, address: str) -> None:
-    """Check that the copy's own server and database can take part: 1463, 1465, 1418."""
+    """Check that the copy's own server and database can take part. Raise 1463, 1465 or 1418."""
     server = world.instances[copy.server]
     if server.edition in WITNESS_ONLY:
         raise SqlError(1463)
@@ -27,7 +27,7 @@ def check_own_server(world: World, copy: DatabaseCopy, address: str) -> None:
 
 
 def reaches(world: World, caller: str, host: str, address: str | None, *, witness: bool) -> bool:
-    """Return whether *caller* connects to the endpoint of *host*; a refusal is written into the ERRORLOG."""
+    """Return whether *caller* can connect to the endpoint of *host*. A refusal is written into the ERRORLOG."""
     other = world.instances[host]
     if not (other.answering and network.is_passing(world, caller, host)):
         return False
@@ -41,7 +41,10 @@ def reaches(world: World, caller: str, host: str, address: str | None, *, witnes
 
 
 def same_product(a: Instance, b: Instance) -> bool:
-    """Return whether both partners have the same edition (Developer is Enterprise under another licence)."""
+    """Return whether both partners have the same edition.
+
+    Developer counts as Enterprise, which it is under another license.
+    """
     return _family(a.edition) == _family(b.edition)
 
 
@@ -55,9 +58,10 @@ def version_fits(world: World, principal: str, mirror: str) -> bool:
 
 
 def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str) -> DatabaseCopy:
-    """Return the copy on *host* (at *address*) that can become the mirror of *copy*, or raise the reason.
+    """Return the copy on *host* (at *address*) that can become the mirror of *copy*, or raise the reason why none can.
 
-    1448, 1410, 1466, 1464, 1416, 1418, 1436, 1463, 1415, 1465, 1475, 1412, 1478, 1450 in this order (derived).
+    The checks are in the order 1448, 1410, 1466, 1464, 1416, 1418, 1436, 1463, 1415, 1465, 1475, 1412, 1478,
+    1450 (derived).
     """
     other = world.copies.get((host, copy.database))
     if other is None:
@@ -73,7 +77,7 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
     if not security.leads_to(world, other.mirroring.partner_address, copy.server):
         security.log_dead_address(
             world, host, other.mirroring.partner_address, explicit=True
-        )  # it connects back to another address
+        )  # it would connect back to another address
         raise SqlError(1418, address)
     if other.family != copy.family:
         raise SqlError(1436, copy.database)
@@ -88,13 +92,14 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
     end = streams.end_of_log_kb(world, other)
     if end > lineage.common_kb(copy.lineage, other.lineage):
         raise SqlError(1412, copy.database)
-    # By the chain, not by the amount of log: a log backup of an idle database belongs to the chain as well.
+    # Compare the log chain, not the amount of log: a log backup of an idle database belongs to the chain,
+    # too.
     lacks_backup = copy.log_backed_up and other.last_log_backup_tick < copy.last_log_backup_tick
     if lacks_backup or end < max(copy.log_start_kb, copy.last_log_backup_kb):
-        # Facts 1.8: 1478 follows PARTNER OFF and a log backup; 1412 occurs at a first set-up.
+        # Facts 1.8: 1478 occurs after PARTNER OFF and a log backup, 1412 at a first setup.
         raise SqlError(1478, copy.database) if other.was_mirror else SqlError(1412, copy.database)
     if copy.log_backed_up and other.log_start_kb > copy.last_log_backup_kb:
-        # The next log backup begins where the last one ended; a full backup alone lacks the log in between.
+        # The next log backup begins where the last one ended. A full backup alone lacks the log in between.
         raise SqlError(1478, copy.database)  # [DOC: Prepare a Mirror Database, step 3]
     for server, as_mirror in ((copy.server, False), (host, True)):
         if _threads(world, server, as_mirror) > _threads_allowed(world, server):
@@ -103,7 +108,10 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
 
 
 def _threads(world: World, server: str, one_more_mirror: bool) -> int:
-    """Return the threads of mirroring with one more session: 1, 2 for a principal, 3 + redo threads for a mirror."""
+    """Return the number of threads that mirroring needs on the server with one more session.
+
+    It is 1, plus 2 per principal, plus 3 and the redo threads per mirror.
+    """
     state = world.instances[server]
     here = [
         copy.mirroring.role
@@ -137,7 +145,7 @@ def witness_word(copy: DatabaseCopy) -> str:
 
 
 def safety_word(copy: DatabaseCopy) -> str:
-    """Return FULL or OFF; empty if the database is not mirrored, and while its server does not know."""
+    """Return FULL or OFF; empty if the database is not mirrored or its server does not know the mode yet."""
     known = copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
     return copy.mirroring.safety.name if known else ""
 

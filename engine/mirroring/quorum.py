@@ -1,4 +1,4 @@
-"""Rules of quorum from the knowledge of each server. Facts 4.1; this module changes nothing."""
+"""Rules of quorum in a mirroring session, from the knowledge of each server. Facts 4.1. This module changes nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _NONE = Contact(connected=False)
 
 
 def contact(world: World, guid: int | None, me: str, peer: str | None) -> Contact:
-    """Return the knowledge of *me* about its connection to *peer*; not connected if there is none."""
+    """Return the knowledge of *me* about its connection to *peer*; a closed connection if there is none."""
     return _NONE if guid is None or peer is None else world.contacts.get((guid, me, peer), _NONE)
 
 
@@ -23,19 +23,19 @@ def sees_witness(world: World, copy: DatabaseCopy) -> bool:
 
 
 def has_quorum(world: World, copy: DatabaseCopy) -> bool:
-    """Return whether the copy has quorum: not needed without a witness, else two of the three are connected."""
+    """Return whether the copy has quorum: without a witness always, otherwise if two of the three are connected."""
     return copy.mirroring.witness is None or sees_partner(world, copy) or sees_witness(world, copy)
 
 
 def record_of(world: World, copy: DatabaseCopy) -> WitnessRecord | None:
-    """Return the witness's record of the copy's session, which it would report if asked."""
+    """Return the witness's record of the copy's session."""
     if copy.mirroring.witness is None or copy.mirroring.guid is None:
         return None
     return world.witnesses.get((copy.mirroring.witness, copy.mirroring.guid))
 
 
 def awaits_consent(world: World, copy: DatabaseCopy) -> bool:
-    """Return whether a principal that lost its mirror still waits for the witness to note it."""
+    """Return whether a principal that lost its mirror still waits for the witness to record that."""
     mine = copy.mirroring
     if mine.state is not MirrorState.DISCONNECTED or mine.role is not Role.PRINCIPAL or mine.witness is None:
         return False
@@ -54,7 +54,10 @@ def witness_sees(world: World, copy: DatabaseCopy, server: str | None) -> bool:
 
 
 def witness_agrees(world: World, mirror: DatabaseCopy) -> bool:
-    """Return whether the witness agrees to a failover: it sees only the mirror, and knows of no exposed commit."""
+    """Return whether the witness agrees to a failover.
+
+    It must see only the mirror, and must know of no exposed commit.
+    """
     record = record_of(world, mirror)
     return (
         record is not None
@@ -77,7 +80,7 @@ def witness_fits(world: World, copy: DatabaseCopy) -> bool:
 
 
 def arms_at_loss(world: World, mirror: DatabaseCopy) -> bool:
-    """Return whether the mirror, on losing its principal now, may fail over if the witness agrees."""
+    """Return whether the mirror, if it lost its principal now, could fail over with the witness's agreement."""
     return (
         mirror.mirroring.role is Role.MIRROR
         and mirror.mirroring.safety is Safety.FULL

@@ -1,4 +1,4 @@
-"""Redo of a mirror apart from pages and commits: files, the position of the last log backup, causes that stop redo.
+"""Redo of a mirror, except for pages and commits: files, the last log backup, and reasons that stop redo.
 
 The principal's catalog reaches the mirror through the log. The mirror adopts a change after it has redone the
 log up to that change. A file that cannot be created stops redo and suspends the session [WP, preparing the
@@ -20,7 +20,7 @@ from engine.protocol import commits, errorlog, files, lineage, options, streams,
 
 
 def note_change(world: World, key: Key) -> None:
-    """Record a change to the catalog of the database that *key* owns, for its mirror."""
+    """Record a change of the catalog of principal *key*, so that its mirror redoes it."""
     copy = world.copies[key]
     if copy.source is None:
         return
@@ -31,14 +31,14 @@ def note_change(world: World, key: Key) -> None:
 
 
 def replay(world: World, server: str, database: str, upto_kb: float) -> None:
-    """Handle a timer: the mirror applies the changes in the log up to *upto_kb* after redoing it."""
+    """Adopt the catalog changes in the log up to *upto_kb*, after redo of that log (timer)."""
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None:
-        return  # no longer a mirror; the next connection starts again
+        return  # no longer a mirror; the next connection starts a new replay
     lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
     still = (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
     if lead.mirroring.state in still or copy.mirroring.state in still or copy.mirroring.redo_failed:
-        return  # likewise
+        return  # the next connection starts a new replay
     if lead.mirroring.state is MirrorState.PENDING_FAILOVER or not _redone(world, copy.stream, upto_kb):
         world.call_after(REPLAY_LOOK_S, "redo.replay", server, database, upto_kb)
         return
@@ -56,7 +56,7 @@ def _redone(world: World, stream: int, upto_kb: float) -> bool:
 
 
 def detect_redo_error(world: World, mirror: Key) -> None:
-    """Let redo detect a problem with the mirror's files at once, or after a role change in progress."""
+    """Let redo detect a problem with the mirror's files: immediately, or after a role change in progress."""
     copy = world.copies[mirror]
     assert copy.stream is not None, f"{mirror} redoes nothing"
     lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
@@ -68,7 +68,7 @@ def detect_redo_error(world: World, mirror: Key) -> None:
 
 
 def finish(world: World, mirror: Key) -> None:
-    """Finish redo at a mirror that is about to lead, with all that its log contains."""
+    """Finish redo at a mirror that is about to become principal, including all catalog changes in its log."""
     copy = world.copies[mirror]
     assert copy.stream is not None
     lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
@@ -92,7 +92,7 @@ def _take_over_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end
 
 
 def files_of(copy: DatabaseCopy) -> dict[str, object]:
-    """Return the files and encryption that the log brings to a copy, by field name."""
+    """Return the files and the encryption that a copy gets through the log, by field name."""
     names = (
         "size_kb",
         "log_size_kb",
@@ -110,8 +110,8 @@ def trouble_with_files(
 ) -> tuple[int, *tuple[object, ...]] | None:
     """Return number and arguments of the error that the principal's files cause on the mirror, or None.
 
-    Without the certificate of an encrypted database it can redo nothing (33111) [DOC: TDE]. That redo fails
-    in this case is derived.
+    A mirror without the certificate of an encrypted database can redo nothing (33111) [DOC: TDE]. That redo
+    stops in this case is derived.
     """
     computer = world.computer_of(copy.server)
     missing = options.missing_certificate(world.instances[copy.server], lead.encryption_key)
@@ -125,7 +125,7 @@ def trouble_with_files(
     grown: dict[str, float] = {}
     mine = {file.name: file for file in volumes.files_of(copy)}
     for file in volumes.files_of(lead):
-        own = mine.get(file.name)  # a new file goes to a drive of the same letter
+        own = mine.get(file.name)  # a new file goes to the drive with the same letter
         drive, had_kb = (own.drive, own.size_kb) if own is not None else (file.drive, 0.0)
         grown[drive] = grown.get(drive, 0.0) + file.size_kb - had_kb
     for drive, kb in grown.items():
@@ -135,7 +135,10 @@ def trouble_with_files(
 
 
 def fail(world: World, mirror: Key, number: int, *args: object) -> None:
-    """Redo on the mirror meets error *number*: both partners suspend the session. 1453, 1454 [facts 1.8]."""
+    """Stop redo on the mirror with error *number*.
+
+    Both partners suspend the session and log 1453 or 1454 [facts 1.8].
+    """
     copy = world.copies[mirror]
     assert copy.stream is not None, f"{mirror} redoes nothing"
     principal = world.sources[world.flow.source_of(copy.stream)]
@@ -165,11 +168,11 @@ def fail(world: World, mirror: Key, number: int, *args: object) -> None:
 
 
 def refuse_newer(world: World, principal: Key, mirror: Key) -> None:
-    """RESUME in the middle of a rolling upgrade: it is taken, and the older mirror stops at once with 948.
+    """Log the errors of RESUME during a rolling upgrade: the older mirror accepts it and stops immediately with 948.
 
-    Documented: the session cannot be resumed until the other partner has been upgraded [DOC: upgrading mirrored
-    instances]. Which messages say so is derived: 948 is what an instance says of newer files, 1453 and 1454 what
-    partners say of an error.
+    Documented: the session cannot be resumed until the other partner has been upgraded [DOC: upgrading
+    mirrored instances]. The messages are derived: 948 is for files of a newer version, 1453 and 1454 are for
+    an error of a partner.
     """
     newer, older = (INTERNAL_VERSION[world.instances[key[0]].version] for key in (principal, mirror))
     severity = wording(948).severity
@@ -180,9 +183,9 @@ def refuse_newer(world: World, principal: Key, mirror: Key) -> None:
 
 
 def is_repaired(world: World, mirror: Key) -> bool:
-    """Return whether the cause that stopped redo is gone, and clear the error: all drives and pages are intact.
+    """Return whether the reason that stopped redo is gone, and then clear the error.
 
-    RESUME asks this.
+    Redo can continue if all drives and pages are intact. RESUME calls this.
     """
     copy = world.copies[mirror]
     lead = world.copies.get((copy.mirroring.partner or "", copy.database))
@@ -200,7 +203,7 @@ HANDLERS: Final[Handlers] = {"redo.replay": replay}
 
 
 def stop_serving(world: World, key: Key) -> None:
-    """Make an isolated principal refuse its clients: it cannot know whether the others continued without it."""
+    """Make an isolated principal refuse its clients, because mirror and witness may have continued without it."""
     copy = world.copies[key]
     roles.note(world, key, 10)
     if copy.db_state is DbState.ONLINE:
@@ -210,7 +213,7 @@ def stop_serving(world: World, key: Key) -> None:
 
 
 def start_serving(world: World, key: Key, *, announce: bool = True) -> None:
-    """Open the database of a principal that has quorum (again); log it unless it synchronizes at once."""
+    """Open the database of a principal that has quorum (again). Log it unless the session synchronizes immediately."""
     copy = world.copies[key]
     if copy.db_state is not DbState.ONLINE:
         world.update_copy(key, db_state=DbState.ONLINE, recovering=False)
@@ -221,7 +224,7 @@ def start_serving(world: World, key: Key, *, announce: bool = True) -> None:
 
 
 def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
-    """Log flows (again) from the principal to the mirror."""
+    """Start or resume the flow of log from the principal to the mirror."""
     source = world.copies[principal].source
     assert source is not None, f"{principal} writes no log"
     follow = world.copies[mirror]
@@ -243,7 +246,7 @@ def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
 
 
 def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
-    """Discard the mirror's log that the principal never had, back to the common position."""
+    """Discard the mirror's log from the position on that the principal does not have in common."""
     lead, follow = world.copies[principal], world.copies[mirror]
     end = streams.end_of_log_kb(world, follow)
     common = min(end, lineage.common_kb(lead.lineage, follow.lineage))
@@ -258,7 +261,7 @@ def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
 
 
 def caught_up(world: World, stream: int) -> None:
-    """Handle a crossing: the receiver of *stream* has hardened all log."""
+    """Handle that the receiver of *stream* has hardened all log (crossing)."""
     source, mirror = world.flow.source_of(stream), world.streams[stream]
     if mirror is None:
         return
@@ -268,8 +271,8 @@ def caught_up(world: World, stream: int) -> None:
         return
     if lead.mirroring.safety is Safety.FULL:
         if lead.mirroring.closing_kb is None:
-            # From here on commits wait. Commits acknowledged before must reach the mirror before it counts
-            # as synchronized.
+            # From here on commits wait. Earlier commits must reach the mirror before it counts as
+            # synchronized.
             world.update_mirroring(principal, closing_kb=world.flow.positions(source).committed_kb)
             return
         if world.flow.stream_positions(stream).hardened_kb < lead.mirroring.closing_kb:
@@ -285,7 +288,7 @@ def caught_up(world: World, stream: int) -> None:
 
 
 def update_witness_record(world: World, key: Key) -> None:
-    """Update the witness's record from the principal."""
+    """Update the witness's record of the session from the principal."""
     copy = world.copies[key]
     record = quorum.record_of(world, copy)
     if record is None or not quorum.sees_witness(world, copy):

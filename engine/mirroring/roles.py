@@ -1,4 +1,4 @@
-"""State transitions of a mirroring session as a table; a missing pair is a defect of ours and changes nothing."""
+"""State transitions of a mirroring session as a table. A missing transition is a defect of the program."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ NEXT_STATE: Final[dict[tuple[MirrorState, StateChangeCause], MirrorState]] = {
     (PENDING_FAILOVER, StateChangeCause.STOPPED): DISCONNECTED,
     (SUSPENDED, StateChangeCause.STOPPED): SUSPENDED,
 }
-"""Next state by state and cause. Facts 3.1 and 3.3. SUSPENDED survives restarts and lost links until RESUME."""
+"""(state, cause) -> next state. Facts 3.1 and 3.3. SUSPENDED survives restarts and lost connections until RESUME."""
 
 
 def move(world: World, key: Key, cause: StateChangeCause) -> None:
     """Apply a transition of the copy's mirroring state.
 
-    Raises KeyError (our error) for one that the table lacks.
+    Raises KeyError for a transition that the table lacks, which is a defect.
     """
     copy = world.copies[key]
     assert copy.mirroring.state is not None, f"{key} has no session"
@@ -67,7 +67,7 @@ def move(world: World, key: Key, cause: StateChangeCause) -> None:
 
 
 def stop(world: World, key: Key) -> None:
-    """Stop the copy whose instance or log is lost, without an event: no server sees the session restart."""
+    """Change the state of a copy whose instance or log is lost, without an event: no server sees the change."""
     copy = world.copies[key]
     assert copy.mirroring.state is not None, f"{key} has no session"
     new = NEXT_STATE[copy.mirroring.state, StateChangeCause.STOPPED]
@@ -76,7 +76,7 @@ def stop(world: World, key: Key) -> None:
 
 
 def set_state(world: World, key: Key, new_state: MirrorState, reason: str) -> None:
-    """Put the copy into state *new_state*, with its event. Only for `move` and for a session that begins."""
+    """Set the copy's mirroring state and emit the event. Only `move` and the start of a session use this."""
     old = world.copies[key].mirroring.state
     if old is new_state:
         return
@@ -89,7 +89,7 @@ def set_state(world: World, key: Key, new_state: MirrorState, reason: str) -> No
 
 
 def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int) -> None:
-    """Give the copy *role* with role sequence *sequence*; 1480 in its ERRORLOG."""
+    """Give the copy *role* with role sequence *sequence*, and log 1480."""
     copy = world.copies[key]
     assert copy.mirroring.role is not None, f"{key} has no session"
     assert sequence >= copy.mirroring.role_sequence, f"role sequence of {key} would go back"
@@ -131,7 +131,7 @@ STEADY_TRACE: Final[dict[tuple[Role, MirrorState, bool], int]] = {
 
 
 def trace_steady(world: World, key: Key) -> None:
-    """Emit the state change event that belongs to the copy's lasting state, if it has one."""
+    """Emit the state change event of the copy's present stable state, if it is in one."""
     copy = world.copies[key]
     new = (
         STEADY_TRACE.get(steady_key(copy))
@@ -143,7 +143,7 @@ def trace_steady(world: World, key: Key) -> None:
 
 
 def steady_key(copy: DatabaseCopy) -> tuple[Role, MirrorState, bool]:
-    """Return role, mirroring state and safety as a key of the table of steady states."""
+    """Return (role, mirroring state, whether the witness is connected), the key of STEADY_TRACE."""
     assert copy.mirroring.role is not None and copy.mirroring.state is not None
     return copy.mirroring.role, copy.mirroring.state, copy.mirroring.witness_state is WitnessState.CONNECTED
 
@@ -157,7 +157,9 @@ STATES: Final = (
     "Automatic Failover", "Mirroring Suspended", "No Quorum", "Synchronizing Mirror",
     "Principal Running Exposed", "Synchronizing Principal",
 )  # fmt: skip
-"""Texts of the state change event by id. Documented [DOC: Database Mirroring State Change event class]."""
+"""Texts of the state change event; the index is the id. Documented [DOC: Database Mirroring State Change
+event class].
+"""
 
 
 def get_state_id(copy: DatabaseCopy) -> int:
@@ -166,7 +168,7 @@ def get_state_id(copy: DatabaseCopy) -> int:
 
 
 def note(world: World, key: Key, new_state_id: int) -> None:
-    """Put the copy into trace state *new_state_id* and emit the event if that is a change."""
+    """Set the trace state of the copy to *new_state_id*. Emit the event if that is a change."""
     old = world.copies[key].mirroring.trace
     if old == new_state_id:
         return

@@ -31,7 +31,7 @@ def address(world: World, guid: int, me: str, peer: str) -> str:
 
 
 def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, reason: str) -> None:
-    """Handle a timer: *me* detects that its connection to *peer* is lost."""
+    """Handle that *me* detects the loss of its connection to *peer* (timer)."""
     if not network.close_end(world, guid, me, peer, epoch):
         return
     copy = world.copy_in_session(guid, me)
@@ -58,7 +58,7 @@ def _partner_lost(world: World, copy: DatabaseCopy, peer: str) -> None:
         if copy.mirroring.role is Role.MIRROR and not quorum.sees_partner(world, copy):
             world.update_mirroring(key, armed=False)
     elif copy.mirroring.state is MirrorState.DISCONNECTED:
-        pass  # connected, but the partners had not met: no session to lose
+        pass  # connected, but the partners have not met: there is no session to lose
     elif copy.mirroring.role is Role.PRINCIPAL:
         _principal_loses_mirror(world, key)
     else:
@@ -81,13 +81,13 @@ def _principal_loses_mirror(world: World, key: Key) -> None:
     errorlog.write(world, key[0], 1442, key[1])
     if copy.mirroring.witness is None:
         roles.note(world, key, 12)
-    # With a witness it asks first: see ask_witnesses.
+    # With a witness, the principal asks it first: see ask_witnesses.
 
 
 def ask_witnesses(world: World) -> None:
-    """Make a principal without its mirror stop commits until the witness has noted that it continues alone.
+    """Make a principal without its mirror stop commits until the witness has recorded that it continues alone.
 
-    Without that answer mirror and witness might already have continued without it.
+    Until then, mirror and witness may already have continued without it.
     """
     if not world.witnesses:
         return  # a server without a record of the session does not respond
@@ -136,7 +136,7 @@ def _mirror_loses_principal(world: World, key: Key) -> None:
 
 
 def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
-    """Handle a timer: *me* and *peer* try to connect; on success both ends know at once."""
+    """Try to connect *me* and *peer* (timer). On success both ends know it immediately."""
     contact = world.contacts.get((guid, me, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
         return
@@ -167,7 +167,7 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
 
 
 def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
-    """Inform *me* that *peer* no longer knows the session, because it was removed there."""
+    """Make *me* learn that *peer* no longer knows the session, because it was removed there."""
     copy = world.copy_in_session(guid, me)
     record = world.witnesses.get((me, guid))
     if copy is not None and peer == copy.mirroring.witness:
@@ -180,7 +180,7 @@ def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
     elif copy is not None:
         leave_session(world, (me, copy.database))
     elif record is not None:
-        # A partner that has left; the other one keeps the record if it has not left.
+        # The peer has left the session; the other partner keeps its record if it has not left.
         world.drop_contact((guid, me, peer))
         others = [c for c in world.session_copies(guid) if c.mirroring.witness == me]
         if not others:
@@ -189,9 +189,10 @@ def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
 
 
 def _is_rejected(world: World, copy: DatabaseCopy, peer: str) -> bool:
-    """Return whether *peer* mirrors the database in a newer session and rejects this principal, which lacks quorum.
+    """Return whether *peer* mirrors the database in a newer session and rejects this principal without quorum.
 
-    Seen: blog of SQL Server support, July 2012, "The most interesting issue in DB mirroring you will ever see".
+    Seen: blog of SQL Server support, July 2012, "The most interesting issue in DB mirroring you will ever
+    see".
     """
     newer = world.copies.get((peer, copy.database))
     waits = copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.witness is not None
@@ -199,7 +200,7 @@ def _is_rejected(world: World, copy: DatabaseCopy, peer: str) -> bool:
 
 
 def leave_session(world: World, key: Key) -> None:
-    """Remove this copy from its session; a principal continues alone, a mirror stays RESTORING."""
+    """Remove this copy from its session. A principal continues alone; a mirror stays RESTORING."""
     copy = world.copies[key]
     assert copy.mirroring.guid is not None
     network.close_contacts(world, copy.mirroring.guid, key[0])
@@ -270,9 +271,9 @@ def _connect_to_witness(world: World, copy: DatabaseCopy) -> None:
 
 
 def _connect_partners(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
-    """Connect two partners: the one with the lower role sequence follows the other."""
+    """Connect two partners. The one with the lower role sequence follows the other."""
     if a.recovering or b.recovering:
-        return  # the server that is still starting joins after its recovery
+        return  # a server that is still starting joins after its recovery
     running = world.failover_under_way(a.mirroring.guid)
     if running is not None and (running.decided_tick is not None or running.kind != "automatic"):
         return  # roles are changing; `synchronize_roles` follows afterwards
@@ -286,13 +287,13 @@ def _connect_partners(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
     else:
         first, second = (a, b) if a.mirroring.role is Role.PRINCIPAL else (b, a)
         if second.mirroring.role_sequence > first.mirroring.role_sequence:
-            # The mirror was promoted by a witness that is gone again; it is the principal.
+            # The mirror was promoted with a witness that is gone again, so it is the principal.
             first, second = second, first
     _join(world, first.key, second.key)
 
 
 def synchronize_roles(world: World, guid: int) -> None:
-    """Handle a timer: roles have just changed; connected partners agree on the next step."""
+    """Let connected partners agree on the next step after roles have changed (timer)."""
     copies = world.session_copies(guid)
     if len(copies) == 2 and quorum.sees_partner(world, copies[0]) and quorum.sees_partner(world, copies[1]):
         _connect_partners(world, *copies)
@@ -300,7 +301,7 @@ def synchronize_roles(world: World, guid: int) -> None:
 
 
 def _step_down(world: World, copy: DatabaseCopy, leader: DatabaseCopy) -> None:
-    """Make the old principal the mirror of the new one, even if it still serves.
+    """Make the old principal the mirror of the new one, even if it still has clients.
 
     [DOC: role switching, risks of forcing service]
     """
@@ -359,7 +360,7 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
 
 
 def _mirror_db_state(mirror: DatabaseCopy) -> DbState:
-    """Return RESTORING; "recovering" for an old principal whose log must still be rolled back by RESUME.
+    """Return RESTORING, or RECOVERING for an old principal whose log RESUME must still roll back.
 
     [DOC: role switching, risks of forcing service]
     """
@@ -374,12 +375,12 @@ ASK_AGAIN_S: Final = 0.1
 
 
 def recovered(world: World, key: Key) -> None:
-    """Decide the state of a recovered copy after a start, depending on the servers that it reaches."""
+    """Decide the state of a copy that was recovered after a start, depending on the servers that it reaches."""
     server, database = key
     copy = world.copies[key]
     contact = quorum.contact(world, copy.mirroring.guid, server, copy.mirroring.partner)
     if copy.mirroring.role is Role.PRINCIPAL and not contact.connected and contact.pending == "reconnect":
-        # The partner is reachable and may be the principal now: it is asked before clients may connect.
+        # The partner is reachable and may have become principal. It must answer before clients may connect.
         started_tick = world.instances[server].started_tick
         world.call_after(ASK_AGAIN_S, "database.recovered", server, database, started_tick)
         return

@@ -1,4 +1,4 @@
-"""The world as plain data: computers, instances, copies of databases, groups, clients, and all of them together."""
+"""World as plain data: computers, instances, copies of databases, groups and clients."""
 
 from engine.field_types import FieldOf
 from engine.model.availability import (

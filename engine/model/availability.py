@@ -36,7 +36,7 @@ class ReplicaRole(IntEnum):
 
 
 class ReplicaWord(StrEnum):
-    """State of a local replica in the wording of message 19406. Seen in public logs."""
+    """State of a local replica, in the words of message 19406. Seen in public logs."""
 
     NOT_AVAILABLE = "NOT_AVAILABLE"
     RESOLVING_NORMAL = "RESOLVING_NORMAL"
@@ -90,7 +90,7 @@ class Replica(Struct, frozen=True, kw_only=True, gc=False):
     """NO, READ_ONLY or ALL."""
     read_only_routing_url: str | None = None
     read_write_routing_url: str | None = None
-    """Address to which secondaries redirect writing connections while this replica is primary. Since 2019."""
+    """Address to which secondaries redirect read-write connections while this replica is primary. Since 2019."""
     read_only_routing_list: tuple[str, ...] = ()
     routing_priorities: tuple[int, ...] = ()
     """Priority of each server in the routing list; servers of equal priority share the connections.
@@ -117,9 +117,9 @@ class AvailabilityListener(Struct, frozen=True, kw_only=True, gc=False):
     addresses: tuple[str, ...] = ()
     """Static addresses, one per subnet. Empty: the address comes from DHCP."""
     register_all: bool = True
-    """RegisterAllProvidersIP: DNS has all addresses, not only the one that is online."""
+    """RegisterAllProvidersIP: DNS has all addresses, not only the online one."""
     record_ttl_s: int = 1200
-    """HostRecordTTL in seconds. Both settings take effect when the network name comes online again."""
+    """HostRecordTTL in seconds. A change of this setting takes effect when the network name next comes online."""
 
 
 Place = tuple[str, str]
@@ -141,7 +141,7 @@ class AvailabilityGroup(Struct, frozen=True, kw_only=True, gc=False):
     ready: tuple[Place, ...] = ()
     """is_failover_ready. The primary writes it, so that it survives the primary."""
     pending_suspend: tuple[Place, ...] = ()
-    """is_pending_secondary_suspend: set by a forced failover until the secondary learns of it."""
+    """is_pending_secondary_suspend: a forced failover sets it until the secondary learns of it."""
     failure_condition_level: int = 3
     health_check_timeout_ms: int = 30_000
     lease_timeout_ms: int = 20_000
@@ -160,7 +160,7 @@ class AvailabilityGroup(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Seeding(Struct, frozen=True, kw_only=True, gc=False):
-    """Attempt to create a database on a secondary from the primary's."""
+    """Attempt to create a database on a secondary from the primary's copy."""
 
     id: int
     database: str
@@ -168,10 +168,10 @@ class Seeding(Struct, frozen=True, kw_only=True, gc=False):
     """Primary server."""
     start_tick: Tick
     start_kb: float
-    """Position from which the primary keeps log during the seeding."""
+    """Log position from which the primary keeps log during the seeding."""
     end_tick: Tick | None = None
     performed: bool = True
-    """True if data was sent; False for a database that was restored by hand."""
+    """True if data was sent; False for a database that was restored manually."""
     failure: int | None = None
     """failure_state; None without a failure."""
     error: int | None = None
@@ -179,7 +179,7 @@ class Seeding(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def running(self) -> bool:
-        """Return whether the attempt has neither ended nor failed."""
+        """Return whether the attempt is still running."""
         return self.end_tick is None
 
 
@@ -192,9 +192,9 @@ class ReplicaState(Struct, frozen=True, kw_only=True, gc=False):
     primary: str | None = None
     """Server that this instance considers primary; None while RESOLVING."""
     pending: str = ""
-    """Kind of the failover that was requested here and has begun: manual, forced, or empty."""
+    """Kind of the failover that was requested on this server and is running: manual, forced, or empty."""
     owed: str = ""
-    """Reason why the frozen instance gives up its role as soon as it continues; empty: none."""
+    """Reason why the frozen instance gives up its role when it continues; empty: none."""
     since_tick: Tick = 0
     may_create: bool = False
     """True after GRANT CREATE ANY DATABASE on this server."""
@@ -221,18 +221,20 @@ class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
     peers: tuple[tuple[str, SyncState], ...] = ()
     """Primary: state of each secondary, as the primary knows it."""
     lost: tuple[str, ...] = ()
-    """Primary: lost synchronized secondaries that the cluster database does not record yet; commits wait."""
+    """Primary: synchronized secondaries that it lost and that the cluster database still lists; commits wait."""
     closing: tuple[tuple[str, float], ...] = ()
-    """Primary: secondaries that are almost caught up, with the position at which they become SYNCHRONIZED.
+    """Primary: secondaries that have almost caught up, with the position at which they become SYNCHRONIZED.
 
     Commits wait for them.
     """
     readers: str = "NO"
     """Secondary: clients that it accepts: NO, READ_ONLY (ApplicationIntent=ReadOnly) or ALL."""
     primary_connections: str = "ALL"
-    """Primary: clients that it accepts: ALL, or READ_WRITE, which excludes ApplicationIntent=ReadOnly."""
+    """Primary: clients that it accepts: ALL, or READ_WRITE, which excludes clients with ApplicationIntent=ReadOnly."""
     reads_alone: bool = False
-    """Secondary (2014 and later) that was open when it lost its primary or quorum: it stays open to readers."""
+    """Secondary (2014 and later) that was open when it lost its primary or quorum: True if it stays open to
+    readers.
+    """
     redo_waits: str = ""
     """Secondary: application whose query blocks redo of a schema change; empty: none."""
     redo_waits_since: Tick = 0
@@ -240,7 +242,7 @@ class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
     """True if the server's node takes part in a cluster with quorum."""
 
     def peer(self, server: str) -> SyncState:
-        """Return the state of the copy on another server, as this one knows it."""
+        """Return the state of the copy on another server, as this server knows it."""
         return dict(self.peers).get(server, SyncState.NOT_SYNCHRONIZING)
 
 

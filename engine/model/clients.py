@@ -1,4 +1,4 @@
-"""Applications, the accounts of their databases, and the fault ledger."""
+"""Applications, availability accounts of databases, and the fault ledger."""
 
 from __future__ import annotations
 
@@ -36,42 +36,42 @@ class Client(Struct, frozen=True, kw_only=True, gc=False):
     reconnects: bool = True
     """True if the application logs in again after a lost connection or a failed login."""
     kept_addresses: tuple[tuple[str, ...], Tick] = ((), 0)
-    """Addresses of the listener in the name cache of the application's computer, and the end of their validity."""
+    """Listener addresses in the name cache of the application's computer, and the tick until which they are valid."""
     login: str = ""
     """Login of the application; empty: a login that every server knows and accepts."""
     connected_to: str | None = None
-    """Server of the open connections; None while the application looks for one."""
+    """Server of the open connections; None while the application searches for one."""
     known_partner: str | None = None
     """Partner name that the server reported at the last login."""
     attempt: int = 0
     login_since: Tick = 0
-    """Start of the current login."""
+    """Time at which the current login began."""
     epoch: int = 0
     no_partner_at: str | None = None
-    """Server that accepted a login under the partner's name without reporting a partner, once this was logged."""
+    """Server at which the driver asked for its partner and learned that it has none; set after this was logged."""
     failed_logins: int = 0
     cut_connections: int = 0
     connected_tick: Tick = 0
-    """Start of the current connections."""
+    """Time at which the current connections began."""
     killed: tuple[tuple[int, Tick], ...] = ()
-    """(session id, time) of connections that KILL has ended since then; the application opened another for each."""
+    """(session id, time) of connections that KILL has ended since then. The application opened a new one for each."""
     lost_since: Tick | None = None
     query: Query | None = None
-    """Long query that runs in the application's connection now."""
+    """Long query that runs in one of the application's connections."""
 
 
 class NameRecord(Struct, frozen=True, kw_only=True, gc=False):
-    """Record of a listener at the name server."""
+    """Record of a listener in DNS."""
 
     addresses: tuple[str, ...]
     online: str
-    """Address that is online, or was last."""
+    """Address that is online, or was online last."""
     ttl_s: int
-    """HostRecordTTL: the time for which clients cache the answer."""
+    """HostRecordTTL: time for which clients cache the answer, in seconds."""
 
 
 class Program(Struct, frozen=True, kw_only=True, gc=False):
-    """Results of an external program's connections that a scenario evaluates."""
+    """Results of an external program's connections, which a scenario evaluates."""
 
     logins: int = 0
     """Accepted logins."""
@@ -86,7 +86,7 @@ class Program(Struct, frozen=True, kw_only=True, gc=False):
     answered_tick: Tick | None = None
     """Time of the latest batch without an error."""
     longest_ticks: int = 0
-    """The longest time between two answers."""
+    """Longest time between two answers, in ticks."""
     server: str = ""
     """Server that answered the latest batch without an error."""
     moves: int = 0
@@ -94,7 +94,7 @@ class Program(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Fault(Struct, frozen=True, kw_only=True, gc=False):
-    """Row of the fault ledger: four times, and the effect that proves the fault."""
+    """Row of the fault ledger: four times of the fault, and the evidence of its effect."""
 
     id: int
     verb: str
@@ -110,13 +110,13 @@ class Fault(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Availability(Struct, frozen=True, kw_only=True, gc=False):
-    """Account of one database in ticks, updated by the protocol at every change."""
+    """Account of one database, in ticks. The protocol updates it at every change."""
 
     database: str
     since_tick: Tick = 0
     serving: bool = True
     servers: tuple[str, ...] = ()
-    """Servers that serve since the outage began; two if a second copy was recovered."""
+    """Servers that have served since the outage began; two if a second copy was recovered."""
     exposed: bool = False
     down_ticks: int = 0
     exposed_ticks: int = 0

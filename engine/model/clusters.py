@@ -21,12 +21,12 @@ class ResourceState(StrEnum):
 
 
 class Witness(Struct, frozen=True, kw_only=True, gc=False):
-    """Vote that belongs to no node."""
+    """Witness of a cluster: a vote that belongs to no node."""
 
     kind: str
     """File Share Witness, Physical Disk or Cloud Witness."""
     name: str
-    """Computer with the share; otherwise the name of the disk or storage account."""
+    """Computer that has the share; for other kinds, the name of the disk or storage account."""
 
 
 class Resource(Struct, frozen=True, kw_only=True, gc=False):
@@ -43,7 +43,7 @@ class Resource(Struct, frozen=True, kw_only=True, gc=False):
     drive: str = ""
     """Letter of a shared disk that was added later."""
     started: bool = False
-    """True if it was brought online individually while its role is offline."""
+    """True if it was brought online by itself while its role is offline."""
 
 
 class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
@@ -53,22 +53,24 @@ class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
     kind: str
     """availability or instance, the key of its behavior (engine/cluster/roles.py)."""
     owner: str
-    """Node that owns it."""
+    """Node that owns the role."""
     state: ResourceState = ResourceState.ONLINE
     preferred: tuple[str, ...] = ()
     resources: tuple[Resource, ...] = ()
     failover_threshold: int | None = None
-    """Number of failures within the failure period that move the role; None: the number of nodes less one."""
+    """Number of failures within the failure period after which the role no longer moves; None: the number of
+    nodes minus one.
+    """
     failures: tuple[Tick, ...] = ()
     """Times of failures that moved the role, within the failure period."""
     restarts: tuple[Tick, ...] = ()
     """Times of restarts on the same node, within the restart period."""
     step: int = 0
-    """Counter of changes; a timer with an older value is void."""
+    """Counter of changes. A timer with an older value is ignored."""
     why: str = ""
-    """Reason why it is not online; empty while it is online or the reason is unknown."""
+    """Reason why the role is not online; empty while it is online or the reason is unknown."""
     tried: tuple[str, ...] = ()
-    """Nodes that have declined since it was last online."""
+    """Nodes that could not bring it online since it was last online."""
     way: str = ""
     """Reason why the role comes online: restart (same node), failover, or move (by a person); "exhausted":
     too many failures, it stays offline. Empty otherwise.
@@ -80,10 +82,10 @@ class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
-    """Cluster database. Each node has a copy; the nodes of one partition have the same."""
+    """Cluster database. Each node has a copy. The copies in one partition are the same."""
 
     epoch: int = 1
-    """Version of the cluster database; a lower one is out of date."""
+    """Version of the cluster database. Of two copies, the lower version is out of date."""
     weights: tuple[tuple[str, int], ...] = ()
     """NodeWeight of each node: 1, or 0 for a node without a vote."""
     counted: tuple[str, ...] = ()
@@ -96,9 +98,11 @@ class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
     storage: tuple[Resource, ...] = ()
     """Disks in Available Storage."""
     core_owner: str = ""
-    """Node that owns the core cluster group; empty before its first move: the member with the lowest number."""
+    """Node that owns the core cluster group. Empty before its first move: then the member with the lowest
+    number owns it.
+    """
     forced: bool = False
-    """True if the partition was started with forced quorum and has had no majority since."""
+    """True if the partition was started with forced quorum and has not had a majority since."""
 
     def role(self, name: str) -> ClusterRole | None:
         """Return the role of that name; None if there is none."""
@@ -114,18 +118,18 @@ class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class WitnessStore(Struct, frozen=True, kw_only=True, gc=False):
-    """Content of a disk, share or storage account that is or was the cluster's witness."""
+    """Content of a disk, share or storage account that is or was the witness of the cluster."""
 
     witness: Witness
     tag: int = 0
-    """Version of the cluster database at the last write (Paxos tag); in witness.log on a share."""
+    """Version of the cluster database at the last write (Paxos tag). A share has it in witness.log."""
     database: ClusterConfig | None = None
-    """Copy of the cluster database; only on a disk."""
+    """Copy of the cluster database. Only a disk has it."""
     failed: bool = False
 
 
 class Cluster(Struct, frozen=True, kw_only=True, gc=False):
-    """State of a cluster that does not depend on which nodes are up."""
+    """State of a cluster that does not depend on the running nodes."""
 
     name: str
     windows: str = "2012 R2"
@@ -134,12 +138,12 @@ class Cluster(Struct, frozen=True, kw_only=True, gc=False):
     dynamic_quorum: bool = True
     heartbeat_s: float = 1.0
     threshold: int = 5
-    """Missed heartbeats until a node counts as lost, within a subnet and across subnets."""
+    """Missed heartbeats after which a node counts as lost, within a subnet and across subnets."""
     cross_threshold: int = 5
     lower_priority_node: str | None = None
     """LowerQuorumPriorityNodeID: the node that loses its vote first."""
     silent: tuple[tuple[tuple[str, str], Tick], ...] = ()
-    """Pairs of members that cannot reach each other, and the time since when."""
+    """Pairs of members that cannot reach each other, and since when."""
     witness_there: bool = False
     """True if a member of the partition with quorum reaches the witness."""
     stores: tuple[WitnessStore, ...] = ()
@@ -149,12 +153,12 @@ class Cluster(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class UngracefulExits(Struct, frozen=True, kw_only=True, gc=False):
-    """Record of a node that left the cluster without being stopped. Since Windows Server 2016."""
+    """Record of ungraceful exits of a node from the cluster. Since Windows Server 2016."""
 
     exit_ticks: tuple[Tick, ...] = ()
     """Exits within the last hour, oldest first."""
     quarantined_until: Tick | None = None
-    """End of the quarantine, before which the node may not join; None: no quarantine."""
+    """End of the quarantine, until which the node may not join; None: no quarantine."""
 
 
 class Node(Struct, frozen=True, kw_only=True, gc=False):
@@ -164,8 +168,9 @@ class Node(Struct, frozen=True, kw_only=True, gc=False):
     cluster: str
     number: int
     service: str = "running"
-    """State of the cluster service: off (no power), starting, running (also without a cluster), or stopped
-    (by a person).
+    """State of the cluster service.
+
+    off: no power. starting. running: also without a cluster. stopped: by a person.
     """
     partition: int = 0
     """Number of the partition with quorum to which the node belongs; 0 for none."""
@@ -175,8 +180,8 @@ class Node(Struct, frozen=True, kw_only=True, gc=False):
     """True if the node waits because the witness has the tag of a newer cluster database."""
     paused: bool = False
     level: int = 0
-    """Number of SQL Server service packs installed on the node since the start."""
+    """Number of SQL Server service packs installed on the node since the start of the run."""
     setup: str = ""
-    """Current task of SQL Server Setup on the node: patch, or the instance being added; empty: none."""
+    """Current task of SQL Server Setup on the node: patch, or the instance that it adds; empty: none."""
     config: ClusterConfig = field(default_factory=ClusterConfig)
     subnet: str = "10.0.0"

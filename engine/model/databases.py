@@ -21,20 +21,20 @@ class DbFile(Struct, frozen=True, kw_only=True, gc=False):
     size_kb: float
     log: bool = False
     added_kb: float = 0.0
-    """Log position of the record that creates the file, at which a mirror creates it."""
+    """Log position of the record that creates the file. A mirror creates it at this position."""
     created_as: str = ""
-    """Logical name at creation, if the file was renamed since."""
+    """Logical name at creation, if the file has been renamed since."""
     emptied: bool = False
-    """True after DBCC SHRINKFILE … EMPTYFILE: the file holds no data and gets none."""
+    """True after DBCC SHRINKFILE … EMPTYFILE: the file contains no data and receives none."""
 
     @property
     def key(self) -> str:
-        """Key of the file in `FileOptions` and `FilePath` of a copy."""
+        """Return the key of the file in `FileOptions` and `FilePath` of a copy."""
         return self.created_as or self.name
 
 
 class FileOptions(Struct, frozen=True, kw_only=True, gc=False):
-    """Options of a file from MODIFY FILE or ADD FILE, which are in the log. None: the initial value."""
+    """Options of a file from MODIFY FILE or ADD FILE, which the log contains. None: the initial value."""
 
     file: str
     name: str = ""
@@ -47,11 +47,11 @@ class FileOptions(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class FilePath(Struct, frozen=True, kw_only=True, gc=False):
-    """Path of a file in the master database of this server, and the places where the file is."""
+    """Path of a file in this server's master database, and the paths at which the file exists."""
 
     file: str
     path: str
-    """FILENAME, used at each start of the database."""
+    """FILENAME, which is used whenever the database starts."""
     found: tuple[str, ...] = ()
     """Paths at which the file exists."""
     missing: bool = False
@@ -96,9 +96,10 @@ class Membership(Struct, frozen=True, kw_only=True, gc=False):
     redo_failed: bool = False
     """Mirror: True if redo stopped on an error; RESUME is refused until the cause is repaired."""
     closing_kb: float | None = None
-    """Principal under FULL with a mirror that has almost caught up: position at which it is SYNCHRONIZED.
+    """Principal under FULL with a mirror that has almost caught up: log position at which the mirror counts
+    as SYNCHRONIZED.
 
-    Commits wait for it again.
+    Commits wait for the mirror again.
     """
 
 
@@ -114,11 +115,11 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     db_state: DbState = DbState.ONLINE
     recovery_model: RecoveryModel = RecoveryModel.FULL
     family: int = 1
-    """Number that databases of common origin share (Service Broker id)."""
+    """Number that all databases of the same origin share (Service Broker id)."""
     fork: int = 0
-    """Recovery fork: increased whenever a copy branches off (forced service, RESTORE WITH RECOVERY)."""
+    """Recovery fork. It increases whenever a copy branches off (forced service, RESTORE WITH RECOVERY)."""
     former_fork: int | None = None
-    """Recovery fork before the last forced failover of an availability group, which tracks two of them."""
+    """Recovery fork before the last forced failover of an availability group. A group tracks two forks."""
     lineage: tuple[tuple[int, float], ...] = ((0, 0.0),)
     """Branches of the log as (branch number, start in KB). Two logs are equal up to the first difference.
 
@@ -129,12 +130,12 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     stream: int | None = None
     """Stream in the flow model that this copy receives; None: it receives none."""
     end_of_log_kb: float = 0.0
-    """Hardened end of the log while the flow model does not compute it."""
+    """Hardened end of the log; valid while the flow model does not compute it."""
     redone_kb: float = 0.0
     committed_kb: float = 0.0
-    """End of the last acknowledged commit while the copy writes no log."""
+    """End of the last acknowledged commit; valid while the copy writes no log."""
     open_log_kb: float = 0.0
-    """Log of transactions that were open when the copy last closed; a new principal undoes it."""
+    """Log of the transactions that were open when the copy last closed. A new principal undoes it."""
     log_start_kb: float = 0.0
     """Start of the log that remains in the file after log backups, truncation or a restore."""
     last_log_backup_kb: float = 0.0
@@ -161,7 +162,7 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     last_log_backup_tick: Tick = 0
     """Time of the last log backup, at which its log ends."""
     written_off_kb: float = 0.0
-    """Position up to which commits without another copy are already counted as lost."""
+    """Log position up to which commits that no other copy has are already counted as lost."""
     was_mirror: bool = False
     """True if it was a mirror when its session ended, and has not been restored from a backup since."""
     workload: str = "none"
@@ -172,7 +173,7 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     """Compatibility level; None: the default of the server's version."""
     trustworthy: bool = False
     owner: str = "sa"
-    """Owner in this server's master; a mirror has its own."""
+    """Owner in this server's master database. A mirror has its own owner."""
     encryption_key: int = 0
     """Thumbprint of the certificate that protects the encryption key; 0: there is no key."""
     encrypted: bool = False
@@ -196,19 +197,19 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     log_full: bool = False
     """True if the log has no space: every change fails with 9002 and the workload stops."""
     disk_failed: bool = False
-    """True if the log, or another file needed to open the database, is lost until the volume returns."""
+    """True if the log, or another file needed to open the database, is lost. It stays so until the volume returns."""
     data_failed_tick: Tick | None = None
     """Time at which the data volume was lost; None: it exists.
 
     The copy keeps its state until it must be opened again.
     """
     recovering: bool = False
-    """True if the instance has just started and the database is not recovered or does not know its role yet."""
+    """True if the instance has just started and the database is not recovered yet or does not know its role yet."""
     log_backup_every_s: float = 900.0
     """Interval of the log backup job on this server; 0: none."""
 
     def __repr__(self) -> str:
-        """Leave out the rare option that is off: the hash of a state reads this."""
+        """Return the text for the state hash. A rarely used option is left out while it is off."""
         return Struct.__repr__(self).replace(", read_only=False", "", 1)
 
     @property
@@ -218,12 +219,12 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def group(self) -> int | None:
-        """Number of the copy's group, as its server knows it; None for none."""
+        """Return the number of the copy's group, as its server knows it; None if it has no group."""
         return self.availability.guid if self.mirroring.guid is None else self.mirroring.guid
 
     @property
     def group_kind(self) -> str:
-        """Kind of the copy's group, as its server knows it; "" for none."""
+        """Return the kind of the copy's group, as its server knows it; "" if it has no group."""
         if self.mirroring.guid is not None:
             return "mirroring"
         return "" if self.availability.guid is None else "availability"
@@ -254,7 +255,7 @@ class WitnessRecord(Struct, frozen=True, kw_only=True, gc=False):
     role_sequence: int = 1
     suspended: bool = False
     exposed: bool = False
-    """True if the principal has reported that it runs without the mirror: no failover may follow."""
+    """True if the principal has reported that it runs without the mirror. No failover may follow."""
 
 
 class Contact(Struct, frozen=True, kw_only=True, gc=False):
@@ -262,13 +263,15 @@ class Contact(Struct, frozen=True, kw_only=True, gc=False):
 
     connected: bool = True
     pending: str = ""
-    """Pending change: "hard" or "silent" (a loss not yet detected), "reconnect", or empty."""
+    """Change that is not yet detected: "hard" or "silent" (a loss), "reconnect", or empty."""
     since_tick: Tick = 0
     """Time of the last change of *connected*."""
     epoch: int = 0
-    """Counter of changes; a timer with an older value is void."""
+    """Counter of changes. A timer with an older value is ignored."""
     lost_by: str = ""
-    """Way in which the last loss was detected: "hard", "closed" or "silent"; empty: the connection was never lost."""
+    """Kind of signal by which the last loss was detected: "hard", "closed" or "silent"; empty: the connection
+    was never lost.
+    """
     lost_tick: Tick = 0
 
 
@@ -278,7 +281,7 @@ class Failover(Struct, frozen=True, kw_only=True, gc=False):
     guid: int
     database: str
     kind: str
-    """automatic, manual, forced, or role-move for a move of the cluster role by a person."""
+    """automatic, manual, forced, or role-move (a person moved the cluster role)."""
     cause: str
     from_server: str
     to_server: str
@@ -287,7 +290,7 @@ class Failover(Struct, frozen=True, kw_only=True, gc=False):
     detected_tick: Tick
     redo_done_tick: Tick | None = None
     agreed_tick: Tick | None = None
-    """Time at which the witness (or, for manual failover, the principal) agreed."""
+    """Time at which the witness agreed or, in a manual failover, the principal."""
     decided_tick: Tick | None = None
     online_tick: Tick | None = None
     undo_done_tick: Tick | None = None
@@ -295,14 +298,14 @@ class Failover(Struct, frozen=True, kw_only=True, gc=False):
     """Reason why the failover was abandoned; empty otherwise."""
     decision_s: float = 0.0
     close_s: float = 0.0
-    """Manual failover: time in which the principal disconnects its clients and writes its dirty pages."""
+    """Manual failover: seconds in which the principal disconnects its clients and writes its dirty pages."""
     promote_s: float = 0.0
-    """Time from the decision to the new role: page flush, analysis, role change."""
+    """Seconds from the decision to the new role: page flush, analysis, role change."""
     undo_s: float = 0.0
     lost_transactions: int = 0
     lost_kb: float = 0.0
 
     @property
     def cancelled(self) -> bool:
-        """Return whether the failover ended without a new role."""
+        """Return whether the failover ended without a new principal."""
         return bool(self.why)

@@ -33,7 +33,7 @@ class Login(Struct, frozen=True, kw_only=True, gc=False):
 
     name: str
     sid: int
-    """Security identifier. Logins with equal SIDs on two servers match the same database users."""
+    """Security identifier. Logins on two servers with equal SIDs match the same database users."""
     kind: str = "SQL"
     """SQL, WINDOWS or CERTIFICATE."""
     password: str | None = None
@@ -46,7 +46,7 @@ class Login(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class User(Struct, frozen=True, kw_only=True, gc=False):
-    """Database user. Users of master (certificate owners) belong to the server; other users are in the log."""
+    """Database user. Users of master (certificate owners) belong to the server; other users are part of the log."""
 
     name: str
     database: str
@@ -74,7 +74,7 @@ class Job(Struct, frozen=True, kw_only=True, gc=False):
     action: str = ""
     """Task that the simulation runs for this job: "log backup", "monitor", or empty."""
     every_s: float = 0.0
-    """Interval of a "monitor" job; a log backup job uses the interval of the copy."""
+    """Interval of a "monitor" job, in seconds. A log backup job uses the interval of the copy."""
 
 
 class Alert(Struct, frozen=True, kw_only=True, gc=False):
@@ -101,7 +101,7 @@ class Snapshot(Struct, frozen=True, kw_only=True, gc=False):
     family: int = 1
     lineage: tuple[tuple[int, float], ...] = ((0, 0.0),)
     end_of_log_kb: float = 0.0
-    """Family, lineage and position of the source at that time; the snapshot has all commits up to there."""
+    """Position of the source at that time, with its family and lineage. The snapshot has all commits up to there."""
     drive: str = "D"
     files: tuple[tuple[str, str], ...] = ()
     """(logical name, path) of each sparse file."""
@@ -118,38 +118,38 @@ class RestoreHistoryRow(Struct, frozen=True, kw_only=True, gc=False):
     replace: bool = False
     recovery: bool = True
     stop_tick: Tick | None = None
-    """STOPAT."""
+    """Time of STOPAT; None without it."""
 
 
 class Instance(Struct, frozen=True, kw_only=True, gc=False):
-    """Instance of SQL Server on a computer. A DBA calls it a server."""
+    """Instance of SQL Server on a computer. DBAs call it a server."""
 
     name: str
     computer: str
     """Computer of the instance; a default instance has its computer's name."""
     host: int
-    """Dense index of the instance in the flow model."""
+    """Index of the instance in the flow model's arrays."""
     version: int = 2005
     edition: str = "Enterprise"
     drives_apart: tuple[str, ...] = ()
-    """Shared disks on which its SQL Server resource does not depend: files cannot be placed there."""
+    """Shared disks on which its SQL Server resource does not depend. Database files cannot be placed there."""
     clustered: bool = False
-    """True for a failover cluster instance: the cluster starts its service on the node that owns its role."""
+    """True for a failover cluster instance. The cluster starts its service on the node that owns its role."""
     installed: tuple[str, ...] = ()
     """Failover cluster instance: nodes on which Setup installed it."""
     no_tempdb_path: tuple[str, ...] = ()
     """Failover cluster instance: nodes without the folder of tempdb."""
     failure_condition_level: int = 3
     health_check_timeout_ms: int = 60_000
-    """Failover cluster instance: time after which the cluster considers it failed.
+    """Failover cluster instance: time without a response after which the cluster considers it failed.
 
-    Documented defaults [DOC: ALTER SERVER CONFIGURATION].
+    Documented default [DOC: ALTER SERVER CONFIGURATION].
     """
     level: int = 0
     """Failover cluster instance: number of service packs whose upgrade scripts have run in its system databases."""
     service: Service = Service.RUNNING
     hung: bool = False
-    """True while the service runs but answers nothing."""
+    """True while the service runs but does not respond."""
     start_wanted: bool = False
     """True if a start was requested while the service was stopping."""
     started_tick: Tick = 0
@@ -180,7 +180,7 @@ class Instance(Struct, frozen=True, kw_only=True, gc=False):
     """Completed restores of this server, oldest first."""
     agent_running: bool = True
     system_lacks: tuple[str, ...] = ()
-    r"""Permissions that the cluster needs for a group and NT AUTHORITY\SYSTEM lacks."""
+    r"""Permissions that the cluster needs for a group and that NT AUTHORITY\SYSTEM lacks."""
     sessions_stopped: tuple[str, ...] = ()
     """Built-in event sessions that are stopped."""
     sessions_started: tuple[str, ...] = ()
@@ -188,11 +188,11 @@ class Instance(Struct, frozen=True, kw_only=True, gc=False):
     sessions_manual: tuple[str, ...] = ()
     """Event sessions with STARTUP_STATE = OFF: they do not start with the service."""
     installs: int = 0
-    """Number of versions and service packs installed since the start."""
+    """Number of versions and service packs that were installed since the start of the run."""
 
     @property
     def running(self) -> bool:
-        """True if the instance runs; it may still be hung."""
+        """Return whether the instance runs. It may still be hung."""
         return self.service is Service.RUNNING
 
     def find_login(self, name: str) -> Login | None:
@@ -205,7 +205,7 @@ class Instance(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def answering(self) -> bool:
-        """True if a client that reaches the instance gets an answer."""
+        """Return whether a client that reaches the instance gets a response."""
         return self.service is Service.RUNNING and not self.hung
 
 
@@ -237,13 +237,13 @@ class Computer(Struct, frozen=True, kw_only=True, gc=False):
     used_ports: tuple[int, ...] = (1433,)
     """Ports that other programs already use."""
     volumes: tuple[Volume, ...] = ()
-    """Drives with a size limit. C, D and L exist without an entry and have no limit; others must be listed."""
+    """Drives with a size limit. C, D and L exist without an entry and have no limit; other drives need an entry."""
     failed_drives: tuple[str, ...] = ()
     """Letters of failed drives."""
     log_disk_factor: float = 1.0
     data_disk_factor: float = 1.0
     cpu_factor: float = 1.0
-    """Slowdown factors of injected faults; 1 is healthy."""
+    """Slowdown factor of the processors by faults; 1 is healthy."""
 
 
 class Link(Struct, frozen=True, kw_only=True, gc=False):

@@ -1,4 +1,4 @@
-"""Simulated time, and keys of copies."""
+"""Simulated time, names of timers, and keys of copies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TimerName = Literal[
     "setup.removed", "startup.complete", "tsql.continue", "tsql.job_stop", "tsql.kill", "tsql.step",
     "tsql.step_done", "tsql.step_skipped",
 ]  # fmt: skip
-"""Every timer: mypy rejects one that is missing here; the tables of handlers in the packages are keyed by them."""
+"""Names of all timers. mypy rejects a name that is missing here; the packages' tables of handlers use them as keys."""
 
 Handlers = dict[TimerName, Callable[..., None]]
 """Function that each timer calls."""

@@ -1,7 +1,7 @@
-"""The world as plain data: frozen parts in dictionaries, so that fork, hash and compare are cheap.
+"""World as plain data: frozen parts in dictionaries, so that fork, hash and comparison are cheap.
 
-The world contains no rules. A part changes when a new one replaces it (`World.update_copy` and similar); a holder of
-the old part keeps it unchanged.
+The world contains no rules. A part changes when a new one replaces it (`World.update_copy` and similar). Code
+that holds the old part keeps it unchanged.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from engine.model.times import Key, Tick, TimerName, ticks
 # --- cache of `repr()` for immutable parts of a world -----------------------------------------------------
 
 AT_ONCE: Final = 64
-"""Number of texts that are joined at once. All texts of a long run would occupy megabytes permanently. Assumed."""
+"""Number of texts that are joined at a time. Keeping all texts of a long run would occupy megabytes. Assumed."""
 
 
 class ReprCache:
-    """Texts of frozen parts by their position. Worlds may share one; a changed part is formatted again."""
+    """Cache of the texts of frozen parts, by position. Worlds may share one. Only changed parts are formatted again."""
 
     def __init__(self) -> None:
         self._entries: dict[str, dict[object, tuple[object, bytes]]] = {}
 
     def __reduce__(self) -> tuple[type[ReprCache], tuple[()]]:
-        """Pickle an empty cache: a stored world has no caches."""
+        """Pickle an empty cache, because a stored world has no caches."""
         return ReprCache, ()
 
     def items(self, name: str, parts: Mapping[PartKey, object]) -> Iterator[bytes]:
@@ -70,12 +70,14 @@ class ReprCache:
 
 
 class Settings(Struct, frozen=True, kw_only=True, gc=False):
-    """Derived choices where the documents are silent; a scenario may set them."""
+    """Derived choices where the documentation is silent. A scenario may set them."""
 
     auto_failover_after_witness_cut: bool = True
-    """True: fail over if only the link between principal and witness was cut before (facts 4.6)."""
+    """True: an automatic failover is possible even if the link between principal and witness had been cut
+    before (facts 4.6).
+    """
     resume_on_mirror: bool = True
-    """True: either partner accepts SET PARTNER RESUME (the pages disagree)."""
+    """True: either partner accepts SET PARTNER RESUME. The documentation disagrees with itself."""
     witness_off_on_mirror: bool = True
     boot_s: float = 60.0
     restart_service_s: float = 4.0
@@ -100,11 +102,11 @@ class StoredFile(Protocol):
 
     @property
     def size_kb(self) -> float:
-        """Size of the file."""
+        """Return the size of the file."""
 
 
 class FieldUse(Flag):
-    """Purposes for which a part of the world is read as a whole. A new part states its own."""
+    """Purposes for which all entries of a part of the world are read. Each part declares its own."""
 
     NONE = 0
     FORK = auto()
@@ -112,9 +114,9 @@ class FieldUse(Flag):
     HASH = auto()
     """The recorded state hash covers it."""
     HASH_IF_ANY = auto()
-    """The recorded state hash covers it if it is not empty; it is empty in most worlds."""
+    """The recorded state hash covers it only if it is not empty, which is rare."""
     COMPARE = auto()
-    """A statement that leaves it unchanged is a no-op."""
+    """A statement that leaves it unchanged counts as a no-op."""
     DECIDE = auto()
     """The search distinguishes states by it."""
     ASK = auto()
@@ -127,7 +129,7 @@ class FieldUse(Flag):
 
 
 def part(use: FieldUse, make: Callable[[], Any] = dict) -> Any:
-    """Define a part of the world, empty at first."""
+    """Define a part of the world that *make* creates empty."""
     return field(default_factory=make, metadata={"use": use})
 
 
@@ -135,27 +137,29 @@ def part(use: FieldUse, make: Callable[[], Any] = dict) -> Any:
 class World:
     """Complete state that determines the future. Copies of it share their frozen parts."""
 
-    # shared by forks
+    # -- shared by forks
     seed: int
     chance: Chance
     flow: Flow
     settings: Settings = field(default_factory=Settings)
     tick: Tick = 0
     sql_work: int = 0
-    """Total T-SQL work; each tick reduces it by the work that fits (engine/tsql/batches/work.py)."""
+    """Total T-SQL work. The part above the capacity of the elapsed ticks is still waiting
+    (engine/tsql/batches/work.py).
+    """
     counter: int = 0
-    """Source of ids, and of the order of timers in one tick."""
+    """Last number used for an id or for the order of timers within a tick."""
     log_was_full: bool = field(default=False, compare=False)
     windows_held_log: bool = field(default=False, compare=False)
-    """True if a log has been full or held by a window's transaction since the start; not part of the state.
+    """True if a log has been full, or held by a window's transaction, since the start; not part of the state.
 
-    While False, no log needs this check.
+    While it is False, no log needs this check.
     """
     settlings: int = field(default=0, compare=False)
     """Number of changes other than the passage of time; not part of the state."""
     written: ReprCache = field(default_factory=ReprCache, repr=False, compare=False)
-    """Cache of each part's `repr()` from the last hash; forks share it."""
-    # in the order in which the state hash reads them
+    """Cache of the parts' `repr()` from the last hash. Forks share it."""
+    # -- in the order in which the state hash reads them
     computers: dict[str, Computer] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
     instances: dict[str, Instance] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
     links: dict[tuple[str, str], Link] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
@@ -166,7 +170,7 @@ class World:
     contacts: dict[tuple[int, str, str], Contact] = part(
         FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
     )
-    """(group, server, peer) -> the server's knowledge of its connection to the peer; written by `put_contact`."""
+    """(group, server, peer) -> the server's knowledge of its connection to the peer. Only `put_contact` writes it."""
     clients: dict[str, Client] = part(FieldUse.STATE | FieldUse.DECIDE)
     availability: dict[str, Availability] = part(
         FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
@@ -186,20 +190,20 @@ class World:
     commits: dict[tuple[int, int], Commit] = part(FieldUse.STATE | FieldUse.DECIDE)
     """(family, branch of the log) -> latest commit of a T-SQL window in it; the contents of user databases."""
     errorlog: dict[str, tuple[LogLine, ...]] = part(FieldUse.HASH | FieldUse.COMPARE | FieldUse.FORK)
-    """Server -> latest lines of its ERRORLOG, for xp_readerrorlog. Each line is an event as well."""
+    """Server -> latest lines of its ERRORLOG, for xp_readerrorlog. Each line is also an event."""
     sources: dict[int, Key] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK)
     """Source of the flow model -> copy that writes this log."""
     streams: dict[int, Key | None] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK)
     """Stream of the flow model -> copy that receives it; None without a receiver."""
     groups: dict[int, Group] = part(FieldUse.STATE)
-    """Mirroring sessions and availability groups by number; they stay after their end."""
+    """Number -> mirroring session or availability group. Groups stay here after their end."""
     clusters: dict[str, Cluster] = part(FieldUse.STATE | FieldUse.ASK)
     nodes: dict[str, Node] = part(FieldUse.STATE | FieldUse.ASK)
     """Cluster services, by computer."""
     replicas: dict[tuple[str, int], ReplicaState] = part(FieldUse.STATE | FieldUse.ASK)
     """(server, group) -> the server's knowledge of its replica."""
     listeners: dict[str, str | None] = part(FieldUse.STATE | FieldUse.ASK)
-    """Network name of a listener -> server that answers under it; None while it is offline."""
+    """Network name of a listener -> server that responds to it; None while it is offline."""
     records: dict[str, NameRecord] = part(FieldUse.STATE | FieldUse.ASK)
     """Name server records of listeners that have their own addresses."""
     clusterlog: dict[str, tuple[ClusterLine, ...]] = part(FieldUse.STATE)
@@ -211,7 +215,7 @@ class World:
     )
     """Results of external programs that the scenario evaluates, by the name in their logins."""
     evicted: dict[str, ClusterConfig] = part(FieldUse.HASH_IF_ANY | FieldUse.BLOCKS | FieldUse.FORK)
-    """Last cluster database of each evicted computer, from which its instances know their groups."""
+    """Evicted computer -> its last cluster database, from which its instances know their groups."""
     exits: dict[str, UngracefulExits] = part(FieldUse.HASH_IF_ANY | FieldUse.BLOCKS | FieldUse.FORK)
     """Ungraceful exits of nodes, by computer."""
     contact_keys: dict[int, tuple[tuple[int, str, str], ...]] = part(FieldUse.BLOCKS | FieldUse.FORK)
@@ -224,14 +228,14 @@ class World:
     dirty: set[int] = part(FieldUse.FORK, set)
     """Sources whose setup, or whose streams' setup, may have changed since the last step of the flow model."""
     changed: set[str] = part(FieldUse.FORK, set)
-    """Databases that changed since the last propagation."""
+    """Databases that have changed since the last propagation of changes."""
     outbox: list[Event] = part(FieldUse.NONE, list)
     """Events that no observer has received yet; not part of the state."""
 
     # --- change -----------------------------------------------------------------------------------------
 
     def next_id(self) -> int:
-        """Return a new number, which no other object of the world has."""
+        """Return a number that no other object of the world has."""
         self.counter += 1
         return self.counter
 
@@ -244,7 +248,7 @@ class World:
         self.call_at(self.tick + ticks(seconds), handler, *args)
 
     def cancel_calls(self, handler: TimerName, *first: object) -> None:
-        """Cancel all calls of *handler* whose arguments begin with *first*."""
+        """Cancel all calls of *handler* whose first arguments are *first*."""
         self.timers = [each for each in self.timers if (each[2], each[3][: len(first)]) != (handler, first)]
         heapq.heapify(self.timers)
 
@@ -312,7 +316,7 @@ class World:
             self.touch_log(copy)
 
     def all_dirty(self) -> None:
-        """Note a possible change to the circumstances of every log."""
+        """Note that the setup of every log may have changed."""
         self.dirty.update(self.sources)
         self.changed.update(self.availability)
 
@@ -326,7 +330,7 @@ class World:
         """Append an event at the current tick."""
         self.outbox.append(Event(self.tick, data, text, server, database))
 
-    # --- look -------------------------------------------------------------------------------------------
+    # --- queries ----------------------------------------------------------------------------------------
 
     @property
     def t_s(self) -> float:

@@ -1,4 +1,4 @@
-"""Assessment in plain sentences: the safety level that a link allows, the reason, and the cost of a failure."""
+"""Assessment in sentences: the safety level that a link allows, the reason, and the cost of a failure."""
 
 from __future__ import annotations
 
@@ -471,7 +471,7 @@ def _describe_volume(assessment: Assessment) -> Iterator[PlanFinding]:
 
 
 def format_figure(value: float, digits: int = 3, unit: str = "") -> LocalizableMessage:
-    """Format about *digits* significant digits without exponent: 0.0123, 1.23, 123, 1,234."""
+    """Format *value* with about *digits* significant digits and without an exponent: 0.0123, 1.23, 123, 1,234."""
     if not math.isfinite(value):
         return say("unlimited {unit}", unit=unit) if unit else say("unlimited")
     if value == 0.0:
@@ -482,7 +482,7 @@ def format_figure(value: float, digits: int = 3, unit: str = "") -> LocalizableM
 
 
 def format_size(kb: float) -> LocalizableMessage:
-    """Format KB, MB or GB of 1,024 each."""
+    """Format a size of *kb* in KB, MB or GB, of 1,024 each."""
     for unit in ("KB", "MB"):
         if abs(kb) < 999.5:
             return format_figure(kb, unit=unit)
@@ -491,7 +491,7 @@ def format_size(kb: float) -> LocalizableMessage:
 
 
 def format_duration(seconds: float) -> LocalizableMessage:
-    """Format 12 ms, 3.4 s, 5 min, 2.1 h or 3.2 days."""
+    """Format a duration: 12 ms, 3.4 s, 5 min, 2.1 h or 3.2 days."""
     if not math.isfinite(seconds):
         return say("forever")
     if seconds < 0.9995:

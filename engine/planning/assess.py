@@ -19,10 +19,10 @@ from engine.planning.steady import SteadyState, steady
 from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, find_last_acceptable
 
 BINDS_FROM: Final = 0.02
-"""Minimum gain, as a share, by doubling a resource that counts as limiting. Assumed."""
+"""Minimum gain from doubling a resource, as a share, at which the resource counts as limiting. Assumed."""
 
 FAILOVERS: Final = 40
-"""Number of simulated failovers, spread over the minute between checkpoints."""
+"""Number of simulated failovers. They are spread over the minute between two checkpoints."""
 
 KB_PER_GB: Final = 1024.0 * 1024.0
 
@@ -44,7 +44,7 @@ class Goals:
     """Goals that the plan must meet. None: no such limit."""
 
     rpo_kb: float | None = None  # committed log that may be lost
-    rpo_s: float | None = None  # the same as a time
+    rpo_s: float | None = None  # the same goal, as a time
     response_limit_s: float | None = None
     throughput_loss_max: float = 0.05  # share of the throughput without mirroring; assumed
     suspended_s: float = 600.0  # duration of a suspended session for the computed backlog; assumed
@@ -67,7 +67,7 @@ class Backlog:
 
     kb: float
     send_s: float  # inf: never, because the workload writes faster than the session sends
-    redo_s: float  # from the same start
+    redo_s: float  # from the same start as send_s
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,10 @@ class FailoverEstimate:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limit of each safety level when one figure of the link gets worse. None: the level fails at any value."""
+    """Limit of each safety level when one figure of the link gets worse.
+
+    None: the level misses the goals at any value.
+    """
 
     full_rtt_ms: float | None
     full_mbps: float | None
@@ -141,7 +144,7 @@ class Assessment:
 
 
 def build_full_check(goals: Goals, unmirrored: SteadyState) -> Callable[[SteadyState], bool]:
-    """Build a predicate for whether FULL meets the goals, compared with the figures without mirroring."""
+    """Build a predicate: whether the figures in FULL meet the goals, compared with those without mirroring."""
     least = unmirrored.transactions_per_s * (1.0 - goals.throughput_loss_max)
     longest = goals.response_limit_s
 
@@ -152,7 +155,7 @@ def build_full_check(goals: Goals, unmirrored: SteadyState) -> Callable[[SteadyS
 
 
 def off_keeps_up(figures: SteadyState) -> bool:
-    """Return whether log is sent as fast as it is written, which is the only limit in OFF."""
+    """Return whether log is sent as fast as it is written, the only condition that OFF must meet."""
     return figures.send_queue_growth_kb_per_s <= 0.0
 
 
@@ -182,11 +185,11 @@ def _compute_duration(amount: float, rate: float) -> float:
     return amount / rate if rate > 0.0 else float("inf")
 
 
-# --- what binds ---------------------------------------------------------------------------------------------
+# --- limiting resource --------------------------------------------------------------------------------------
 
 
 def _twice(setup: Pair) -> dict[PlanResource, Pair]:
-    """Return the same pair with twice as much of one resource."""
+    """Return the pair of *setup* once per resource, each time with twice as much of that resource."""
     site, stream = setup.source.site, setup.stream
     better = {
         PlanResource.LOG_DISK: setup.changed(site=replace(site, log_write_ms=site.log_write_ms / 2.0)),
@@ -208,7 +211,7 @@ def _binding(plan: MirroringPlan) -> Bottleneck:
     setup = pair_of(plan)
     other = _twice(setup)
     now, *then = steady((setup, *other.values()))
-    grows = plan.safety is SafetyMode.OFF and not off_keeps_up(now)  # only sending matters then
+    grows = plan.safety is SafetyMode.OFF and not off_keeps_up(now)  # then only the send rate matters
     column = "sent_kb_per_s" if grows else "transactions_per_s"
     base = getattr(now, column)
     gains = {
@@ -221,7 +224,7 @@ def _binding(plan: MirroringPlan) -> Bottleneck:
     )
 
 
-# --- where it gives way -------------------------------------------------------------------------------------
+# --- limits of each safety level ----------------------------------------------------------------------------
 
 
 def _limits(plan: MirroringPlan, goals: Goals, unmirrored: SteadyState) -> Limits:
@@ -240,7 +243,7 @@ def _limits(plan: MirroringPlan, goals: Goals, unmirrored: SteadyState) -> Limit
 
 
 def _backlog(plan: MirroringPlan, unmirrored: SteadyState, suspended_s: float) -> Backlog:
-    """Return the backlog; clients do not wait for a mirror that is catching up, at any safety level."""
+    """Return the backlog of a suspended session. Clients do not wait for a mirror that catches up, at any level."""
     kb = unmirrored.log_kb_per_s * suspended_s
     setups = (pair_of(plan, SafetyMode.OFF),)
     sending, redoing = steady(setups, "send")[0], steady(setups, "redo")[0]
@@ -253,7 +256,7 @@ CAUSES: Final = {
     SafetyMode.FULL: (Cause.POWER_OFF, Cause.TIMEOUT, Cause.MANUAL),
     SafetyMode.OFF: (Cause.FORCED,),
 }
-"""Failovers that a safety level allows, with a witness where it is useful. Documented [WP table 4]."""
+"""Failovers that each safety level allows, with a witness where one is useful. Documented [WP table 4]."""
 
 
 def _failovers(plan: MirroringPlan) -> tuple[FailoverEstimate, ...]:

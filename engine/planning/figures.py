@@ -53,7 +53,7 @@ Values = tuple[float, ...]
 
 @dataclass(frozen=True)
 class FigureLine:
-    """Curve, or single *points*; *measured* marks values of a paper."""
+    """Curve, or single *points*. *measured* is True for values of a paper."""
 
     name: str
     x: Values
@@ -66,7 +66,7 @@ class FigureLine:
 
 @dataclass(frozen=True)
 class FigurePanel:
-    """Lines on one scale."""
+    """Lines that share one scale."""
 
     title: str
     unit: str
@@ -76,7 +76,7 @@ class FigurePanel:
 
 @dataclass(frozen=True)
 class Figure:
-    """One or more panels over the same axis."""
+    """One or more panels over the same horizontal axis."""
 
     title: str
     source: str
@@ -141,7 +141,7 @@ def _build_line(name: str, sweep_result: Sweep, column: str) -> FigureLine:
 
 
 def _draw_queue(number: str, plan: MirroringPlan) -> Figure:
-    """Draw the send queue over time, beginning synchronized."""
+    """Draw the send queue over time, from a synchronized start."""
     flow = Flow.empty()
     add_pair(flow, pair_of(plan))
     warm_start(flow, 0)
@@ -153,7 +153,7 @@ def _draw_queue(number: str, plan: MirroringPlan) -> Figure:
 
 
 def _over_time(samples: Samples, counter: str) -> tuple[Values, Values]:
-    """Return minutes since the first tick, and the counter."""
+    """Return the minutes since the first tick and the values of *counter*."""
     values = samples.column(0, counter)
     return tuple((samples.ticks / TICKS_PER_S / 60.0).tolist()), tuple(values.tolist())
 
@@ -196,7 +196,7 @@ def _run_operation(
 
 
 def _run_until_crossing(flow: Flow, samples: Samples | None = None) -> float:
-    """Return the seconds until the armed crossing."""
+    """Run until the requested crossing and return the seconds."""
     ticks, sources, streams = run(flow, round(MOST_S * TICKS_PER_S), samples)
     assert sources or streams, f"the crossing did not come about within {MOST_S:g} s"
     return ticks / TICKS_PER_S
@@ -368,12 +368,12 @@ STATEMENTS: Final = tuple(
         row.values() for row in read_table("engine.planning", "statements.tsv")
     )
 )
-"""Statements from [WP], network configuration; larger values were not measured."""
+"""Statements from [WP] about the network configuration. The paper measured no values beyond these."""
 
 
 @dataclass(frozen=True)
 class MeasuredPoint:
-    """Measurement on the papers' local network, through which a curve should pass."""
+    """Measurement on the papers' local network. The curve should pass through it."""
 
     source: str
     workload: str

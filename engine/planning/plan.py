@@ -16,11 +16,11 @@ NETWORKS: Final = (("LAN", 0.0, 2.0), ("MAN", 2.0, 20.0), ("WAN", 20.0, 200.0))
 """Kinds of network and their usual range of round trips in ms. Documented [WP table 7]."""
 
 ENDLESS_KB: Final = 1e15
-"""Size of a log volume that never fills; the planner derives the time until a volume is full from rates."""
+"""Size of a log volume that never fills. The planner computes the time until a volume is full from rates."""
 
 
 class MirroringPlan(Struct, frozen=True):
-    """Plan of one mirrored database. Each figure can be changed."""
+    """Plan of one mirrored database. Users can change every figure."""
 
     workload: Workload = WORKLOAD1
     site: Site = NEC
@@ -29,7 +29,7 @@ class MirroringPlan(Struct, frozen=True):
     rtt_ms: float = 0.2
     bandwidth_mbps: float = 1000.0
     loss: float = 0.0  # share of packets
-    compression_ratio: float = 1.0  # wire bytes per log byte; 1 = none. From version 2008 on
+    compression_ratio: float = 1.0  # wire bytes per log byte; 1: no compression. From version 2008 on
     version: int = 2005
     encryption: bool = True
     log_volume_gb: float = 40.0  # space for the principal's log
@@ -40,12 +40,12 @@ class MirroringPlan(Struct, frozen=True):
 
 
 def network_of(rtt_ms: float) -> str:
-    """Return LAN, MAN or WAN: the kind of network that usually has this round trip [WP table 7]."""
+    """Return the kind of network that usually has this round trip, LAN, MAN or WAN [WP table 7]."""
     return next((name for name, _, longest in NETWORKS if rtt_ms < longest), NETWORKS[-1][0])
 
 
 def pair_of(plan: MirroringPlan, safety: SafetyMode | None = None) -> Pair:
-    """Return the plan as a synchronized pair of servers, optionally at another safety level."""
+    """Return the plan as a synchronized pair of servers, at *safety* or else at the plan's own safety level."""
     return pair(
         plan.site,
         plan.workload,
@@ -65,7 +65,7 @@ def pair_of(plan: MirroringPlan, safety: SafetyMode | None = None) -> Pair:
 # --- workload from the few figures that a DBA can read in System Monitor ----------------------------------
 
 CPU_MS: Final = WORKLOAD1.cpu_ms
-"""Core time of a transaction. Assumed: that of Workload1."""
+"""Processor time of a transaction on one core. Assumed: that of Workload1."""
 
 TOUCHES_PER_KB: Final = WORKLOAD1.page_touches / WORKLOAD1.log_kb_per_transaction
 """Pages changed per KB of log, which determine the redo rate of a mirror. Assumed: that of Workload1, small rows."""
@@ -84,8 +84,8 @@ def build_custom_workload(
 ) -> Workload:
     """Build a workload of *transactions_per_s* on *site* without mirroring.
 
-    Little's law gives the time inside a transaction. The part that CPU and log disk do not explain is taken as
-    reads, locks and network of the clients. ValueError: a figure is not above zero, or the connections cannot
+    Little's law gives the time inside a transaction. The part that CPU and log disk do not explain counts as
+    reads, locks and the clients' network. ValueError: a figure is not above zero, or the connections cannot
     reach the rate.
     """
     if min(connections, log_kb_per_transaction, transactions_per_s) <= 0.0 or think_s < 0.0:

@@ -1,4 +1,4 @@
-"""Steady state of the flow model: figures of a plan when nothing changes any more."""
+"""Steady state of the flow model: figures of a plan after all rates have become constant."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from engine.flow.derive import handling_ms, link_kb_per_s, stream_kb_per_s
 from engine.flow.setup import wire_ratio
 
 PAIRS_AT_ONCE: Final = 25
-"""Number of pairs per flow. They share nothing; more of them would only slow down their creation."""
+"""Number of pairs per flow. Pairs share nothing; a larger flow would only take longer to create."""
 
 LOOK_S: Final = 10.0
-"""Minimum time over which rates are compared."""
+"""Minimum time over which two rates are compared."""
 
 LOSSY_LOOK_S: Final = 80.0
-"""Measuring time of LOOK_S on a link that loses packets.
+"""The same time on a link that loses packets.
 
 Such a pair never becomes steady, so one comparison must suffice.
 """
 
 SAME: Final = 1e-4
-"""Change of throughput and sending, as a share, below which a pair counts as steady."""
+"""Maximum change of throughput and send rate, as a share, of a pair that counts as steady."""
 
 LOOKS_MAX: Final = 12
-"""Maximum number of comparisons, so that no plan can block a window."""
+"""Maximum number of comparisons. It keeps a plan from blocking a window."""
 
 BACKLOG_KB: Final = 1e9
 """Size of a queue that never empties during the measurement."""
@@ -63,15 +63,15 @@ class SteadyState:
 
 
 COLUMNS: Final = tuple(field.name for field in fields(SteadyState))
-"""Columns that a sweep can compute."""
+"""Figures that a sweep can compute: the field names of SteadyState."""
 
 
 @lru_cache(maxsize=64)
 def steady(setups: tuple[Pair, ...], endless_queue: str = "") -> tuple[SteadyState, ...]:
-    """Run each setup alone until it is at rest; results are cached.
+    """Run each setup alone until it is steady. Results are cached.
 
-    *endless_queue* "send" first gives every mirror an endless send queue, "redo" an endless redo queue, to
-    measure the rate of catching up.
+    *endless_queue* measures the rate of catching up: "send" gives every mirror an endless send queue at the
+    start, "redo" an endless redo queue.
     """
     found: list[SteadyState] = []
     for first in range(0, len(setups), PAIRS_AT_ONCE):
@@ -80,7 +80,7 @@ def steady(setups: tuple[Pair, ...], endless_queue: str = "") -> tuple[SteadySta
 
 
 def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[SteadyState]:
-    """Run all *setups* in one flow, each on its own servers, and read them when the last is at rest."""
+    """Run all *setups* in one flow, each on its own servers, and read them when the last one is steady."""
     flow = Flow.empty()
     for number, setup in enumerate(setups):
         add_pair(flow, setup.changed(host=2 * number, target_host=2 * number + 1))
@@ -100,7 +100,10 @@ def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[SteadyState
 
 
 def _measurement_s(setup: Pair) -> float:
-    """Return several times the longest delay of the pair: think time, and a window in transit."""
+    """Return the length of one measurement in seconds.
+
+    It is several times the longest delay of the pair: think time, or a window in transit.
+    """
     source, stream = setup.source, setup.stream
     if stream is None:
         return max(LOOK_S, source.workload.think_s)
@@ -111,7 +114,7 @@ def _measurement_s(setup: Pair) -> float:
 
 
 def _fill_queues(flow: Flow, endless_queue: str) -> None:
-    """Move the log of every source ahead of its streams, or of the redone position of their targets."""
+    """Give every mirror an endless send queue ("send") or redo queue ("redo") by moving log positions."""
     for source in range(len(flow.source_setups)):
         _move(
             flow.set_positions, source, flow.positions(source), ("generated_kb", "flushed_kb", "committed_kb")
@@ -147,7 +150,7 @@ def _take_sample(flow: Flow, source: int) -> _PairSample:
 
 
 def _measure(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[SteadyState]:
-    """Measure exact means of every pair over the next *seconds*."""
+    """Measure the exact mean figures of every pair over the next *seconds*."""
     before = [_take_sample(flow, source) for source in range(len(setups))]
     run(flow, round(seconds * TICKS_PER_S))
     for source, was in enumerate(before):
@@ -184,7 +187,7 @@ def _compute_ratio(total: float, count: float) -> float:
 
 
 def _round_growth(growth: float, flow: float) -> float:
-    """Round the growth of a queue to 0 below a thousandth of its throughput."""
+    """Return the growth of a queue, or 0 if it is below a thousandth of *flow*, its throughput."""
     return growth if abs(growth) > 1e-3 * flow else 0.0
 
 

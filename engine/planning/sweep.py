@@ -24,7 +24,7 @@ BANDWIDTH_MBPS: Final = arithmetic.spaced(0.056, 10_000.0, 41)
 """Bandwidths from 56 kbps, the slowest in [WP figure 14], to ten times the fastest."""
 
 REFINEMENT: Final = 9
-"""Number of points between two of a sweep, for the search of a limit."""
+"""Number of points that the search for a limit adds between two points of a sweep."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def sweep(plan: MirroringPlan, axis: str, values: Sequence[float], safety: Safet
 
 
 def sweep_rtt(plan: MirroringPlan, rtts: Sequence[float] = RTT_MS, safety: SafetyMode | None = None) -> Sweep:
-    """Round trips *rtts* in ms."""
+    """Compute the sweep over the round trips *rtts* in ms."""
     return sweep(plan, "rtt_ms", rtts, safety)
 
 
@@ -69,9 +69,9 @@ def find_last_acceptable(
     safety: SafetyMode,
     is_acceptable: Callable[[SteadyState], bool],
 ) -> float | None:
-    """Find the last of *values* before *is_acceptable* first fails, then refine it.
+    """Find the last of *values* before *is_acceptable* first fails, and refine it.
 
-    Return None if the first one fails, and the very last value if none fails.
+    Return None if the first value fails, and the last value if none fails.
     """
     last_value: float | None = None
     bracket: tuple[float, float] | None = None

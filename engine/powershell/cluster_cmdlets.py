@@ -1,4 +1,4 @@
-"""Cmdlets of the module FailoverClusters: what there is in a cluster, and acts on it."""
+"""Cmdlets of the module FailoverClusters, which show and change a cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, Pip
 from engine.protocol import clock, network
 
 THRESHOLDS: Final = {"SameSubnetThreshold": False, "CrossSubnetThreshold": True}
-"""Properties of a cluster that can be set, and whether they count across subnets."""
+"""Cluster properties that can be set, and whether they apply across subnets."""
 
 
 def cluster_row(world: World, node: str) -> Row:
@@ -98,7 +98,7 @@ def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 
 
 def _owners(piped: PipelineTable | None) -> set[str] | None:
-    """Return the nodes from the pipeline, whose groups or resources are wanted."""
+    """Return the nodes from the pipeline, to which the groups or resources are limited; None without such nodes."""
     return {row["Name"] for row in piped.rows} if piped is not None and piped.kind == "node" else None
 
 
@@ -204,7 +204,7 @@ def get_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTab
 
 
 def get_log(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Return the lines of the log file that the real cmdlet writes. Times are UTC."""
+    """Execute Get-ClusterLog: return the lines of the log file that the real cmdlet writes. Times are UTC."""
     name = call.value("node", 0) or node
     member = lookup.member(world, node, name, call)
     minutes = call.value("timespan")
@@ -237,7 +237,7 @@ def move_group(world: World, node: str, call: CmdletCall, piped: PipelineTable |
 
 
 STARTED: Final = (ResourceState.ONLINE, ResourceState.ONLINE_PENDING)
-"""States in which Start-ClusterGroup only returns the group."""
+"""States in which Start-ClusterGroup changes nothing and only returns the group."""
 
 
 def set_group(act: Callable[[World, str], None]) -> Cmdlet:
@@ -312,7 +312,7 @@ def start_node(world: World, node: str, call: CmdletCall, piped: PipelineTable |
 
 
 def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Stop-ClusterNode, which refuses to end the quorum. [DOC: Stop-ClusterNode]."""
+    """Execute Stop-ClusterNode. It refuses to stop a node if the cluster would lose quorum. [DOC: Stop-ClusterNode]."""
     name = lookup.member(world, node, lookup.name(call, piped, "node", node), call).name
     lookup.needs_computer(world, node, name, call)
     if not commands.keeps_quorum(world, name):
@@ -323,7 +323,7 @@ def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 
 
 def remove_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Evict a node without a question, as with -Force."""
+    """Execute Remove-ClusterNode: evict a node without asking, as with -Force."""
     commands.evict(world, lookup.member(world, node, lookup.name(call, piped, "node"), call).name)
     return NOTHING
 
@@ -342,7 +342,7 @@ def pause(paused: bool) -> Cmdlet:
 
 
 def set_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Set the possible owners of a resource, or the preferred owners of a group."""
+    """Execute Set-ClusterOwnerNode: set the possible owners of a resource or the preferred owners of a group."""
     groups = call.values("group")
     if piped is not None and piped.kind == "group":
         groups = tuple(row["Name"] for row in piped.rows)
@@ -360,7 +360,7 @@ def set_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTab
 
 
 def get_network(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Return a network for each subnet of the cluster."""
+    """Execute Get-ClusterNetwork: return a network for each subnet of the cluster."""
     subnets = _subnets(world, node)
     rows = tuple(
         {
@@ -405,23 +405,25 @@ PARAMETERS: Final = {
     "FailureConditionLevel": "failure_condition_level",
     "HealthCheckTimeout": "health_check_timeout_ms",
 }
-"""Private properties of the resource of an availability group, as the group has them."""
+"""Private properties of an availability group's resource -> field of the group."""
 
 INSTANCE_PARAMETERS: Final = {
     "FailureConditionLevel": "failure_condition_level",
     "HealthCheckTimeout": "health_check_timeout_ms",
 }
-"""Private properties of the SQL Server resource of a failover cluster instance. [DOC: failover policy of instances]"""
+"""Private properties of the SQL Server resource of a failover cluster instance -> field. [DOC: failover
+policy of instances]
+"""
 
 NAME_PARAMETERS: Final = {"RegisterAllProvidersIP": "register_all", "HostRecordTTL": "record_ttl_s"}
-"""Private properties of the network name of a listener. [DOC: availability group listeners]"""
+"""Private properties of a listener's network name -> field. [DOC: availability group listeners]"""
 
 LIMITS: Final = {
     "failure_condition_level": (1, 5),
     "health_check_timeout_ms": (15_000, 2**32 - 1),
     "lease_timeout_ms": (1, 2**32 - 1),
 }
-"""Least and greatest values. Level 0 of an instance is below them.
+"""Minimum and maximum value by field. Level 0, which an instance accepts too, is below the minimum.
 
 Documented [DOC: flexible failover policy; failover policy of instances].
 """
@@ -432,7 +434,7 @@ publishptrrecords remappipenames resourcedata statusnetbios statusdns statuskerb
 lastdnsupdatetime dnssuffix probeport probefailurethreshold overrideaddressmatch enablenetbios dhcpaddress dhcpserver
 dhcpsubnetmask leaseexpirestime leaseobtainedtime
 """
-"""Private properties that the resources of the product have in addition."""
+"""Private properties that only the real resources have."""
 
 
 def _missing_parameter(call: CmdletCall, key: str, name: str) -> Exception:
@@ -450,7 +452,7 @@ NOT_YET: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ResourceParameter:
-    """A private property of a resource."""
+    """Private property of a resource."""
 
     name: str
     value: str

@@ -16,7 +16,7 @@ from engine.protocol.startup import SQL_PORT
 
 
 def _server(world: World, node: str, call: CmdletCall) -> str:
-    """Return the instance of a service: MSSQLSERVER is the one on this node, MSSQL$NAME the named one.
+    """Return the instance of a service: MSSQLSERVER is the default instance on this node, MSSQL$NAME a named one.
 
     A failover cluster instance has its service on each node on which it is installed.
     """
@@ -38,7 +38,7 @@ AGENT: Final = "SQLSERVERAGENT"
 
 
 def get_service(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Return the cluster service, SQL Server and its Agent on the node, all or by name."""
+    """Execute Get-Service: return the cluster service, SQL Server and its Agent on the node, all or by name."""
     names = call.values("name", 0) or (
         "ClusSvc",
         *(("MSSQLSERVER", AGENT) if world.instances_on(node) else ()),
@@ -74,7 +74,7 @@ def restart_service(world: World, node: str, call: CmdletCall, piped: PipelineTa
 
 
 def _target(world: World, name: str) -> str | None:
-    """Return the computer behind a name: of a computer, an instance or an online listener."""
+    """Return the computer that a name of a computer, an instance or an online listener leads to."""
     listeners = {key.lower(): server for key, server in world.listeners.items()}
     spelled = {key.lower(): key for key in (*world.computers, *world.instances)}
     found = listeners.get(name.lower()) or spelled.get(name.lower())
@@ -134,7 +134,7 @@ def _groups(world: World) -> list[AvailabilityGroup]:
 
 
 def _names(world: World) -> set[str]:
-    """Return the names that the name server has, in lowercase."""
+    """Return the names that the name server knows, in lowercase."""
     return {key.lower() for key in (*world.listeners, *world.computers, *world.instances)}
 
 
@@ -250,7 +250,7 @@ def switch_service(start: bool) -> Cmdlet:
 
 
 def _reaches(world: World, node: str, name: str) -> str | None:
-    """Return the address that answers to the name from *node*, if one does."""
+    """Return the address that a ping of *name* from *node* reaches; None if there is no response."""
     target = _target(world, name)
     there = target is not None and world.computers[target].powered and network.is_passing(world, node, target)
     if not there:
@@ -281,7 +281,7 @@ def test_ping(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 
 
 def import_module(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Accept Import-Module of modules that are always loaded here."""
+    """Execute Import-Module. It accepts modules that are always loaded here."""
     name = call.value("name", 0)
     if name.lower() in ("failoverclusters", "nettcpip", "dnsclient"):
         return NOTHING

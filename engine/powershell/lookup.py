@@ -1,4 +1,4 @@
-"""Nodes, groups and resources of a cluster by the names that a cmdlet is given."""
+"""Look-up of nodes, groups and resources of a cluster by the names in a cmdlet's arguments."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def check_cluster(world: World, node: str, call: CmdletCall, values: tuple[str, 
 
 
 def needs_computer(world: World, node: str, name: str, call: CmdletCall) -> None:
-    """Raise the error of a cmdlet about a node whose computer does not answer."""
+    """Raise the error of a cmdlet about a node whose computer does not respond."""
     there = world.computers[name]
     answers = there.powered and world.nodes[name].service not in ("off", "starting")
     if not answers or (name != node and not network.is_passing(world, node, name)):
@@ -54,7 +54,7 @@ def needs_computer(world: World, node: str, name: str, call: CmdletCall) -> None
 
 
 def find_node(world: World, node: str) -> Node:
-    """Return the node in the cluster as the node of the prompt knows it."""
+    """Return the cluster's entry for the prompt's node, as that node knows it."""
     return world.nodes[node]
 
 
@@ -68,12 +68,12 @@ def member(world: World, node: str, name: str, call: CmdletCall) -> Node:
 
 
 def roles(world: World, node: str) -> list[ClusterRole]:
-    """Return the roles of the cluster, and the two groups that each cluster has."""
+    """Return the roles of the cluster and the two groups that every cluster has."""
     return [*find_node(world, node).config.roles, _storage(world, node), core(world, node)]
 
 
 def core(world: World, node: str) -> ClusterRole:
-    """Return the cluster's own name, address and witness: shown, but not simulated as a role."""
+    """Return the core cluster group (name, address, witness). It is shown but not simulated as a role."""
     witness = find_node(world, node).config.witness
     nodes = world.clusters[find_node(world, node).cluster].nodes
     rows = [
@@ -106,7 +106,7 @@ def role(world: World, node: str, name: str, call: CmdletCall) -> ClusterRole:
 
 CORE: Final = "Cluster Group"
 STORAGE: Final = ClusterRole(name="Available Storage", kind="storage", owner="")
-"""Group of the disks that no role has."""
+"""Group of the disks that belong to no role."""
 
 
 def resources(world: World, node: str) -> list[tuple[ClusterRole, Resource]]:
@@ -127,14 +127,14 @@ def resource(world: World, node: str, name: str, call: CmdletCall) -> tuple[Clus
 
 
 def names(call: CmdletCall, piped: PipelineTable | None, kind: str) -> tuple[str, ...]:
-    """Return the names for a cmdlet: from the pipeline, -Name, or the first position."""
+    """Return the names in a cmdlet's arguments: from the pipeline, -Name, or the first position."""
     if piped is not None and piped.kind == kind:
         return tuple(row["Name"] for row in piped.rows)
     return call.values("name", 0)
 
 
 def matching(known: Collection[str], wanted: Collection[str]) -> list[str]:
-    """Return each wanted name; for one with * or ? the known names that match it, regardless of case."""
+    """Return the wanted names; replace one with * or ? by the known names that match it, regardless of case."""
     return [
         name
         for pattern in wanted

@@ -1,4 +1,4 @@
-"""Parameters of each cmdlet: which exist, which are simulated, and their full names.
+"""Parameters of each cmdlet: the existing ones, the simulated ones, and their full names.
 
 [DOC: about parameters]
 """
@@ -55,16 +55,17 @@ PARAMETERS: Final[dict[str, str]] = {
     "test-connection": "ComputerName Quiet | Count Delay Source BufferSize TimeToLive AsJob Credential ThrottleLimit",
     "import-module": "Name Force | Global Prefix PassThru DisableNameChecking Scope RequiredVersion Assembly",
 }
-"""Simulated parameters and, after |, those that only the product has; an alias follows its name.
+"""Parameters by cmdlet: simulated ones first, then after | those that only the product has. An alias follows
+its name.
 
-Documented; each cluster cmdlet has -Cluster as well.
+Documented; each cluster cmdlet also has -Cluster.
 """
 
 COMMON: Final = (
     "Verbose/vb Debug/db ErrorVariable/ev WarningAction/wa WarningVariable/wv InformationAction/infa "
     "InformationVariable/iv OutVariable/ov OutBuffer/ob PipelineVariable/pv"
 )
-"""Parameters of every cmdlet. -ErrorAction is accepted beside them: the prompt shows every error."""
+"""Parameters of every cmdlet. -ErrorAction is accepted as well and has no effect: the prompt shows every error."""
 
 _SINCE_2016: Final = ("cloudwitness", "clearquarantine")
 """Parameters since Windows Server 2016."""
@@ -93,7 +94,9 @@ def resolve(call: CmdletCall, old: bool) -> CmdletCall:
             text = f"A parameter cannot be found that matches parameter name '{given}'."
             raise ShellError(call.name, text, "InvalidArgument", "NamedParameterNotFound")
         name, simulated = found
-        if not simulated or (name == "wait" and values != ("0",)):  # here each cmdlet returns at once
+        if not simulated or (
+            name == "wait" and values != ("0",)
+        ):  # every cmdlet returns at once in this simulation
             raise CommandNotSimulatedError(f"-{given} of {call.name}")
         if name == "confirm" and values != ("$false",):
             raise CommandNotSimulatedError(f"-{given} of {call.name}")

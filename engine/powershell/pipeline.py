@@ -1,4 +1,4 @@
-"""One pipeline of commands, read; and what passes along it, written as PowerShell writes tables and errors."""
+"""Pipeline of commands: parser, objects that pass along it, and the layout of PowerShell's tables and errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 TOKEN: Final = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|(\||,)|(\{[^{}]*\}|[^\s|,'"]+))""")
-"""Token: a quoted text, a sign, a script block or a word."""
+"""Token: a quoted text, a punctuation mark, a script block or a word."""
 
 SWITCHES: Final = """
 fixquorum forcequorum fq preventquorum pq drain force ignoreoffline uselocaltime clearquarantine cq nowitness
@@ -20,7 +20,7 @@ choosebestnode forcedrain cleanupdisks passthru nowait verbose vb debug db
 
 
 class ShellError(Exception):
-    """Error that PowerShell shows in red: cmdlet, text, category, id."""
+    """Error that PowerShell shows in red. Arguments: cmdlet, text, category, id."""
 
     def __init__(self, cmdlet: str, text: str, category: str = "NotSpecified", id: str = "") -> None:
         super().__init__(
@@ -31,7 +31,7 @@ class ShellError(Exception):
 
 
 class CommandNotSimulatedError(Exception):
-    """Command, or command with certain arguments, that the real PowerShell runs and this one does not simulate."""
+    """Command or argument that the real PowerShell supports and this prompt does not simulate."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} is not simulated.")
@@ -39,18 +39,18 @@ class CommandNotSimulatedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CmdletCall:
-    """A command with its arguments: those with a name, in lower letters, and those by position."""
+    """Command with its arguments: named ones, with lowercase names, and positional ones."""
 
     name: str
     named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     plain: tuple[tuple[str, ...], ...] = ()
 
     def value(self, name: str, position: int | None = None) -> str:
-        """Return the value of a parameter, by its name or position; "" if it is left out."""
+        """Return the value of a parameter, by its name or position; "" if it is omitted."""
         return next(iter(self.values(name, position)), "")
 
     def values(self, name: str, position: int | None = None) -> tuple[str, ...]:
-        """Return the values of a parameter, by its name or by its position; none if it is left out."""
+        """Return the values of a parameter, by its name or its position; none if it is omitted."""
         found = self.named.get(name.lower())
         if found is None and position is not None and position < len(self.plain):
             return self.plain[position]
@@ -113,7 +113,7 @@ Row = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class PipelineTable:
-    """Objects on their way along a pipeline: each with all its properties, and the columns that are shown."""
+    """Objects that pass along a pipeline: each with all its properties, and the columns that are shown."""
 
     kind: str
     """Kind of objects: node, group, resource, or one that no other cmdlet accepts."""
@@ -143,7 +143,7 @@ class PipelineTable:
 
 
 # --- cmdlets that process the objects of a pipeline -------------------------------------------------------
-# Choose, sort, count, show. [DOC: about pipelines]
+# They filter, sort, count or format. [DOC: about pipelines]
 
 CONDITION: Final = re.compile(
     r"\(?\s*\$(?:_|PSItem)\.(\w+)(?:\.Name)?\s+-c?(\w+)\s+['\"]?([^'\"]*?)['\"]?\s*\)?", re.IGNORECASE
@@ -219,7 +219,7 @@ def measure(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
 
 
 def _spelled(table: PipelineTable, wanted: str) -> list[str]:
-    """Return the properties that match a name, which may contain *."""
+    """Return the properties of the table that match *wanted*, which may contain *."""
     known = [key for key in table.rows[0] if fnmatchcase(key.lower(), wanted.lower())]
     return known or [wanted]
 
@@ -242,7 +242,7 @@ def shape(as_list: bool) -> Callable[[CmdletCall, PipelineTable | None], Pipelin
 
 
 def foreach_object(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute ForEach-Object { $_.Name } or ForEach-Object Name: return one property of each object."""
+    """Execute ForEach-Object { $_.Name } or ForEach-Object Name, which returns one property of each object."""
     found = EACH.fullmatch(call.value("process", 0) or call.value("membername", 0))
     if found is None or len(call.plain) > 1:
         raise CommandNotSimulatedError(f"{call.name} with this script")

@@ -36,9 +36,9 @@ CLUSTER: Final = re.compile(r"\(\s*Get-Cluster\s*\)\.(\w+)\s*(?:=\s*(\d+))?", re
 
 
 def run(world: World, node: str, line: str) -> None:
-    """Run a line at the prompt of *node*; the result is an event.
+    """Run a line at the prompt of *node* and emit the result as an event.
 
-    Raises InputError where there is no prompt.
+    Raises InputError if the node has no prompt.
     """
     if not world.computers[node].powered:
         raise InputError(say("{node} is off", node=node))
@@ -71,11 +71,11 @@ def statements(line: str) -> list[str]:
 
 VARIABLE: Final = re.compile(r"'[^']*'|(?<!\w)\$(?!_|true\b|false\b|null\b)(\w+)", re.IGNORECASE)
 ASSIGNMENT: Final = re.compile(r"\$(\w+)\s*=\s*(?:'([^']*)'|\"([^\"$]*)\"|(\d+))")
-"""$node = "NODE_2": text and numbers are the only values of variables."""
+"""Assignment, such as $node = "NODE_2". Variables can only hold text and numbers."""
 
 
 def _substitute_variables(world: World, node: str, statement: str) -> str:
-    """Return the statement with the values of its variables. Raises ShellError for one without a value."""
+    """Return the statement with the values of its variables. Raises ShellError for an unknown variable."""
     if ASSIGNMENT.fullmatch(statement):
         return statement
 
@@ -200,7 +200,7 @@ def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
 
 
 def _preview(world: World, node: str, call: CmdletCall, table: PipelineTable | None) -> PipelineTable:
-    """Return what -WhatIf shows: the operation on each node or service. [DOC: about parameters]."""
+    """Return the output of -WhatIf: the operation on each node or service. [DOC: about parameters]."""
     if call.name.lower().endswith("-service"):
         rows = computer.get_service(
             world, node, CmdletCall(call.name, plain=call.plain, named=call.named), None
@@ -214,7 +214,7 @@ def _preview(world: World, node: str, call: CmdletCall, table: PipelineTable | N
 
 
 def _property(world: World, node: str, name: str, property_name: str, value: str | None) -> str:
-    """Execute (Get-ClusterNode name).NodeWeight, with = 0 or = 1 to set it."""
+    """Execute (Get-ClusterNode *name*).NodeWeight; a following "= 0" or "= 1" sets it."""
     call = CmdletCall("Get-ClusterNode")
     lookup.needs_service(world, node, call)
     member = lookup.member(world, node, name, call)
@@ -231,7 +231,7 @@ def _property(world: World, node: str, name: str, property_name: str, value: str
 
 
 def _group_property(world: World, node: str, name: str, property_name: str, value: str) -> str:
-    """Execute (Get-ClusterGroup name).FailoverThreshold = 5."""
+    """Execute (Get-ClusterGroup *name*).FailoverThreshold = 5."""
     call = CmdletCall("Get-ClusterGroup")
     lookup.needs_service(world, node, call)
     role = lookup.role(world, node, name, call)
@@ -242,7 +242,7 @@ def _group_property(world: World, node: str, name: str, property_name: str, valu
 
 
 def _cluster_property(world: World, node: str, property_name: str, value: str | None) -> str:
-    """Execute (Get-Cluster).SameSubnetThreshold and others, with = 10 to set a threshold."""
+    """Execute (Get-Cluster).SameSubnetThreshold and others; a following "= 10" sets a threshold."""
     lookup.needs_service(world, node, CmdletCall("Get-Cluster"))
     row = cluster.cluster_row(world, node)
     spelled = next((key for key in row if key.lower() == property_name.lower()), None)

@@ -29,7 +29,7 @@ from engine.protocol import (
 )
 
 WINDOWS_SID: Final = 1 << 40
-"""First SID of Windows accounts. An account has the same SID on every server."""
+"""First SID of Windows accounts. A Windows account has the same SID on every server."""
 
 
 class CertificateFile(Struct, frozen=True):
@@ -37,7 +37,7 @@ class CertificateFile(Struct, frozen=True):
 
     certificate: Certificate
     private: bool = False
-    """True if the file holds the private key."""
+    """True if the file contains the private key."""
     size_kb: float = 1.0
     password: str = ""
     """Password that decrypts the private key."""
@@ -60,7 +60,7 @@ def create_login(
     check_policy: bool | None = None,
     check_expiration: bool | None = None,
 ) -> list[Message]:
-    """Create a login. A SQL login gets a new SID on each server unless *sid* gives one [WP].
+    """Create a login. A SQL login gets a new SID on each server unless *sid* is given [WP].
 
     Raise 15407 or 15401 for a Windows account whose name cannot exist. The simulated domains have every other
     account.
@@ -100,14 +100,14 @@ def _check_expiration(login: Login) -> None:
 
 
 COMPLEX_LENGTH, COMPLEX_KINDS = 6, 3
-"""Least characters, and least kinds of characters of four, of a complex password.
+"""Minimum length of a complex password, and minimum number of the four kinds of characters in it.
 
 Documented [DOC: password must meet complexity requirements].
 """
 
 
 def check_password(password: str, name: str = "") -> None:
-    """Raise 15118 for a password that the policy of Windows refuses, also because it has *name* in it.
+    """Raise 15118 for a password that the Windows password policy refuses, for example because it contains *name*.
 
     [DOC: password policy; CREATE MASTER KEY]
     """
@@ -143,7 +143,10 @@ def windows_sid(account: str) -> int:
 def alter_login(
     world: World, server: str, name: str, *, state: str | None = None, **changes: FieldOf[Login]
 ) -> list[Message]:
-    """Enable, disable or change a login; *changes* are fields of Login, None leaves a field as it is."""
+    """Enable, disable or change a login.
+
+    *changes* are fields of Login; None leaves a field unchanged.
+    """
     login = _login(world, server, name, "alter")
     said: dict[str, object] = {key: value for key, value in changes.items() if value is not None}
     if state is not None:
@@ -158,7 +161,7 @@ def alter_login(
 
 
 def drop_login(world: World, server: str, name: str) -> list[Message]:
-    """Drop a login with its endpoint permission. Its users stay as orphans."""
+    """Drop a login with its endpoint permission. Its users remain as orphans."""
     login = _login(world, server, name, "drop")
     end = world.instances[server].endpoint
     if end is not None and end.owner.lower() == login.name.lower():
@@ -172,7 +175,7 @@ def drop_login(world: World, server: str, name: str) -> list[Message]:
 
 
 def predefined_logins(world: World, server: str) -> list[str]:
-    """Return the logins of Windows accounts that exist from the start: system, services, administrators, clients."""
+    """Return the predefined logins of Windows accounts: system, services, administrators, clients."""
     here, domain = world.instances[server], world.computer_of(server).domain
     builtin = "BUILTIN\\Administrators" if here.version == 2005 else "NT SERVICE\\MSSQLSERVER"
     names = ["NT AUTHORITY\\SYSTEM", builtin, here.service_account, f"{domain}\\dba"]
@@ -225,7 +228,7 @@ def create_user(
     login: str | None = None,
     without_login: bool = False,
 ) -> list[Message]:
-    """Create a user in *database*. The log carries the user of a mirrored database to the mirror."""
+    """Create a user in *database*. In a mirrored database, the log carries the user to the mirror."""
     database = _open(world, server, database)
     if any(user.name.lower() == name.lower() for user in commits.users_of(world, server, database)):
         raise SqlError(15023, name)
@@ -289,11 +292,14 @@ def _user(world: World, server: str, database: str, name: str, verb: str) -> Use
 
 
 USER_KB: Final = 1.0
-"""Log that creating, altering or dropping a user writes. Assumed."""
+"""Log that a change of a user writes, in KB. Assumed."""
 
 
 def _put_user(world: World, server: str, old_user: User | None, new_user: User | None) -> None:
-    """Store a user. A user database logs the change and may raise 9002; users of master belong to the server."""
+    """Store a user.
+
+    In a user database the change is logged, which may raise 9002. Users of master belong to the server.
+    """
     key = (server, (new_user or old_user or User(name="", database="", sid=0)).database)
     if key in world.copies:
         gone = {old_user.name: None} if old_user is not None else {}
@@ -395,7 +401,7 @@ def _imported(
 def backup_certificate(
     world: World, server: str, name: str, file: str, private_key_file: str | None = None, password: str = ""
 ) -> list[Message]:
-    """Write the public part of a certificate, and the private key under *password* into a second file."""
+    """Write the public part of a certificate into *file*, and its private key, under *password*, into a second file."""
     certificate = security.certificate_of(world.instances[server], name)
     if certificate is None:
         raise SqlError(15151, "find", "certificate", name)
@@ -449,20 +455,20 @@ def login_refusal(world: World, client: Client, server: str) -> SqlError | None:
 
 
 # --- permissions and roles --------------------------------------------------------------------------------
-# Permissions of a database are in its log; those of the server stay with the instance.
+# Permissions in a database are part of its log; those of the server stay with the instance.
 
 SECURITY: Final = "\0security"
-"""Key of the permissions of a database among its users, and of those of an instance among its objects."""
+"""Key of the permissions among a database's users or an instance's objects."""
 
 SERVER: Final = ""
-"""Name that represents the instance instead of a database."""
+"""Name that stands for the instance where a database is expected."""
 
 GRANT_KB: Final = 1.0
-"""Log of a GRANT or a change of a role. Assumed."""
+"""Log that a GRANT or a change of a role writes, in KB. Assumed."""
 
 
 class Grant(Struct, frozen=True):
-    """A permission that is granted or denied; names in small letters."""
+    """Permission that is granted or denied. Names are in lowercase."""
 
     kind: str
     """SERVER, LOGIN, DATABASE, USER, SCHEMA or OBJECT."""
@@ -477,9 +483,9 @@ class Security(Struct, frozen=True):
     """Roles, their members and permissions of one database, or of the instance."""
 
     roles: tuple[str, ...] = ()
-    """Roles created by CREATE ROLE, as written."""
+    """Roles created by CREATE ROLE, in their original spelling."""
     members: tuple[tuple[str, str], ...] = ()
-    """(role, member) in small letters."""
+    """(role, member) in lowercase."""
     grants: tuple[Grant, ...] = ()
 
 
@@ -487,7 +493,7 @@ NOTHING: Final = Security()
 
 
 def read(world: World, server: str, database: str) -> Security:
-    """Return roles and permissions of a database, or of the instance (SERVER)."""
+    """Return roles and permissions of a database, or of the instance if *database* is SERVER."""
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():
             last = commits.newest(world, copy)
@@ -500,7 +506,7 @@ def _security(stored: object) -> Security:
 
 
 def put(world: World, server: str, database: str, security: Security) -> None:
-    """Store roles and permissions: in the log of a user database, else with the instance."""
+    """Store roles and permissions: in the log of a user database, otherwise in the instance."""
     if database.lower() in (SERVER, *statements.SYSTEM_DATABASES):
         world.objects[server, database.lower(), SECURITY] = security
         return
@@ -510,14 +516,17 @@ def put(world: World, server: str, database: str, security: Security) -> None:
 
 
 def change(security: Security, verb: str, grants: tuple[Grant, ...]) -> Security:
-    """Apply GRANT or DENY, which replace the grantee's entry for the permission, or REVOKE, which removes it."""
+    """Apply GRANT, DENY or REVOKE.
+
+    GRANT and DENY replace the grantee's entry for the permission; REVOKE removes it.
+    """
     gone = {(one.kind, one.name, one.permission, one.grantee) for one in grants}
     kept = tuple(g for g in security.grants if (g.kind, g.name, g.permission, g.grantee) not in gone)
     return replace(security, grants=kept if verb == "REVOKE" else (*kept, *grants))
 
 
 def roles_of(security: Security, name: str) -> set[str]:
-    """Return the roles of a principal, also through other roles; all have public."""
+    """Return the roles of a principal, including indirect ones and public."""
     found, todo = {"public"}, [name.lower()]
     while todo:
         member = todo.pop()

@@ -23,7 +23,7 @@ class Reach:
         self._passes: dict[tuple[str, str], bool] = {}
 
     def includes(self, copy: DatabaseCopy) -> bool:
-        """Return whether a client of the database can reach the copy's server, or no client is known."""
+        """Return whether a client of the database can reach the copy's server. True if no client is known."""
         known = False
         for name, databases in self._users:
             if copy.database in databases:
@@ -49,7 +49,10 @@ def serving_copies(world: World, database: str, reach: Reach | None = None) -> l
 
 
 def update_accounts(world: World) -> None:
-    """Update the accounts of changed databases to this tick. Emit an event when service begins or ends."""
+    """Update the accounts of changed databases to this tick.
+
+    Emit an event when service begins or ends, or when protection begins or ends.
+    """
     if not world.changed:
         return
     reach = Reach(world)
@@ -82,7 +85,7 @@ def update_accounts(world: World) -> None:
                 database=database,
             )
         grouped = any(copy.group_kind == "availability" for copy in serving_now)
-        if exposed != old.exposed and grouped:  # for a mirror its states decide
+        if exposed != old.exposed and grouped:  # a mirroring session reports its state changes instead
             text = say("{database} has no synchronized copy", database=database)
             if not exposed:
                 text = say("{database} has a synchronized copy", database=database)
@@ -97,7 +100,7 @@ def _is_protected(world: World, copy: DatabaseCopy) -> bool:
 
 
 def accrue_ticks(account_before: Availability, tick: int, **changes: FieldOf[Availability]) -> Availability:
-    """Return the account at *tick*, with *changes* effective from then on."""
+    """Return the account advanced to *tick*, with *changes* effective from then on."""
     passed = tick - account_before.since_tick
     return replace(
         account_before,

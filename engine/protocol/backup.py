@@ -50,12 +50,12 @@ TRACE_FLAG_NO_BACKUP_LINES: Final = 3226
 
 
 class BackupDetails(Struct, frozen=True):
-    """Options of a BACKUP that its set keeps."""
+    """Options of a BACKUP that are stored in its backup set."""
 
     name: str | None = None
     description: str | None = None
     expires_tick: Tick | None = None
-    """Time until which INIT without SKIP does not overwrite the file."""
+    """Time until which INIT without SKIP refuses to overwrite the file."""
     checksum: bool = False
     compressed: bool = False
     stats: int = 0
@@ -85,7 +85,7 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     first_kb: float
     """Position at which the log in the backup begins."""
     last_kb: float
-    """Position at which the log ends. A database restored from this backup is at this position."""
+    """Position at which the log ends. A database that is restored from this backup is at this position."""
     size_kb: float
     started_tick: Tick
     tick: Tick
@@ -93,10 +93,10 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     from_tick: Tick = 0
     """Tick of the oldest log record in a log backup."""
     base: int = 0
-    """Number of the full backup that a differential backup needs; a full backup has its own number."""
+    """Number of the full backup that a differential backup needs; for a full backup, its own number."""
     copy_only: bool = False
     tail: bool = False
-    """True for a backup WITH NORECOVERY; nothing was written after it."""
+    """True for a tail-log backup WITH NORECOVERY, after which nothing more was written."""
     encryption_key: int = 0
     """Thumbprint of the certificate that protects the database encryption key; 0 if there is no key."""
     encrypted: bool = False
@@ -107,13 +107,13 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     recovery_model: RecoveryModel = RecoveryModel.FULL
     read_only: bool = False
     bulk_logged: bool = False
-    """Log with bulk-logged changes."""
+    """True if the log contains bulk-logged changes."""
     incomplete: bool = False
     """True for a tail-log backup of a database whose data cannot be read."""
 
     @property
     def flags(self) -> int:
-        """Bits of the properties. Documented [DOC: backupset]; 512 is in every backup."""
+        """Return the column flags of backupset. Documented [DOC: backupset]; 512 is set in every backup."""
         bits = {
             1: self.bulk_logged, 4: self.read_only, 8: self.details.single_user, 16: self.details.checksum,
             64: self.tail, 128: self.incomplete, 256: self.tail, 512: True,
@@ -122,12 +122,12 @@ class BackupSet(Struct, frozen=True, kw_only=True):
 
     @property
     def backup_kb(self) -> float:
-        """Size of the backup before compression."""
+        """Return the size of the backup before compression."""
         return self.size_kb / BACKUP_COMPRESSION if self.details.compressed else self.size_kb
 
 
 class BackupFile(Struct, frozen=True):
-    """A backup device on disk with the backups in it, oldest first."""
+    """Backup device on disk with its backups, oldest first."""
 
     sets: tuple[BackupSet, ...]
 
@@ -340,8 +340,8 @@ def _note_log_backup(world: World, key: Key, upto_kb: float) -> None:
 def by_job(world: World, key: Key, path: str) -> None:
     """Take the log backup of a job.
 
-    Jobs run in parallel, and nothing waits for them. The backup writes no line to the ERRORLOG, as under
-    trace flag 3226, which many sites set.
+    Jobs run in parallel and nothing waits for them. The backup writes no ERRORLOG line, as under trace flag
+    3226, which many sites set.
     """
     if not volumes.has_drive(world.computer_of(key[0]), volumes.drive_of(path)):
         lost = SqlError(3201, path, files.NO_PATH, also=(3013,), title="BACKUP LOG")
@@ -392,9 +392,9 @@ def _need_compression(server: Instance) -> None:
 def _find_backup_source(
     world: World, server: str, database: str, title: str, *, damaged: bool = False, as_secondary: bool
 ) -> DatabaseCopy:
-    """Return the copy if it may be backed up; *as_secondary* allows a secondary replica.
+    """Return the copy if it may be backed up.
 
-    [DOC: active secondaries]
+    *as_secondary* allows a secondary replica [DOC: active secondaries].
     """
     if world.instances[server].find_snapshot(database) is not None:
         raise SqlError(3002, also=(3013,), title=title)
@@ -434,9 +434,9 @@ def _refused_by_role(
 
 
 def _room_for(world: World, server: str, path: str, size_kb: float, title: str) -> tuple[str, str]:
-    """Return the location of the file: server, and path in the spelling of an earlier file there.
+    """Return the location of the file: server, and path in the spelling of an existing file.
 
-    Raise 3201, 3202, 3241.
+    Raise 3201, 3202 or 3241.
     """
     try:
         host, local = files.locate(world, server, path)
@@ -508,7 +508,7 @@ def _store(world: World, location: tuple[str, str], backup_set: BackupSet, init:
 
 
 def _write(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
-    """Store the backup and log it; return its position in the file."""
+    """Store the backup, account for it in the log, and return its position in the file."""
     number = _store(world, location, backup_set, init)
     if TRACE_FLAG_NO_BACKUP_LINES in world.instances[backup_set.server].trace_flags:
         return number
@@ -536,7 +536,7 @@ def _report(world: World, backup_set: BackupSet, title: str, position: int) -> l
 
 
 LOG_LEAST_PAGES: Final = 1
-"""Minimum log pages in a backup of an idle database. Seen in public outputs: 1 to 3."""
+"""Minimum number of log pages in the backup of an idle database. Seen in public output: 1 to 3."""
 
 
 def _pages_of_files(backup_set: BackupSet) -> list[tuple[str, int]]:
@@ -579,7 +579,7 @@ def format_processed_messages(
 
 
 def job_path(world: World, key: Key) -> str:
-    """Return the path to which the log backup job of a copy writes now."""
+    """Return the path to which the log backup job of a copy writes at present."""
     moment = clock.time_at(world, world.tick)
     return f"{volumes.BACKUP_FOLDER}\\{key[1]}_{moment:%Y%m%d_%H%M%S}.trn"
 

@@ -1,4 +1,4 @@
-"""Causes of the outage of a server or link, read from the fault ledger for failover reports."""
+"""Causes of the outage of a server or link, looked up in the fault ledger for failover reports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine.flow.recovery import Cause, FailoverTimes, failover_times
 from engine.model import Fault, Tick, World
 
 LOSES: Final = {"shutdown": "server", "shutdown-nowait": "server"}
-"""Fault -> part that it takes away: the server of its first argument, or the link of its first two."""
+"""Fault -> part that it disables: the server of its first argument, or the link of its first two."""
 
 MECHANISM: Final = {
     "manual": Cause.MANUAL,
@@ -16,19 +16,20 @@ MECHANISM: Final = {
     "shutdown": Cause.STOP_SERVICE,
     "forced": Cause.FORCED,
 }
-"""Fault -> cause with the matching failover times; other faults use those of a power failure."""
+"""Fault -> cause whose failover times apply. Other faults use the times of a power failure."""
 
 
 def enter(verb: str, loses: str, mechanism: Cause) -> None:
-    """Add a fault of input lines to the two tables. The tables themselves hold the faults of T-SQL.
+    """Add a fault of input lines to LOSES and MECHANISM.
 
-    `engine.verbs` calls this at import. Without that import no such fault is in any ledger.
+    The tables initially hold the faults of T-SQL. `engine.verbs` calls this at import; without that import no
+    other fault can be in a ledger.
     """
     LOSES[verb], MECHANISM[verb] = loses, mechanism
 
 
 def of_loss(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
-    """Return (cause, tick) of the latest fault that explains why *peer* lost *server*, or ("unknown", now)."""
+    """Return (cause, tick) of the latest fault that explains why *peer* lost *server*, or ("unknown", present tick)."""
     found: Fault | None = None
     for fault in world.faults:
         if fault.reverted_tick is not None:
@@ -42,5 +43,5 @@ def of_loss(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
 
 
 def phases(world: World, stream: int, cause: str) -> FailoverTimes:
-    """Return the seconds of each failover phase at the receiver of *stream* for *cause*, drawn at random."""
+    """Return random durations of each failover phase at the receiver of *stream* for *cause*, in seconds."""
     return failover_times(world.flow, stream, MECHANISM.get(cause, Cause.POWER_OFF), world.chance)

@@ -1,4 +1,4 @@
-"""Client applications: open connections, their loss, and the search for a server with an open database."""
+"""Client applications: open connections, their loss, and the search for a server on which the database is open."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ REFUSED_LOGIN: Final = {
     4060: "Failed to open the explicitly specified database.",
     982: "Failed to open the explicitly specified database.",
 }
-"""Error that the client receives -> reason in the ERRORLOG line of 18456 since 2008. Seen in public logs."""
+"""Error that the client receives -> reason in the ERRORLOG line of 18456 (since 2008). Seen in public logs."""
 
 Answer = Literal["serves", "refused", "silence"]
 
 
 def find_login_arrival(world: World, client: Client, name: str) -> tuple[str | None, SqlError | None]:
-    """Return the server that a login of *client* under *name* reaches (`arrival`)."""
+    """Return `arrival` for a login of *client* under *name*."""
     return arrival(world, name, client.databases[0], client.read_only)
 
 
 def arrival(world: World, name: str, database: str, reads: bool) -> tuple[str | None, SqlError | None]:
-    """Return the server that answers under *name*: the server of that name, or the host of the listener of that name.
+    """Return the server that a login under *name* reaches: the server itself, or the host of a listener.
 
-    A login with read intent to *database* through a listener goes on to the server in the routing list, or is
-    refused with 982 [DOC: read-only routing]. Other logins at a secondary go on to the primary if it has a
-    READ_WRITE_ROUTING_URL [DOC: read/write connection redirection].
+    A listener redirects a login with read intent by the routing list, or refuses it with 982 [DOC: read-only
+    routing]. A secondary redirects other logins to the primary if it has a READ_WRITE_ROUTING_URL [DOC:
+    read/write connection redirection].
     """
     listens = name in world.listeners
     server = world.listeners[name] if listens else name
@@ -52,19 +52,22 @@ def arrival(world: World, name: str, database: str, reads: bool) -> tuple[str | 
 
 
 def count_arrival(world: World, name: str, database: str, reads: bool) -> None:
-    """Count a login through the listener *name*, so that the next login with read intent goes to the next server."""
+    """Count a login through the listener *name*.
+
+    The next login with read intent then goes to the next server of the routing list.
+    """
     copy = world.copies.get((world.listeners.get(name) or "", database))
     if copy is not None and reads:
         groups.policy(copy).count_routed(world, copy)
 
 
 def address(world: World, name: str) -> str:
-    """Return the address of the application's computer, in the network of the servers. Assumed."""
+    """Return the IP address of the application's computer, in the servers' network. Assumed."""
     return f"10.0.0.{101 + sorted(world.clients).index(name)}"
 
 
 def answer(world: World, client: Client, server: str, connected: bool = False) -> Answer:
-    """Return the answer to a login of *client* at *server*, or to a connection that is already open there."""
+    """Return the result of a login of *client* at *server*, or of a connection that is already open there."""
     state = world.instances.get(server)
     if (
         state is None
@@ -88,7 +91,7 @@ def answer(world: World, client: Client, server: str, connected: bool = False) -
 def reassess(world: World) -> None:
     """Disconnect the clients whose server is gone or refuses them.
 
-    They notice at once, or when the network reports it.
+    They notice it immediately, or when the network reports it.
     """
     for client in list(world.clients.values()):
         if client.connected_to is None or client.lost_since is not None:
@@ -112,14 +115,14 @@ def cut(world: World, name: str, epoch: int) -> None:
     if client.epoch != epoch or client.connected_to is None:
         return
     if answer(world, client, client.connected_to, connected=True) == "serves":
-        # the server came back before the loss was noticed
+        # the server returned before the client noticed the loss
         world.clients[name] = replace(client, lost_since=None)
         return
     disconnect(world, client)
 
 
 def disconnect(world: World, client: Client) -> None:
-    """End all connections of an application; one with retry connects again."""
+    """End all connections of an application. An application with retry connects again."""
     name, server, epoch = client.name, client.connected_to or "", client.epoch
     world.clients[name] = replace(
         client,
@@ -140,13 +143,16 @@ def disconnect(world: World, client: Client) -> None:
 
 
 def _give_up(world: World, client: Client) -> None:
-    """Show the error to the users of an application without retry, until it is restarted."""
+    """Show the error to the users of an application without retry, which then stays down until it is restarted."""
     text = say("{client} does not reconnect: it has no retry logic", client=client.name)
     world.emit(ClientData(client=client.name, what="gave up"), text)
 
 
 def attempt(world: World, name: str, epoch: int) -> None:
-    """Try the next login of the round (timer): initial server, partner, initial server … [DOC: retry algorithm]."""
+    """Try the next login of the round (timer).
+
+    The order is initial server, partner, initial server, and so on [DOC: retry algorithm].
+    """
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is not None:
         return
@@ -162,7 +168,7 @@ def attempt(world: World, name: str, epoch: int) -> None:
     )
     met = answer(world, client, server) if server is not None else "silence"
     if server is not None and server not in world.instances:
-        met = "refused"  # no DNS server knows this name; the error comes at once
+        met = "refused"  # no DNS server knows this name; the error is immediate
     if server is not None and met == "serves" and refusal is None:
         refusal = accounts.login_refusal(world, client, server)
     if server is not None and met == "serves" and refusal is None:
@@ -192,7 +198,10 @@ def attempt(world: World, name: str, epoch: int) -> None:
 
 
 def _calls_nobody(world: World, client: Client) -> bool:
-    """Return whether the login starts at a listener address without a host, which costs part or all of its time."""
+    """Delay a login that starts at a listener address without a host, and return True.
+
+    The dead address costs part or all of the login timeout. Return False if there is no such delay.
+    """
     client = names.resolve(world, client, client.data_source)
     detour_s = names.detour_s(world, client, client.data_source)
     world.clients[client.name] = client
@@ -216,7 +225,7 @@ def _names_no_partner(world: World, client: Client, server: str) -> bool:
 
 
 def _refuse_partner(world: World, client: Client, server: str) -> None:
-    """End the whole login at once. The application shows the error and tries again."""
+    """End the whole login immediately. The application shows the error and tries again."""
     if client.no_partner_at != server:
         text = say(
             "{client}: Server {server}, database {database} is not configured for database mirroring.",
@@ -326,7 +335,7 @@ def begin_query(world: World, name: str, minutes: float) -> bool:
 
 
 def end_query(world: World, name: str, since_tick: int) -> None:
-    """End a long query, which now has its result (timer)."""
+    """End a long query, whose result is complete (timer)."""
     client = world.clients[name]
     if client.query is None or client.query.since_tick != since_tick:
         return

@@ -21,13 +21,13 @@ from engine.protocol import lineage, streams
 from engine.protocol.lineage import Lineage
 
 SLACK_KB: Final = 0.001
-"""One byte: tolerance for positions of the flow model."""
+"""Tolerance for positions of the flow model: one byte."""
 
 COMMIT_KB: Final = 0.5
-"""Log of a commit: one sector, the smallest write. Known."""
+"""Log of a commit, in KB: one sector, the smallest write. Known."""
 
 WRITTEN_MAX: Final = 60_000_000
-"""Largest number of characters that all commits of a database may write, old rows included. Assumed."""
+"""Maximum number of characters that all commits of a database may write, including replaced rows. Assumed."""
 
 
 def find_last_commit(world: World, family: int, path: Lineage, kb: float) -> Commit | None:
@@ -74,9 +74,9 @@ def append(world: World, key: Key, edits: tuple[tuple[str, object], ...], log_kb
 
 
 def can_acknowledge(world: World, key: Key, kb: float) -> bool:
-    """Return whether a commit that ends at *kb* may be answered.
+    """Return whether a commit that ends at *kb* may be acknowledged.
 
-    It is hardened here and, if the session waits for it, on the mirror.
+    It must be hardened here and, if the session waits for it, on the mirror.
     """
     copy = world.copies.get(key)
     if copy is None or copy.delayed_durability == DELAYED:
@@ -87,14 +87,14 @@ def can_acknowledge(world: World, key: Key, kb: float) -> bool:
 
 
 DELAYED: Final = 2
-"""Value for DELAYED_DURABILITY = FORCED."""
+"""Value of `delayed_durability` for DELAYED_DURABILITY = FORCED."""
 
 
 # --- users ---------------------------------------------------------------------------------------------------
 
 
 def users_of(world: World, server: str, database: str) -> tuple[User, ...]:
-    """Return the users of a database, a snapshot or master, as this server has them."""
+    """Return the users of a database, a snapshot or master, as this server knows them."""
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():
             return _users(newest(world, copy), copy.database)
@@ -149,9 +149,9 @@ def find_other_copies(world: World, copy: DatabaseCopy) -> list[DatabaseCopy]:
 
 
 def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[DatabaseCopy]) -> None:
-    """Discard the copy's own log. Its own commits are lost, unless they were written off before.
+    """Discard the copy's own log. Commits that no other copy has are lost, unless they were written off before.
 
-    *remaining_copies* stay. Without any, the database itself is given up and nothing is counted.
+    *remaining_copies* stay. Without any, the whole database is given up and nothing is counted.
     """
     if not remaining_copies:
         return

@@ -1,7 +1,7 @@
 """Connections of client applications, computed from the state of each application.
 
-The world stores no object per connection. Each connection has a number within its application. The world keeps the
-numbers that KILL ended; the application has opened one new connection for each of them.
+The world stores no object per connection. Each connection has a number within its application. The world
+stores the numbers that KILL has ended; for each of them the application has opened a new connection.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ApplicationConnection:
     host: str
     since_tick: Tick
     working: bool
-    """True if the connection has an open transaction; otherwise it waits for its application."""
+    """True if the connection has an open transaction. Otherwise it waits for its application."""
 
 
 def login_of(world: World, client: Client, server: str) -> str:

@@ -26,9 +26,9 @@ def modify_file(
 ) -> list[Message]:
     """Change a file: FILENAME, NEWNAME, SIZE, MAXSIZE (infinite for UNLIMITED), FILEGROWTH.
 
-    FILENAME changes only the master database of this server, so it also works for a database that is offline, a
-    mirror or a secondary. Raise 5041 for an unknown file, 5039 if SIZE is not larger, 5149 without room, 1828 for a
-    name in use.
+    FILENAME changes only this server's master database, so it also works for an offline database, a mirror or
+    a secondary. Raise 5041 for an unknown file, 5039 if SIZE is not larger, 5149 without disk space, 1828 for
+    a name in use.
     """
     copy = statements.copy_on(world, server, database)
     key = copy.key
@@ -93,7 +93,7 @@ def _set_path(world: World, key: Key, file: DbFile, path: str) -> None:
 
 
 def file_at(world: World, server: str, path: str) -> tuple[DatabaseCopy, DbFile] | None:
-    """Return the database file that lies at *path* on *server*, and its copy."""
+    """Return the database file at *path* on *server*, with its copy."""
     for (where, _), copy in sorted(world.copies.items()):
         for file in volumes.files_of(copy) if where == server else ():
             if path.lower() in (one.lower() for one in volumes.locations_of(copy, file)):
@@ -108,7 +108,7 @@ def has_open_files(world: World, copy: DatabaseCopy) -> bool:
 
 
 def place_file(world: World, key: Key, file: str, path: str) -> None:
-    """Record that a file of a closed database is also at *path*."""
+    """Record that a file of a closed database also exists at *path*."""
     copy = world.copies.get(key)
     found = (
         next((one for one in volumes.files_of(copy) if one.key == file), None) if copy is not None else None

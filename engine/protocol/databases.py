@@ -30,14 +30,14 @@ from engine.protocol.files import NO_PATH
 
 NEW_DATA_KB: Final = 3.0 * 1024
 NEW_LOG_KB: Final = 1.0 * 1024
-"""File sizes of a database that is created without sizes: those of model. Known (up to SQL Server 2014)."""
+"""File sizes of a database that is created without sizes, as in model. Known (up to SQL Server 2014)."""
 
 FIRST_LOG_KB: Final = 64.0
 """Log position of a new database. Assumed; only differences matter."""
 
 
 SNAPSHOTS_EVERYWHERE: Final = 2016
-"""First version in which every edition has database snapshots, since its first service pack.
+"""First version in which every edition has database snapshots, from its first service pack on.
 
 The simulated builds are later than that [DOC: features supported by the editions].
 """
@@ -57,16 +57,17 @@ class NewFile(Struct, frozen=True, kw_only=True):
 SIZE_LEAST_KB: Final = 512.0
 LOG_SHARE: Final = 0.25
 LOG_LEAST_KB: Final = 512.0
-"""Size of a log file that CREATE DATABASE does not name: a quarter of the data files, at least 512 KB. Documented
-[DOC: CREATE DATABASE]."""
+"""Minimum size of a log file that CREATE DATABASE does not name. Its size is a quarter of the data files.
+Documented [DOC: CREATE DATABASE].
+"""
 
 
 def create(
     world: World, server: str, name: str, login: str = "sa", new_files: Sequence[NewFile] = ()
 ) -> list[Message]:
-    """Create an empty database of *login* with the recovery model of model and no backup.
+    """Create an empty database that *login* owns, with the recovery model of model and without a backup.
 
-    Raise 1801 if the name exists; 1803, 1828, 5133, 5149 for a file that cannot be.
+    Raise 1801 if the name exists; 1803, 1828, 5133 or 5149 for a file that cannot be created.
     """
     _need_free_name(world, server, name)
     _check_new_files(world, server, new_files)
@@ -92,7 +93,7 @@ def create(
 
 
 ROOTED: Final = re.compile(r"[A-Za-z]:\\[^\\]")
-"""Path of a file on a drive."""
+"""Pattern of an absolute path on a drive."""
 
 
 def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) -> None:
@@ -119,7 +120,7 @@ def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) ->
 
 
 def _place_new_files(world: World, key: Key, new_files: Sequence[NewFile]) -> None:
-    """Give the first data file and the first log file their properties; add the others."""
+    """Set the properties of the first data file and the first log file, and add the other files."""
     data = [file for file in new_files if not file.log]
     logs = [file for file in new_files if file.log]
     copy = world.copies[key]
@@ -198,12 +199,12 @@ def _remove(world: World, copy: DatabaseCopy, verb: str) -> None:
 def create_snapshot(
     world: World, server: str, name: str, source: str, files: tuple[tuple[str, str], ...]
 ) -> list[Message]:
-    """Create a snapshot of *source*; *files* are logical names and paths.
+    """Create a snapshot of *source*; *files* are (logical name, path).
 
-    Raise 1801 for a name in use, 1844 for the edition, 911 without such a source, 5093 for a snapshot of a snapshot,
-    5127 if a data file is missing, 5014 for a file that the source does not have, 5133 for an unknown drive, and
-    1822 for a source that is not open or a mirror that is not SYNCHRONIZED. Errors of the source (955, 952 …) come
-    first.
+    Raise 1801 for a name in use, 1844 for the edition, 911 without such a source, 5093 for a snapshot of a
+    snapshot, 5127 if a data file is missing, 5014 for a file that the source does not have, 5133 for an
+    unknown drive, and 1822 for a source that is not open or a mirror that is not SYNCHRONIZED. Errors of the
+    source (955, 952 …) take precedence.
     """
     state = world.instances[server]
     _need_free_name(world, server, name)
@@ -262,7 +263,7 @@ def _need_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str, str], 
 
 
 class DetachedFile(Struct, frozen=True):
-    """First data file of a detached database; *image* lists the others."""
+    """First data file of a detached database. *image* lists the other files."""
 
     image: DatabaseCopy
 
@@ -279,7 +280,7 @@ def detach(world: World, server: str, name: str) -> list[Message]:
     """
     copy = statements.copy_on(world, server, name)
     assert copy.source is not None, f"{copy.key} is open and writes no log"
-    end = world.flow.positions(copy.source).generated_kb  # a closing database writes all its log
+    end = world.flow.positions(copy.source).generated_kb  # a closing database hardens all its log
     image = replace(copy, source=None, end_of_log_kb=end, redone_kb=end, committed_kb=end, window_transactions=(),
                     active_from_kb=None, operation=None)  # fmt: skip
     path = volumes.path_of(copy, volumes.files_of(copy)[0])
@@ -289,7 +290,7 @@ def detach(world: World, server: str, name: str) -> list[Message]:
 
 
 def attach(world: World, server: str, name: str, path: str, login: str = "sa") -> list[Message]:
-    """Attach the files of a database (FOR ATTACH): it opens with its log chain and belongs to *login*.
+    """Attach the files of a database (FOR ATTACH). It opens with its log chain, and *login* owns it.
 
     Raise 1801, 1829 or 5120.
     """

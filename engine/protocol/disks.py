@@ -1,8 +1,9 @@
 """Lost volumes: messages of a server that cannot reach log or data, and the effect on its mirroring sessions.
 
-The loss of the log is a hard error, and the server reports it at once. The loss of the data is "unlikely to be
-detected, unless the database is restarted": the session continues, and only an access to a page raises 823 [DOC:
-possible failures]. Lines and their order [DOC: MSSQLSERVER_9001; database level health detection].
+The loss of the log is a hard error that the server reports immediately. The loss of the data is "unlikely to
+be detected, unless the database is restarted": the session continues, and only an access to a page raises 823
+[DOC: possible failures]. The lines and their order are from [DOC: MSSQLSERVER_9001; database level health
+detection].
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ from engine.protocol import errorlog, files, groups, network, volumes
 SYSTEM_DRIVE: Final = "C"
 """Drive of Windows, SQL Server and the system databases. Assumed."""
 
-# --- what fails --------------------------------------------------------------------------------------
+# --- failures ----------------------------------------------------------------------------------------
 
 
 def fail_disk(world: World, server: str, database: str) -> None:
-    """Lose the volume of one database with its log (`fail-disk S DB`); other databases of the server keep theirs."""
+    """Lose the volume of one database, including its log (`fail-disk S DB`).
+
+    The server's other databases keep their volumes.
+    """
     _copy(world, server, database)
     _announce(world, server, say("the volume of {database} has failed", database=database))
     _lose_log(world, (server, database))
@@ -59,7 +63,7 @@ def fail_volume(world: World, server: str, drive: str) -> None:
 
 
 def _lose_log(world: World, key: Key) -> None:
-    """Close the copy and end its session with a hard error. The attempt to restart the copy fails as well."""
+    """Close the copy and end its session with a hard error. Restarting the copy fails as well."""
     copy = world.copies[key]
     if copy.disk_failed:
         return
@@ -83,7 +87,7 @@ def _lose_log(world: World, key: Key) -> None:
 
 
 def _lose_data(world: World, key: Key) -> None:
-    """Stop the redo of a mirror. Any other copy stays open and fails at each page that it needs."""
+    """Stop the redo of a mirror. A copy in another role stays open and fails at each page that it needs."""
     copy = world.copies[key]
     world.update_copy(key, data_failed_tick=world.tick)
     if copy.disk_failed or not world.instances[key[0]].running:
@@ -114,7 +118,7 @@ def checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> N
 
 
 def check_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: int = 2) -> None:
-    """Raise 823 if the pages of the copy cannot be reached: not every page that an application reads is cached.
+    """Raise 823 if the copy's data volume is lost: some page that an application reads is not in memory.
 
     Derived.
     """
@@ -129,7 +133,7 @@ def lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
     """Return the files of a copy that cannot be reached."""
     gone = world.computer_of(copy.server).failed_drives
     found = [file for file in volumes.files_of(copy) if file.drive.upper() in gone]
-    if copy.db_state is not DbState.ONLINE:  # an open database cannot move its files
+    if copy.db_state is not DbState.ONLINE:  # an open database cannot use its files at another path
         found += [file for file in volumes.misplaced_files(copy) if file not in found]
     if not found and copy.disk_failed:
         return [file for file in volumes.files_of(copy) if file.log][:1]
@@ -137,14 +141,14 @@ def lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
 
 
 def absence(world: World, copy: DatabaseCopy, path: str) -> str:
-    """Return the error of Windows for a missing file: no such file, or no such path."""
+    """Return the Windows error for a missing file: file not found, or path not found."""
     there = volumes.has_drive(world.computer_of(copy.server), volumes.drive_of(path))
     misplaced = path in (volumes.path_of(copy, file) for file in volumes.misplaced_files(copy))
     return files.NO_FILE if there and misplaced else files.NO_PATH
 
 
 def check_files(world: World, key: Key) -> bool:
-    """Return whether a database that starts has its files. Otherwise keep it closed and log the reason."""
+    """Return whether a starting database has its files. Otherwise leave it closed and log the reason."""
     copy = world.copies[key]
     misplaced = volumes.misplaced_files(copy)
     if any(one.missing for one in copy.file_paths) and not misplaced:
@@ -185,7 +189,7 @@ def _report_lost_files(world: World, copy: DatabaseCopy) -> None:
 
 
 def mend_disk(world: World, server: str, database: str) -> None:
-    """Bring back the volume of a database (`mend-disk S DB`) and recover the copy if its drives exist."""
+    """Restore the volume of a database (`mend-disk S DB`) and recover the copy if its drives exist."""
     if not _copy(world, server, database).disk_failed:
         return
     _announce(world, server, say("the volume of {database} is available again", database=database))
@@ -194,7 +198,7 @@ def mend_disk(world: World, server: str, database: str) -> None:
 
 
 def mend_volume(world: World, server: str, drive: str) -> None:
-    """Bring back a drive with its files (`mend-volume S LETTER`)."""
+    """Restore a drive with its files (`mend-volume S LETTER`)."""
     letter = _letter(world, server, drive)
     computer = world.computer_of(server)
     left = tuple(other for other in computer.failed_drives if other != letter)
@@ -207,7 +211,7 @@ def mend_volume(world: World, server: str, drive: str) -> None:
 
 
 def move_shared_drives(world: World, server: str, target: str) -> None:
-    """Move failed drives with databases of a clustered instance to the computer on which it starts."""
+    """Move the failed drives with databases of a clustered instance to the computer on which it starts."""
     shared = set().union(*(_drives(copy) for copy in world.copies.values() if copy.server == server))
     source, there = world.computer_of(server), world.computers[target]
     lost = shared.intersection(source.failed_drives)
@@ -236,7 +240,7 @@ def _restore_drive(world: World, key: Key) -> None:
 
 
 def recover(world: World, key: Key) -> None:
-    """Recover a database whose files are there again, as at a start."""
+    """Recover a database whose files have returned, as at a start."""
     copy, server = world.copies[key], world.instances[key[0]]
     if copy.db_state is DbState.RECOVERY_PENDING and server.running:
         errorlog.write(world, key[0], 17137, key[1])

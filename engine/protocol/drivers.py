@@ -1,8 +1,8 @@
 """Behavior of drivers at a failover, as data: each value is measured or documented, with its source.
 
-Measured: real drivers on Linux against `mirrordrill serve`, which reported its partner at each login. The test
-stopped a service, or powered off a computer, with a command timeout of five seconds. `make drivers` repeats the
-measurement (tests/drivers/profiles.py) and compares.
+Measured values are from real drivers on Linux against `mirrordrill serve`, which reported its partner at each
+login. The test stopped a service, or powered off a computer, with a command timeout of five seconds. `make
+drivers` repeats the measurement (tests/drivers/profiles.py) and compares.
 """
 
 from __future__ import annotations
@@ -25,26 +25,29 @@ Documented in the Linux kernel (ip-sysctl).
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Driver:
-    """Response of a driver to a connection string and to a lost server."""
+    """Reaction of a driver to a connection string and to a lost server."""
 
     title: str
     given: bool
-    """True if the driver uses Failover Partner of the connection string at the first login."""
+    """True if the driver uses Failover Partner from the connection string at the first login."""
     told: bool
-    """True if the driver tries the partner that the server reported at a login when the next login fails."""
+    """True if the driver, after a failed login, tries the partner that the server reported at an earlier login."""
     partner_pause_s: float = 0.0
     """Pause before the first attempt at a partner from the connection string."""
     whole: bool = False
-    """True if each server gets the full login timeout once; False: the time slices of the documented algorithm."""
+    """True if each server gets the full login timeout once. False: the driver uses the time slices of the
+    documented algorithm.
+    """
     gives_up_after: float = 1.0
-    """Number of command timeouts until the driver drops a silent server; its cancel request also waits for an answer.
+    """Number of command timeouts after which the driver drops a silent server. Its cancel request waits for
+    an answer, too.
 
     inf: as long as TCP waits.
     """
     cancel_wait_s: float = 0.0
     """Wait for the answer to a cancel request, independent of the command timeout."""
     command_timeout_s: float = 0.0
-    """Command timeout unless the application sets one; 0 means none, so TCP decides."""
+    """Command timeout unless the application sets one. 0 means no command timeout, so TCP decides."""
     source: str
 
 
@@ -54,7 +57,7 @@ DRIVERS: Final = {name: Driver(**fields) for name, fields in tomllib.loads(_TEXT
 
 
 def partner(client: Client) -> str:
-    """Return the second name that the driver tries; without one, the first name again."""
+    """Return the second name that the driver tries. Without a second name, this is the first one again."""
     driver = DRIVERS.get(client.driver)
     given = client.failover_partner if driver is None or driver.given else None
     told = client.known_partner if driver is None or driver.told else None
@@ -87,9 +90,10 @@ def _gives_full_timeout(client: Client) -> bool:
 
 
 def notices_s(world: World, client: Client, hung: bool) -> float | None:
-    """Return the time until the application learns that a connection is dead; None if only the reconnect shows it.
+    """Return the time until the application learns that a connection is dead.
 
-    *hung*: the computer still acknowledges packets that its instance does not read.
+    None: it learns that only when it reconnects. *hung*: the computer still acknowledges packets that its
+    instance does not read.
     """
     driver = DRIVERS.get(client.driver)
     if driver is None and client.command_timeout_s is None:

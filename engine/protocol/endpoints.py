@@ -15,11 +15,11 @@ from engine.model import Endpoint, EndpointState, Handlers, Instance, World
 from engine.protocol import errorlog, groups, network, security
 
 ADDRESS_NOT_AVAILABLE: Final = 0x2741
-"""Error 10049 of Windows Sockets: the address does not belong to this computer. Documented."""
+"""Windows Sockets error 10049: the address does not belong to this computer. Documented."""
 
 
 def default_algorithms(version: int) -> tuple[str, ...]:
-    """Return the encryption of an endpoint that does not specify it. Documented [DOC: CREATE ENDPOINT]."""
+    """Return the encryption algorithms of an endpoint that does not specify any. Documented [DOC: CREATE ENDPOINT]."""
     return ("AES",) if version >= 2016 else ("RC4",)
 
 
@@ -41,10 +41,10 @@ def create(
 ) -> list[Message]:
     """Create an endpoint FOR DATABASE_MIRRORING.
 
-    It belongs to *owner*, by default to *login*, who runs the statement.
+    *owner* owns it, by default *login*, who runs the statement.
 
-    None and () mean that the statement omits the option: STOPPED, ALL addresses, WINDOWS NEGOTIATE, and REQUIRED
-    with the algorithm of the version.
+    None and () mean that the statement omits the option: STOPPED, ALL addresses, WINDOWS NEGOTIATE, and
+    REQUIRED with the algorithm of the version.
     """
     here = world.instances[server]
     if here.endpoint is not None:
@@ -85,9 +85,10 @@ def alter(
     encryption: str | None = None,
     algorithms: tuple[str, ...] = (),
 ) -> list[Message]:
-    """Change an endpoint; None or () leaves a setting as it is.
+    """Change an endpoint; None or () leaves a setting unchanged.
 
-    Each change except a start closes the connections of the endpoint. They return if the settings still match.
+    Each change except a start closes the endpoint's connections. They are opened again if the settings still
+    match.
     """
     before = _named(world, server, name, "alter")
     words = {"role": role, "encryption": encryption, "authentication": authentication}
@@ -118,7 +119,7 @@ def alter(
 
 
 def drop(world: World, server: str, name: str) -> list[Message]:
-    """Drop an endpoint. Its sessions stay, without a connection."""
+    """Drop an endpoint. Its sessions remain, without a connection."""
     before = _named(world, server, name, "drop")
     _put(world, server, None)
     if before.state is EndpointState.STARTED:
@@ -138,7 +139,7 @@ def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]
 
 
 def permit(world: World, server: str, name: str, verb: str, grantees: tuple[str, ...]) -> list[Message]:
-    """Grant, revoke or deny CONNECT on an endpoint. Open connections stay; the change affects later ones."""
+    """Grant, revoke or deny CONNECT on an endpoint. Open connections stay; the change affects only later ones."""
     before = _named(world, server, name, "find")
     here = world.instances[server]
     logins = []
@@ -178,7 +179,7 @@ def _check(world: World, server: Instance, end: Endpoint) -> None:
 
 
 def _note_start(world: World, server: str) -> None:
-    """Log 9690, or the reason why the endpoint cannot listen: LISTENER_IP does not belong to this computer."""
+    """Log 9690, or the reason why the endpoint cannot listen (LISTENER_IP does not belong to this computer)."""
     here = world.instances[server]
     assert here.endpoint is not None
     if here.endpoint.ip not in ("ALL", security.LOOPBACK, security.own_ip(here)):

@@ -9,11 +9,11 @@ from engine.messages import fill_message
 from engine.model import LogLine, World
 
 LINES_KEPT: Final = 1_000
-"""Lines of an ERRORLOG that xp_readerrorlog can read. Assumed."""
+"""Maximum number of lines of an ERRORLOG that xp_readerrorlog can read. Assumed."""
 
 
 def write(world: World, server: str, number: int, *args: object, state: int = 1) -> None:
-    """Write message *number* into the ERRORLOG of *server* (errors get the `Error: …` line before the text)."""
+    """Write message *number* into the ERRORLOG of *server*. Errors get the `Error: …` line before the text."""
     if not world.instances[server].running and world.instances[server].service != "stopping":
         return
     severity, text = fill_message(number, *args, version=world.instances[server].version)
@@ -26,7 +26,7 @@ def write_text(world: World, server: str, text: str) -> None:
 
 
 def write_line(world: World, server: str, number: int, severity: int, state: int, text: str) -> None:
-    """Write any line. T-SQL can read the last LINES_KEPT lines."""
+    """Write any line. T-SQL can read only the last LINES_KEPT lines."""
     line = (world.tick, number, severity, state, text)
     before = world.errorlog.get(server, ())
     world.errorlog[server] = (*(before if len(before) < LINES_KEPT else before[1 - LINES_KEPT :]), line)
@@ -41,7 +41,7 @@ SOURCES: Final = (
     (18_400, 18_500, "Logon"),
     (26_000, 27_000, "Server"),
 )
-"""Source of the messages in each range of numbers. Seen in published ERRORLOGs."""
+"""ERRORLOG source of the messages in each range of numbers. Seen in published ERRORLOGs."""
 
 OF_THE_SERVER: Final = (
     "Microsoft SQL Server",
@@ -50,10 +50,10 @@ OF_THE_SERVER: Final = (
     "SQL Server detected",
 )
 OF_BACKUPS: Final = ("Database backed up.", "Log was backed up.", "Database was restored", "Log was restored")
-"""First words of ERRORLOG lines of backups without a known message number."""
+"""First words of ERRORLOG lines about backups whose message number is unknown."""
 
 SYSTEM_PROCESS: Final = "spid15s"
-"""Session ID in all other ERRORLOG lines: a system session. Assumed number."""
+"""Session ID in all other ERRORLOG lines, a system session. The number is assumed."""
 
 
 def source_of(number: int, text: str) -> str:
@@ -70,7 +70,7 @@ ARCHIVES_KEPT: Final = 6
 
 
 def logs(world: World, server: str) -> list[list[LogLine]]:
-    """Return the ERRORLOGs of a server, the current one first; each begins with the line that names the product."""
+    """Return the ERRORLOGs of a server, the current one first. Each begins with the line that names the product."""
     found: list[list[LogLine]] = [[]]
     for line in world.errorlog.get(server, ()):
         if found[-1] and not line[1] and line[4].startswith("Microsoft SQL Server"):

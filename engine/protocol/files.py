@@ -1,4 +1,4 @@
-"""Files on the servers' drives: backups and certificates, resolution of paths, and the time of a copy."""
+"""Files on the servers' drives: backups and certificates, resolution of paths, and the duration of a copy."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def _reaches(world: World, server: str, host: str) -> bool:
 
 
 PAGE_BYTES: Final = 8192
-"""Documented."""
+"""Size of a page in bytes. Documented."""
 
 LOST_PAGE: Final = 1_234
-"""Page of a lost data file that 823 names. Assumed."""
+"""Page number in error 823 about a lost data file. Assumed."""
 
 
 def io_error(copy: DatabaseCopy, operation: str) -> tuple[object, ...]:
-    """Return the text of error 823 for an *operation* (read or write) in a data file whose volume is lost."""
+    """Return the arguments of error 823 for an *operation* (read or write) in a data file on a lost volume."""
     return NOT_READY, operation, LOST_PAGE * PAGE_BYTES, volumes.path_of(copy, volumes.files_of(copy)[0])
 
 

@@ -46,8 +46,8 @@ class FailoverPrecondition:
     seen_in: str
     """View or log that shows the condition, with its server."""
     about: Literal["", "memory", "loss", "beginning"] = ""
-    """Time to which the condition refers. memory: state at the detection. loss: loss of the writing copy.
-    beginning: detection of the loss.
+    """State to which the condition refers. "": the present. "memory": at the detection. "loss": at the loss
+    of the writing copy. "beginning": when the detection of the loss begins.
     """
     target: str = ""
     """Secondary or node to which the condition applies; empty: all of them."""
@@ -56,7 +56,7 @@ class FailoverPrecondition:
 
 
 class Policy(ABC):
-    """Policy of a database in no group. Each kind of group overrides what differs."""
+    """Decisions that depend on the group of a database. Each kind of group overrides what differs."""
 
     @abstractmethod
     def role(self, copy: DatabaseCopy) -> str:
@@ -91,7 +91,7 @@ class Policy(ABC):
     def role_sequence(self, copy: DatabaseCopy) -> int:
         """Return the number of role changes that the copy knows of.
 
-        Of two copies that claim to lead, the higher one is right.
+        If two copies claim to lead, the one with the higher number is right.
         """
         return 1
 
@@ -150,7 +150,7 @@ class Policy(ABC):
 
     @abstractmethod
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
-        """Return the log that the group keeps: by log_reuse_wait_desc, the position from which it is kept.
+        """Return (log_reuse_wait_desc, position in KB from which the group keeps log), or None if it keeps none.
 
         *ends_kb* are the hardened ends of the copies that receive the log.
         """
@@ -188,7 +188,7 @@ class Policy(ABC):
 
     @abstractmethod
     def cancel(self, world: World, key: Key, reason: str) -> None:
-        """Cancel the part of the copy in a running failover."""
+        """Cancel the running failover as far as it concerns this copy."""
 
     @abstractmethod
     def log_lost(self, world: World, key: Key) -> None:
@@ -199,7 +199,7 @@ class Policy(ABC):
         """Handle the end of the copy's instance, which loses its knowledge of others."""
 
     def data_lost(self, world: World, key: Key) -> bool:
-        """Handle the loss of the copy's data volume; return whether the group did so."""
+        """Handle the loss of the copy's data volume. Return True if the group handled it."""
         return False
 
     @abstractmethod
@@ -216,7 +216,7 @@ class Policy(ABC):
 
 
 class GroupPolicy(Policy):
-    """A kind of group: its instances have connections as well."""
+    """Policy of a kind of group, including the connections between its instances."""
 
     @abstractmethod
     def timeout_s(self, world: World, group: int) -> int:
@@ -380,7 +380,7 @@ HANDLERS: Final[Handlers] = {
 # Each has its state and the place where a DBA can check it.
 
 OTHERS: Final[list[Callable[[World, str], list[FailoverPrecondition]]]] = []
-"""Functions that give preconditions for a database in no group; each kind of failover adds its own."""
+"""Functions that return preconditions for a database in no group. Each kind of failover adds its own."""
 
 
 def preconditions(world: World, database: str) -> list[FailoverPrecondition]:

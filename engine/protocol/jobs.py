@@ -35,7 +35,10 @@ def agent_runs(world: World, server: str) -> bool:
 
 
 def runs(world: World, server: str, database: str, action: str) -> bool:
-    """Return whether the agent of *server* does *action* for *database*. Without any such job the answer is yes."""
+    """Return whether a job of SQL Server Agent on *server* does *action* for *database*.
+
+    If no server has such a job, return whether the Agent runs.
+    """
     having = [
         (name, job)
         for name, state in world.instances.items()
@@ -65,7 +68,7 @@ def disarm_log_backup(world: World, key: Key) -> None:
 
 
 def back_up_log(world: World, server: str, database: str) -> None:
-    """Run the log backup job of a copy (timer). Log that the mirror has too may be reused afterwards."""
+    """Run the log backup job of a copy (timer). Afterwards the log that the mirror has too can be reused."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.log_backup_every_s <= 0.0:

@@ -17,13 +17,13 @@ from engine.model import DatabaseCopy, DbFile, FileOptions, FilePath, Key, Tick,
 from engine.protocol import errorlog, groups, statements, streams, volumes
 
 SMALL_KB: Final = 1.0
-"""Smaller differences in space count as none."""
+"""Differences in space below this value count as zero, in KB."""
 
 VIRTUAL_LOG_FILES: Final = 16
 """Number of virtual log files of a log of 1 GB or more. Known (up to SQL Server 2014)."""
 
 ROOM_AGAIN: Final = 0.98
-"""Share of the log file that may be in use before a stopped database continues. Assumed."""
+"""Share of the log file below which used space must fall before a stopped database continues. Assumed."""
 
 
 def used_kb(world: World, copy: DatabaseCopy) -> float:
@@ -36,7 +36,8 @@ def used_kb(world: World, copy: DatabaseCopy) -> float:
 def reuse_wait(world: World, source: int | None) -> str:
     """Return log_reuse_wait_desc of the copy that writes *source*: the reason why its log cannot be reused.
 
-    Log is reused by whole virtual files. If two reasons hold the same file, an idle session is named. Derived.
+    Log is reused by whole virtual files. If two reasons hold the same file, the one of an idle session is
+    returned. Derived.
     """
     if source is None:
         return "NOTHING"

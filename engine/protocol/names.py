@@ -54,7 +54,7 @@ def detour_s(world: World, client: Client, name: str) -> float:
 
 
 def leads(world: World, client: Client, name: str) -> bool:
-    """Return whether *client* has the online address among those for *name*."""
+    """Return whether the addresses that *client* has for *name* include the online one."""
     record = world.records.get(name)
     return record is None or record.online in (client.kept_addresses[0] or record.addresses)
 

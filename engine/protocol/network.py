@@ -23,7 +23,11 @@ from engine.model import Contact, Link, Service, World, ticks
 from engine.protocol import groups, security
 
 Hearing = Literal["ok", "hard", "closed", "silent"]
-"""ok; hard: the network stack reports an error; closed: by the other end; silent: no packets arrive."""
+"""Signals that one end of a connection receives.
+
+ok: all is well. hard: the network stack reports an error. closed: the other end has closed. silent: no
+packets arrive.
+"""
 
 _HEALTHY: Final = Link()
 
@@ -136,7 +140,8 @@ def can_connect(world: World, guid: int, me: str, peer: str, path: NetworkPath |
 def overloaded(world: World, guid: int, server: str) -> bool:
     """Return whether the processors of *server* delay its pings beyond the partner timeout. Facts 5 [MANY].
 
-    A server must send and receive a ping within the timeout. With many databases the same load delays pings more.
+    A server must send and receive a ping within the timeout. At the same load, more databases mean longer
+    delays.
     """
     slower = world.computer_of(server).cpu_factor - 1.0
     if slower <= 0.0:
@@ -171,7 +176,7 @@ def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True
 def close_end(world: World, guid: int, me: str, peer: str, epoch: int) -> bool:
     """Close *me*'s end of its connection to *peer* as lost.
 
-    Return False if *me* cannot check it, or has another connection than that of *epoch*.
+    Return False if *me* does not respond, has no connection, or has a newer one than *epoch*.
     """
     contact = world.contacts.get((guid, me, peer))
     if contact is None or contact.epoch != epoch or not contact.connected:
@@ -185,7 +190,7 @@ def close_end(world: World, guid: int, me: str, peer: str, epoch: int) -> bool:
 
 
 def close_contacts(world: World, guid: int, server: str) -> None:
-    """Remove all connections of *server* for session *guid*. The others will find them closed."""
+    """Remove all connections of *server* for session *guid*. The other servers will find them closed."""
     for key, _ in world.contacts_of(guid):
         if key[1] == server:
             world.drop_contact(key)
@@ -198,7 +203,7 @@ def drop_server(world: World, server: str) -> None:
 
 
 def drop_contacts(world: World, guid: int, server: str) -> None:
-    """Remove the connections of *server* for session *guid*; *server* knows of it."""
+    """Close the ends of *server* for session *guid* at once, without a delay for detection."""
     for key, contact in world.contacts_of(guid):
         if key[1] == server and (contact.connected or contact.pending):
             gone = replace(

@@ -83,9 +83,10 @@ REFUSED_WHILE_MIRRORED: Final = frozenset(
         "READ_COMMITTED_SNAPSHOT ON", "READ_COMMITTED_SNAPSHOT OFF",
     }
 )  # fmt: skip
-"""Options that error 1468 (and 5069) refuses in a session.
+"""Options that error 1468 (followed by 5069) refuses in a session.
 
-Documented in kind [DOC: ALTER DATABASE SET options]; two were seen in logs, the rest is derived.
+The rule is documented [DOC: ALTER DATABASE SET options]. Two options were seen in logs; the others are
+derived.
 """
 
 Key = tuple[str, str]
@@ -185,7 +186,7 @@ ACTS: Final[dict[str, Callable[[World, Key, str], None]]] = {
     "ENCRYPTION": set_encryption,
     "COMPATIBILITY_LEVEL": _compatibility,
 }
-"""Action of each option, by its first word; the last word is its value."""
+"""Function that sets each option, by the option's first word. The option's last word is its value."""
 
 
 def model_recovery(server: Instance) -> RecoveryModel:
@@ -238,7 +239,7 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
 
 
 def as_restored(copy: DatabaseCopy, image: DatabaseCopy, owner: str) -> DatabaseCopy:
-    """Return *copy* with the properties after RESTORE or attach.
+    """Return *copy* with the properties that it has after RESTORE or attach.
 
     The compatibility level is kept, TRUSTWORTHY is OFF, and the owner is new.
     """

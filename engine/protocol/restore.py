@@ -163,7 +163,7 @@ def restore_database(
 
 
 def _spare_existing(world: World, existing_copy: DatabaseCopy, backup_set: BackupSet, title: str) -> None:
-    """Without REPLACE, allow the restore only from the database's own backup and only if its log is backed up."""
+    """Refuse a restore without REPLACE over another database (3154) or over a log with an unsaved tail (3159)."""
     if existing_copy.family != backup_set.family:
         raise SqlError(3154, existing_copy.database, also=(3013,), title=title)
     # Only BACKUP LOG WITH NORECOVERY leaves no tail: a checkpoint after it would write log.
@@ -347,9 +347,10 @@ def restore_log(
 
 
 def _stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float:
-    """Return the log position of a backup at a time, in KB.
+    """Return the log position that a backup reaches at *stop_tick*, in KB.
 
-    The log between two commits of windows is assumed to grow evenly; each commit of a window has its own time.
+    The log between two commits of windows is assumed to grow evenly; each commit of a window has its own
+    time.
     """
     whole = max(1, backup_set.started_tick - backup_set.from_tick)
     share = min(1.0, (stop_tick - backup_set.from_tick) / whole)
@@ -479,7 +480,7 @@ def _keep_history(
 
 
 def _with_drives(copy: DatabaseCopy, backup_set: BackupSet) -> tuple[DbFile, ...]:
-    """Return the files of the copy with those that the log creates in addition to those of the full restore."""
+    """Return the additional files of the backup, with the copy's own entry for each file that it already has."""
     mine = {file.name: file for file in copy.extra_files}
     return tuple(mine.get(file.name, file) for file in backup_set.extra_files)
 

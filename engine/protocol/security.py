@@ -68,7 +68,7 @@ BAD_PEER_CERTIFICATE: Final = (
 BAD_OWN_CERTIFICATE: Final = (
     "Connection handshake failed. The certificate used by this endpoint was not found: {}. State 85."
 )
-"""Error text of a handshake. States 22 and 84 were seen in logs; 21, 67, 85, 89 are from memory."""
+"""Text of a failed handshake. States 22 and 84 were seen in logs; 21, 67, 85 and 89 are from memory."""
 
 
 class Refusal(Struct, frozen=True):
@@ -157,7 +157,7 @@ def handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
 
 
 def _shown_account(world: World, a: Instance, b: Instance, methods: list[str]) -> str:
-    """Return the Windows account that *b* recognizes in a caller, if it uses Windows accounts."""
+    """Return the Windows account under which *b* sees the caller *a*; empty if it does not recognize one."""
     identity = network_identity(world, a) or ""
     known = identity.partition("\\")[0].lower() == world.computers[b.computer].domain.lower()
     return identity if methods[0] == "WINDOWS" and known else ""

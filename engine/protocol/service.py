@@ -35,7 +35,7 @@ def _delay_power_on(world: World, computer: str) -> None:
 
 
 def _lose_power(world: World, computer: str) -> None:
-    """Switch a computer off; a person waiting to switch it on sees it off for a moment."""
+    """Switch a computer off. If somebody waits to switch it on, delay that by one interval."""
     world.update_computer(computer, powered=False, shutting_down=False)
     if any(name == "computer.on" and args == (computer,) for _, _, name, args in world.timers):
         _delay_power_on(world, computer)
@@ -162,7 +162,7 @@ def computer_off(world: World, computer: str) -> None:
 
 
 def begin_boot(world: World, server: str) -> bool:
-    """Return whether the server's computer boots now; it then starts the service."""
+    """Return whether the server's computer is booting and will start the service."""
     return any(name == "service.start" and args[0] == server for _, _, name, args in world.timers)
 
 

@@ -112,7 +112,10 @@ COMPLETIONS["restore.recovered"] = _recovered
 
 
 def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
-    """Count commits of clients on the other copy that this copy lacks as lost from this point."""
+    """Record as lost the commits that clients made on the other copy and that this copy lacks.
+
+    Do nothing while another copy is accessible.
+    """
     others = [
         c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family
     ]

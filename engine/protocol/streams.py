@@ -28,7 +28,7 @@ def add_source(world: World, key: Key, at_kb: float) -> int:
 
 
 def _leave_path(world: World, key: Key, at_kb: float) -> None:
-    """Start a branch of the log if the copy continues it at *at_kb* and never hardened commits beyond that."""
+    """Start a new branch of the log at *at_kb* if the old branch has commits beyond that position."""
     copy = world.copies[key]
     latest = world.commits.get((copy.family, copy.lineage[-1][0]))
     if latest is not None and latest.kb > at_kb:
@@ -55,7 +55,7 @@ def stop_log(world: World, copy: DatabaseCopy) -> None:
 
 
 def _note_reached(world: World, source: int) -> None:
-    """Store the hardened position of the copy that wrote *source*."""
+    """Store the positions of the copy that wrote *source* in the copy, which then has no source."""
     at = world.flow.positions(source)
     world.update_copy(
         world.sources[source],
@@ -220,7 +220,7 @@ def workload_of(copy: DatabaseCopy) -> Workload:
 
 
 def under_load(copy: DatabaseCopy) -> bool:
-    """Return whether clients work in the database, which selects the column of Table 6."""
+    """Return whether clients work in the database, which selects the column of the white paper's table 6."""
     return workload_of(copy).connections * copy.scale >= 1.0
 
 
@@ -279,8 +279,8 @@ WATCHED: Final = {
 def _fitting_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int, ...]:
     """Add or remove streams of *source* as its group requires, and return them.
 
-    A log in a session always has one: its send queue is the log that waits there. A log in no session has only
-    streams that a copy receives.
+    A log in a session always has a stream: its send queue is the log that waits there. A log in no session
+    has only the streams that a copy receives.
     """
     streams = world.flow.streams_of(source)
     if copy.group_kind:
@@ -298,7 +298,7 @@ def log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
 
 
 def log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, float]]:
-    """Return the cause that prevents log reuse, under its log_reuse_wait_desc, and the position from which.
+    """Return (log_reuse_wait_desc, position in KB) of each reason that prevents log reuse from that position on.
 
     Facts 6.5.
     """
@@ -312,7 +312,10 @@ def log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, 
 def _holds(
     world: World, copy: DatabaseCopy, flushed_kb: float, carried_kb: list[float]
 ) -> list[tuple[str, float]]:
-    """Return `log_holds` for a log that is on disk up to *flushed_kb*, and up to *carried_kb* at its receivers."""
+    """Return `log_holds` for a log that is on disk up to *flushed_kb*.
+
+    Its receivers have hardened it up to *carried_kb*.
+    """
     holds = [("NOTHING", flushed_kb)]
     if copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
         holds.append(("LOG_BACKUP", copy.last_log_backup_kb))

@@ -1,4 +1,4 @@
-"""Figures of the papers as data, and the runs of the engine that reproduce them."""
+"""Published figures as data, and the runs of the engine that reproduce them."""
 
 from __future__ import annotations
 

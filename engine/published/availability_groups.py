@@ -103,24 +103,24 @@ def measure_mirroring() -> GroupMeasurement:
 
 
 SEEDS: Final = range(1, 7)
-"""Seeds of the runs whose mean is compared with the observed run."""
+"""Seeds of the runs whose mean is compared with the published run."""
 
 
 def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World, list[Event]]:
-    """Return the world and the events of three replicas with a small idle database; *lines* run at 5 s."""
+    """Play *lines* at 5 s with three replicas of a small idle database. Return the world and the events."""
     world = group_world(THREE, windows="2012", version=2012, seed=seed)
     return world, play(world, "".join(f"5 {line}\n" for line in lines), until_s)
 
 
 def _became_s(events: list[Event], state_word: ReplicaWord, server: str | None = None) -> float:
-    """Return the time at which a replica entered the state, in seconds after the lines."""
+    """Return the seconds from *lines* until a replica enters the state."""
     found = (event for event, change in select_data(events, ReplicaData) if change.new == state_word)
     return next(event.tick for event in found if server in (None, event.server)) / TICKS_PER_S - 5.0
 
 
 @cache
 def planned_s() -> float:
-    """Return the time from RESOLVING_NORMAL at the old primary to PRIMARY_NORMAL at the new one, mean of the runs."""
+    """Return the mean time from RESOLVING_NORMAL at the old primary to PRIMARY_NORMAL at the new one."""
     times = []
     for seed in SEEDS:
         _, events = _play_lines((f"sql {NODES[1]} ALTER AVAILABILITY GROUP AG FAILOVER",), seed, 25.0)
@@ -131,7 +131,10 @@ def planned_s() -> float:
 
 @cache
 def commits_pause_s() -> float:
-    """Return the time for which a primary under load commits nothing after a synchronous secondary stops responding."""
+    """Return how long a primary under load commits nothing after a synchronous secondary stops responding.
+
+    The result is in seconds.
+    """
     world = group_world(THREE, USERS.name, windows="2012", version=2012)
     simulator.advance(world, round(5.0 * TICKS_PER_S))
     source = world.copies[NODES[0], DATABASE].source
@@ -145,13 +148,13 @@ def commits_pause_s() -> float:
 
 @cache
 def isolated_s() -> float:
-    """Return the time that a primary without a network stays primary."""
+    """Return the seconds for which a primary without a network stays primary."""
     _, events = _play_lines([f"black-hole {NODES[0]} {other}" for other in NODES[1:3]], 1, 60.0)
     return _became_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
 
 
 def rows() -> list[FigureRow]:
-    """Return the rows of this section."""
+    """Return the rows about availability groups."""
     group, mirroring = measure_group(), measure_mirroring()
     minutes = MEASURED_S / 60.0
     return [

@@ -28,12 +28,12 @@ from engine.published.whitepaper_failover import FAILOVER_S
 FOUR: Final = NODES[:4]
 AT_S: Final = 5.0
 MIRRORING_S: Final = FAILOVER_S["power-off"][2]
-"""Outage of a mirrored database for the same failure as of the instance."""
+"""Outage of a mirrored database after the failure that `instance_rows` applies to an instance."""
 
 
 @cache
 def _outage_s(act: str, seed: int = 1) -> float:
-    """Return the time from the line *act* until the database is open again."""
+    """Return the seconds from the input line *act* until the database is open again."""
     world = instance_world(seed=seed)
     play(world, f"{AT_S} {act}\n", AT_S + 120.0)
     return world.availability["Users"].down_ticks / 100.0
@@ -50,7 +50,7 @@ def _host(world: World) -> str:
 
 
 def _restarts() -> FigureRow:
-    """Return the row for two equal failures in sequence."""
+    """Return the row for a second failure after an equal first one."""
     world = instance_world()
     play(world, "5 stop-service FCI\n", 60.0)
     first = _host(world)
@@ -102,7 +102,7 @@ def _quorum() -> FigureRow:
 
 
 def instance_rows() -> list[FigureRow]:
-    """Return the rows of this section."""
+    """Return the rows about failover cluster instances."""
     crash_s = _outage_s("power-off NODE_1")
     return [
         number("FCI.move", _outage_s("move-role FCI NODE_2")),
@@ -129,10 +129,10 @@ SURVIVAL: Final = {
     (4, True): ("Yes", "Yes", "Yes"),
     (5, False): ("Yes", "Yes", "Yes"),
 }
-"""(nodes, witness) -> survival of the loss of one node, of two in sequence, of two at once."""
+"""(nodes, witness) -> documented answers: survives the loss of one node, of two in sequence, of two at once."""
 
 APART_S: Final = 60.0
-"""Time between two losses in sequence: long enough for a recount of the votes."""
+"""Seconds between two losses in sequence, long enough for the cluster to adjust the votes."""
 
 
 @cache
@@ -148,7 +148,7 @@ def _verdict(outcomes: set[bool]) -> str:
 
 
 def _survival() -> list[FigureRow]:
-    """Return rows for every choice of nodes: all survive, none survives, or it depends on the choice."""
+    """Return rows that try every choice of failed nodes: all choices survive, none does, or some do ("50/50")."""
     found = []
     for (nodes, witness), published in SURVIVAL.items():
         names = NODES[:nodes]
@@ -169,7 +169,7 @@ def _survival() -> list[FigureRow]:
 
 @cache
 def _removed(windows: str, across_subnets: bool, outage_s: float) -> bool:
-    """Return whether an outage of this length removes NODE_3 from the membership."""
+    """Return whether a network outage of *outage_s* removes NODE_3 from the membership."""
     subnets = ("10.0.1", "10.0.1", "10.0.2" if across_subnets else "10.0.1")
     world = cluster_world(NODES[:3], windows, subnets=subnets)
     events = play(world, f"5 pull-cable NODE_3\n{5 + outage_s} plug-cable NODE_3\n", 60.0)
@@ -177,7 +177,7 @@ def _removed(windows: str, across_subnets: bool, outage_s: float) -> bool:
 
 
 REGROUP_MOST_S: Final = 2.5
-"""Maximum time after the threshold in which the survivors agree."""
+"""Maximum time from the heartbeat threshold until the survivors agree on a membership."""
 
 
 def _heartbeats() -> list[FigureRow]:
@@ -196,7 +196,7 @@ def _heartbeats() -> list[FigureRow]:
 
 
 def _counted(world: World, lines: str = "", until_s: float = 60.0) -> tuple[int, int]:
-    """Return (nodes, witness) whose votes count after *lines*."""
+    """Return (number of counted node votes, counted witness vote) after *lines*."""
     play(world, lines, until_s)
     known = cluster_config(world)
     return len(known.counted), int(known.witness_counts)
@@ -226,7 +226,7 @@ def _votes() -> list[FigureRow]:
 
 
 def _last_nodes(windows: str, dynamic: bool = True) -> int:
-    """Return how many of five nodes survive if they fail in sequence, those without a counted vote first."""
+    """Return how many of five nodes still run if they fail in sequence, those without a counted vote first."""
     world = cluster_world(NODES, windows, dynamic=dynamic)
     left = list(NODES)
     while len(left) > 1:
@@ -305,7 +305,7 @@ def _forced() -> list[FigureRow]:
 
 
 def _stale(kind: str, windows: str) -> World:
-    """Return a world in which NODE_2 failed, NODE_1 continued and failed, and NODE_2 starts with the witness."""
+    """Return a world in which NODE_2 fails, NODE_1 continues and fails, and NODE_2 starts with only the witness."""
     world = cluster_world(NODES[:2], windows, witness=True, witness_kind=kind)
     play(world, "5 power-off NODE_2\n60 power-off NODE_1\n90 power-on NODE_2\n", 240.0)
     return world
@@ -337,5 +337,5 @@ def _partition_in_time() -> list[FigureRow]:
 
 
 def rows() -> list[FigureRow]:
-    """Return the rows of this section."""
+    """Return the rows about votes, heartbeats and forced quorum."""
     return [*_survival(), *_heartbeats(), *_votes(), *_special(), *_forced(), *_partition_in_time()]

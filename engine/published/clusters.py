@@ -1,4 +1,4 @@
-"""Clusters, groups and instances as worlds: healthy at 0 s, on the hardware of the guide's test of groups."""
+"""Worlds with clusters, availability groups and instances: healthy at 0 s, on the hardware of the guide's test."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from engine.protocol import network, serving, streams
 from engine.published.measure import NO_LIMIT_KB, play
 
 MBPS: Final = 10_000.0
-"""Network of the guide's test. Assumed: the paper names none, and the network was not the limit."""
+"""Network speed of the guide's test. Assumed: the paper names none, and the network was not the limit."""
 
 NODES: Final = ("NODE_1", "NODE_2", "NODE_3", "NODE_4", "NODE_5")
 CLUSTER: Final = "CLUSTER"
@@ -75,7 +75,10 @@ def cluster_world(
     cores: int = SSD.cores,
     seed: int = 1,
 ) -> World:
-    """Return a cluster of nodes without instances. *witness* adds one that every node reaches, by default a disk."""
+    """Return a cluster of nodes without instances.
+
+    *witness* adds a witness that every node can reach, by default a disk.
+    """
     world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.empty())
     world.availability[DATABASE] = Availability(database=DATABASE)
     threshold, cross = quorum.THRESHOLDS.get(windows, quorum.THRESHOLDS_SINCE_2016)
@@ -106,7 +109,7 @@ def cluster_world(
 
 
 def start(world: World) -> World:
-    """Return the world at 0 s, with its logs in the state after a long run."""
+    """Move the world to 0 s, with its logs in the state that they have after a long run."""
     streams.warm_start(world)
     simulator.start_timers(world)
     simulator.advance(world, 0)
@@ -132,9 +135,10 @@ def group_world(
     databases: int = 1,
     **cluster: Any,
 ) -> World:
-    """Return groups with *databases* each, one replica per node, the first of them primary, each of a kind in KINDS.
+    """Return availability groups of *databases* databases each, with one replica per node.
 
-    *client*: fields of an application at the listener of the only group. *cluster*: arguments of `cluster_world`.
+    The first replica is primary. *kinds*: a key of KINDS for each node. *client*: fields of an application
+    that uses the listener of the only group. *cluster*: arguments of `cluster_world`.
     """
     nodes = NODES[: len(kinds)]
     world = cluster_world(nodes, windows, **cluster)
@@ -207,7 +211,7 @@ def _group(
 
 
 def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version: int, workload: str) -> None:
-    """Add copies in their roles, connected to the primary, with the log that flows to them."""
+    """Add the copies of a group in their roles, connected to the primary and with a stream of its log."""
     (primary, *others), in_step, guid = modes, _in_step(modes), group.guid
     states = {one: SyncState.SYNCHRONIZED if one in in_step else SyncState.SYNCHRONIZING for one in others}
     for server in modes:
@@ -242,7 +246,7 @@ def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version:
 def instance_world(
     owners: Sequence[str] = NODES[:2], nodes: Sequence[str] = NODES[:2], seed: int = 1
 ) -> World:
-    """Return a failover cluster instance with one idle database, on the first of *owners*."""
+    """Return a failover cluster instance with one idle database, running on the first of *owners*."""
     world = cluster_world(nodes, "2012 R2", witness=True, seed=seed)
     name = "FCI"
     world.instances[name] = Instance(
@@ -276,7 +280,7 @@ def _copy(
     )
 
 
-# --- what became of it ------------------------------------------------------------------------------------
+# --- results of a run -------------------------------------------------------------------------------------
 
 
 def has_running_partition(world: World) -> bool:
@@ -303,7 +307,7 @@ def primary(world: World) -> str:
 def first_s(
     events: Sequence[Event], kind: type[ClientData | ClusterData], event_change: str, node: str | None = None
 ) -> float | None:
-    """Return the time of the first event of this kind with this change, of this node if one is named, s."""
+    """Return the time in seconds of the first event of this kind and change, on *node* if given."""
     found = (
         event
         for event, change in select_data(events, kind)
@@ -313,12 +317,12 @@ def first_s(
 
 
 def errors(events: Sequence[Event]) -> list[int]:
-    """Return the numbers of the errors of T-SQL."""
+    """Return the numbers of the T-SQL errors."""
     done = (batch for _, batch in select_data(events, SqlDoneData))
     return [message["number"] for batch in done for message in batch.messages if message["number"]]
 
 
 def say_sql(world: World, server: str, text: str) -> list[int]:
-    """Run the statement in its own window and return its errors."""
+    """Run the statement in its own query window and return the numbers of its errors."""
     at = world.tick / TICKS_PER_S
     return errors(play(world, f"{at} sql {server}#{world.next_id()} {text}\n", at + 1.0))

@@ -1,4 +1,4 @@
-"""Every figure and checkable statement of the five papers with our value: `mirrordrill fidelity`."""
+"""All figures and checkable statements of the five papers with our values: `mirrordrill fidelity`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ EXCEPTIONS: Final = {
 
 
 def fidelity_rows() -> list[FigureRow]:
-    """Return all rows by section; takes about 15 seconds and always gives the same result."""
+    """Return all rows by section. This takes about 15 seconds; the result is always the same."""
     return list(iterate_rows())
 
 
@@ -57,7 +57,7 @@ def iterate_rows() -> Iterator[FigureRow]:
 
 
 def summary(rows: list[FigureRow]) -> dict[str, int]:
-    """Return the counts of rows, pass, fail, and fail without a listed reason."""
+    """Return the number of rows, of passes, of failures, and of failures without a listed reason."""
     failed = [row for row in rows if row.verdict == "fail"]
     return {
         "rows": len(rows),

@@ -1,4 +1,4 @@
-"""Rules of availability groups in the documentation, each as a run: timeouts, failover sets, limits, log."""
+"""Documented rules of availability groups, each checked by a run: timeouts, failover sets, limits, log."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ from engine.published.rows import FigureClass, FigureRow, build_number_row, numb
 
 AUTO: Final = ("auto", "auto", "async")
 FIVE: Final = 5.0
-"""Time of the first action of each run, in seconds."""
+"""Time of the first input line of each run, in seconds."""
 RTO: Final = "[DOC: performance of groups], estimating failover time"
 OVERHEAD_MAX_S: Final = 7.0
-"""Longest failover without detection and redo: the page says "short and constant". Derived.
+"""Longest duration of a failover without detection and redo. Derived from "short and constant" in the
+documentation.
 
 7 s includes the offline phase of the planned failover in the lab's trace.
 """
@@ -39,7 +40,11 @@ OVERHEAD_MAX_S: Final = 7.0
 
 @cache
 def _redo_run() -> tuple[float, float]:
-    """Return (redo queue divided by redo rate as the view shows them, redo time of the next failover), in seconds."""
+    """Return two times in seconds.
+
+    The first is redo queue divided by redo rate, as the view shows them; the second is the redo time of the
+    next failover.
+    """
     world = group_world(AUTO, USERS.name, windows="2012 R2", version=2014, witness=True)
     play(world, "5 slow-cpu NODE_2 factor=8\n", 90.0)
     stream = world.copies[NODES[1], DATABASE].stream
@@ -55,9 +60,10 @@ def _redo_run() -> tuple[float, float]:
 
 @cache
 def _loss_run() -> tuple[float, float, int]:
-    """Return three figures of a loss.
+    """Return three figures of a data loss.
 
-    (log send queue divided by log generation rate, seconds of lost commits, commits lost in a synchronous failover).
+    Log send queue divided by log generation rate (s), time span of the lost commits (s), number of commits
+    lost in a synchronous failover.
     """
     world = group_world(("auto", "async"), WORKLOAD1.name, witness=True)
     play(world, "5 degrade NODE_1 NODE_2 bandwidth_mbps=1\n", 300.0)
@@ -79,7 +85,7 @@ def _loss_run() -> tuple[float, float, int]:
 
 @cache
 def _outage_s(fault: str) -> tuple[float, float]:
-    """Return the times from a failure of the primary to its detection and until the database is open again."""
+    """Return (seconds from a failure of the primary to its detection, seconds until the database is open again)."""
     world = group_world(AUTO, windows="2016", witness=True)
     play(world, f"5 {fault} NODE_1\n", 90.0)
     found = [one for one in world.failovers if one.online_tick]
@@ -90,7 +96,7 @@ def _outage_s(fault: str) -> tuple[float, float]:
 
 
 def estimate_rows() -> list[FigureRow]:
-    """Return the rows of these estimates."""
+    """Return the rows about estimated recovery time and data loss."""
     estimate_s, redo_s = _redo_run()
     points_s, lost_s, synchronous = _loss_run()
     bands = (
@@ -139,14 +145,15 @@ def _set(option: str) -> str:
 
 
 def _alter_each_replica(option: str, nodes: Sequence[str] = NODES[:3]) -> str:
-    """Return the statements that set the option for each replica."""
+    """Return one ALTER statement per replica that sets the option."""
     alter = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON"
     return "".join(
         f"{1 + n / 10} sql NODE_1#{n} {alter} N'{name}' WITH ({option})\n" for n, name in enumerate(nodes)
     )
 
 
-# --- what notices a failure, and when ---------------------------------------------------------------------
+# --- detection of a failure: by which check, after how long
+# --------------------------------------------------
 
 
 LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParameter LeaseTimeout 200000\n"
@@ -154,7 +161,7 @@ LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParam
 
 @cache
 def _noticed_s(fault: str, setup_lines: str = "") -> float | None:
-    """Return the time from *fault* at the primary until the cluster knows that its role failed; None after 120 s."""
+    """Return the seconds from *fault* at the primary until the cluster detects the failed role; None after 120 s."""
     world = group_world(AUTO, witness=True)
     at = first_s(
         play(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), ClusterData, event_change="role-failed"
@@ -190,7 +197,10 @@ def _detection() -> list[FigureRow]:
 
 @cache
 def _handover(windows: str) -> tuple[float, float]:
-    """Return the seconds after a network loss of the primary until it is RESOLVING and the new one PRIMARY_NORMAL."""
+    """Return two times after a network loss of the primary, in seconds.
+
+    The first ends when the old primary is RESOLVING, the second when the new one is PRIMARY_NORMAL.
+    """
     world = group_world(AUTO, windows=windows, witness=True)
     # only the primary loses all connections, including the one to the disk of the witness
     events = play(world, "5 pull-cable NODE_1\n", 60.0)
@@ -210,7 +220,10 @@ def _became_s(events: Sequence[Event], state_word: ReplicaWord, server: str) -> 
 
 @cache
 def _pause_s(timeout_s: int) -> float:
-    """Return the time that commits wait for an unresponsive synchronous secondary, with one timeout at all replicas."""
+    """Return the seconds for which commits wait for an unresponsive synchronous secondary.
+
+    *timeout_s* is the session timeout of all replicas.
+    """
     world = group_world(("sync", "sync"), USERS.name)
     play(
         world,
@@ -222,7 +235,7 @@ def _pause_s(timeout_s: int) -> float:
 
 
 def _waits_s(world: World, most_s: float) -> float:
-    """Advance the world until the primary commits again, at most *most_s*; return the seconds."""
+    """Advance the world until the primary commits again, for at most *most_s*. Return the seconds."""
     source = world.copies[NODES[0], DATABASE].source
     assert source is not None
     begin, stopped = world.tick, world.flow.positions(source).transactions
@@ -253,9 +266,9 @@ def _timeouts() -> list[FigureRow]:
 # --- failover targets -------------------------------------------------------------------------------------
 
 SETS: Final = {"A": ("B", "BC"), "B": ("A", "AC"), "C": ("", "AB"), "D": ("", "")}
-"""Targets of automatic and planned failovers, by the current primary.
+"""Expected targets of automatic and of planned failovers, by the current primary.
 
-Replicas A and B are synchronous and automatic, C synchronous and manual, D asynchronous.
+Replicas A and B are synchronous and automatic, C is synchronous and manual, D is asynchronous.
 """
 
 KIND: Final = {"A": "auto", "B": "auto", "C": "sync", "D": "async"}
@@ -324,7 +337,7 @@ def _admission() -> list[FigureRow]:
 
 @cache
 def _moves(nodes: int) -> int:
-    """Return the number of moves of a group's role whose resource fails repeatedly, before the role stays failed."""
+    """Return how often the role of a repeatedly failing group moves before it stays failed, in a cluster of *nodes*."""
     world = group_world(("auto", "auto", *("async",) * (nodes - 2)), witness=True)
     moves, at_s = 0, 5.0
     for _ in range(2 * nodes + 1):
@@ -346,7 +359,9 @@ def _threshold() -> list[FigureRow]:
 MOST: Final = {
     2012: (5, 3, 2), 2014: (9, 3, 2), 2016: (9, 3, 3), 2017: (9, 3, 3), 2019: (9, 5, 5), 2022: (9, 5, 5)
 }  # fmt: skip
-"""Version -> maximum number of replicas, synchronous ones, and automatic failover targets, each with the primary."""
+"""Version -> documented maximum of replicas, synchronous replicas and automatic failover targets; the primary
+counts.
+"""
 
 WORDS: Final = {
     "async": "ASYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL",
@@ -357,7 +372,7 @@ WORDS: Final = {
 
 @cache
 def _count_accepted_replicas(version: int, kind: str, max_replicas: int) -> int:
-    """Return the most replicas of *kind* that CREATE AVAILABILITY GROUP accepts, at most *max_replicas* + 1."""
+    """Return how many replicas of *kind* CREATE AVAILABILITY GROUP accepts, trying at most *max_replicas* + 1."""
     names = tuple(f"NODE_{number}" for number in range(1, 11))
     accepted = 0
     for count in (max_replicas, max_replicas + 1):
@@ -385,7 +400,7 @@ def _limits() -> list[FigureRow]:
 
 @cache
 def _wire_share(version: int, kind: str, flag: int = 0) -> float:
-    """Return the wire bytes per log byte in the flow's messages, for a workload that compresses by half."""
+    """Return the wire bytes per log byte of the stream, for a workload whose log compresses to half."""
     world = group_world(("sync", kind), WORKLOAD1.name, version=version, site="nec")
     play(world, f"1 sql NODE_1 DBCC TRACEON ({flag}, -1)\n" if flag else "", 2.0)
     stream = world.copies[NODES[1], DATABASE].stream
@@ -457,7 +472,7 @@ def _required() -> list[FigureRow]:
 
 
 def _read_log_reuse_wait(lines: str, until_s: float) -> str:
-    """Return log_reuse_wait_desc of the primary's database after a log backup at the end."""
+    """Return log_reuse_wait_desc of the primary's database after *lines* and a final log backup."""
     world = group_world(("sync", "sync", "async"), WORKLOAD1.name, witness=True)
     backup = rf"BACKUP LOG {DATABASE} TO DISK = 'D:\Backup\u.trn'"
     look = f"SELECT log_reuse_wait_desc FROM sys.databases WHERE name = '{DATABASE}'"
@@ -489,7 +504,7 @@ def _log_holds() -> list[FigureRow]:
 
 @cache
 def _reconnected_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
-    """Return the time at which the application works again after the group moves to another subnet at 5 s."""
+    """Return when the application works again, in seconds, if the group moves to another subnet at 5 s."""
     addresses = ("10.0.1.50", "10.0.2.50")
     listener = AvailabilityListener(
         name="AGL", addresses=addresses, register_all=register_all, record_ttl_s=ttl_s
@@ -513,7 +528,7 @@ def _listener() -> list[FigureRow]:
 
 
 def rows() -> list[FigureRow]:
-    """Return the rows of this section."""
+    """Return the rows about availability groups in the documentation."""
     return [
         *_detection(),
         *_timeouts(),

@@ -1,4 +1,4 @@
-"""Measurements of the flow model in the way of the papers: means of a pair of servers in steady state."""
+"""Measurements of the flow model as the papers made them: mean values of a pair of servers in steady state."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ KB_PER_MB: Final = 1024.0
 
 @dataclass(frozen=True)
 class Means:
-    """Exact means over a time; CPU is that of the whole instance."""
+    """Exact mean values over a measurement. CPU is that of the whole instance."""
 
     transactions_per_s: float
     response_s: float
@@ -88,12 +88,12 @@ def steady(setup: Pair) -> Flow:
 
 
 def run_s(flow: Flow, seconds: float) -> None:
-    """Run the flow for some seconds, through all crossings."""
+    """Run the flow for *seconds*, through all crossings."""
     run(flow, round(seconds * TICKS_PER_S))
 
 
 def means(flow: Flow, seconds: float = MEASURED_S, source: int = 0) -> Means:
-    """Return the means of *source*, and of its first stream if there is one, over the next *seconds*."""
+    """Return the mean values of *source* over the next *seconds*, and of its first stream if it has one."""
     streams = flow.streams_of(source)[:1]
     cores = flow.source_setup(source).site.cores
     before, streams_before = flow.totals(source), [flow.stream_totals(stream) for stream in streams]
@@ -122,7 +122,7 @@ def _change(start_totals: object, end_totals: object, seconds: float) -> dict[st
 
 @cache
 def measured(setup: Pair, seconds: float = MEASURED_S) -> Means:
-    """Return the means of *setup* in steady state; equal setups run only once."""
+    """Return the mean values of *setup* in steady state. Equal setups run only once."""
     return means(steady(setup), seconds)
 
 
@@ -138,7 +138,7 @@ def queue_growth(setup: Pair, seconds: float = 60.0) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class OperationRun:
-    """Long operation on an otherwise idle database; drain times start at its end and are 0 without a mirror."""
+    """Long operation on an otherwise idle database. Drain times begin at its end and are 0 without a mirror."""
 
     took_s: float
     send_queue_kb: float
@@ -151,7 +151,7 @@ class OperationRun:
 def operation_run(
     operation: Operation, mode: SafetyMode, workload: Workload, site: Site = NEC
 ) -> OperationRun:
-    """Run *operation* to its end and wait for the queues to drain. Redo costs as much as *workload*'s log."""
+    """Run *operation* to its end and wait until the queues are empty. Redo costs as much as that of *workload*."""
     flow = Flow.empty()
     add_pair(flow, setup_of(replace(workload, connections=0.0), mode, site, operation=operation))
     flow.watch(0, CrossingKind.OPERATION_DONE)
@@ -168,13 +168,13 @@ def operation_run(
 
 
 def _run_until_crossing(flow: Flow) -> float:
-    """Advance to the armed crossing and return the seconds."""
+    """Advance to the requested crossing and return the seconds."""
     ticks, sources, streams = run(flow, 100 * 3600 * TICKS_PER_S)
     assert sources or streams, "the crossing did not come about within 100 h"
     return ticks / TICKS_PER_S
 
 
-# --- server topology of the papers as a world -------------------------------------------------------------
+# --- the papers' servers as a world ------------------------------------------------------------------------
 # Principal, mirror and witness, with one or more idle databases.
 
 PRINCIPAL: Final = "SERVER_A"

@@ -26,10 +26,10 @@ TOLERANCE_PERCENT: Final = {
     FigureClass.PREDICTED: 10.0,
     FigureClass.INPUT: 3.0,
 }
-"""Allowed deviation of our figures."""
+"""Allowed deviation of our figures from the published ones, in percent, by class."""
 
 CPU_TOLERANCE_PERCENT: Final = 15.0
-"""Allowed deviation of CPU figures that are predicted or fixed shared constants."""
+"""Allowed deviation of CPU figures that were predicted or that determined shared constants."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class FigureRow:
 
     id: str
     section: str
-    source: str  # paper, table or figure, cell
+    source: str  # paper; table or figure; cell
     what: str
     published: float | str
     ours: float | str
@@ -99,7 +99,7 @@ def build_number_row(
 
 @cache
 def _figures() -> dict[str, dict[str, str]]:
-    """Read the papers' figures and statements of fixed text, by the identifiers of their rows."""
+    """Read the published figures and statements from figures.tsv, by row identifier."""
     return {row["id"]: row for row in read_table("engine.published", "figures.tsv")}
 
 
@@ -113,7 +113,7 @@ def number(id: str, ours: float, band: tuple[float, float] | None = None) -> Fig
 
 
 def statement(id: str, holds: bool, ours: str) -> FigureRow:
-    """Return the row of a statement in figures.tsv, with our result in figures."""
+    """Return the row of a statement in figures.tsv. *ours*: our result, as figures in a text."""
     of = _figures()[id]
     verdict = "pass" if holds else "fail"
     return FigureRow(
@@ -122,5 +122,5 @@ def statement(id: str, holds: bool, ours: str) -> FigureRow:
 
 
 def explain(row: FigureRow, section: str, exceptions: dict[str, str]) -> FigureRow:
-    """Return the row in its section, with the listed reason if it fails."""
+    """Return the row with its section, and with the listed reason if it fails."""
     return replace(row, section=section, reason=exceptions.get(row.id) if row.verdict == "fail" else None)

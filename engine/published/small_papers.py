@@ -21,7 +21,7 @@ QUEUE_KB: Final = 2 * 1024.0 * 1024.0
 
 
 def compression_rows() -> list[FigureRow]:
-    """Return the rows of this section."""
+    """Return the rows about log compression."""
     return [*_synchronous(), *_asynchronous(), *_rule()]
 
 
@@ -30,7 +30,7 @@ def _case(mode: SafetyMode, mbps: float, ratio: float) -> Pair:
 
 
 def _pair(mode: SafetyMode, mbps: float) -> tuple[Means, Means]:
-    """Return the results without and with compression."""
+    """Return the mean values without and with compression."""
     raw = measured(_case(mode, mbps, 1.0), 60.0)
     return raw, measured(_case(mode, mbps, STOCK_EXCHANGE.compression_ratio), 60.0)
 
@@ -98,7 +98,7 @@ def _asynchronous() -> list[FigureRow]:
 
 
 def _drain_s(ratio: float) -> float:
-    """Return the seconds in which an idle principal sends 2 GB of unsent log."""
+    """Return how long an idle principal takes to send 2 GB of unsent log."""
     rate = measured(_case(SafetyMode.OFF, 10.0, ratio), 60.0).sent_kb_per_s
     return QUEUE_KB / rate
 
@@ -125,7 +125,7 @@ def _rule() -> list[FigureRow]:
 
 
 DOCUMENT_MB: Final = 49.0
-"""Documented."""
+"""Size of the uploaded document, in MB. Documented."""
 
 LOG_PER_PAYLOAD: Final = 1.8
 """Log bytes per byte of document, for upload and deletion together. Assumed."""
@@ -149,7 +149,7 @@ WORKLOAD: Final[Workload] = IDLE
 
 @cache
 def measure_uploads(mode: SafetyMode, mbps: float = 1000.0) -> tuple[float, float]:
-    """Return (MB/min of document, share of the link in use) under this kind of mirroring."""
+    """Return (MB/min of document, share of the link in use) of uploads at a safety mode."""
     flow = Flow.empty()
     add_pair(flow, setup_of(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=LOAD))
     run_s(flow, 60.0)
@@ -159,7 +159,7 @@ def measure_uploads(mode: SafetyMode, mbps: float = 1000.0) -> tuple[float, floa
 
 
 def bandwidth_rows() -> list[FigureRow]:
-    """Return the rows of this section."""
+    """Return the rows about bandwidth."""
     none, _ = measure_uploads(SafetyMode.NONE)
     fast, _ = measure_uploads(SafetyMode.FULL, 1000.0)
     medium, used = measure_uploads(SafetyMode.FULL, 100.0)
@@ -207,7 +207,7 @@ def measure_durability(mode: SafetyMode, delayed: bool, rtt_ms: float = 0.2) -> 
 
 
 def durability_rows() -> list[FigureRow]:
-    """Return the rows of this section."""
+    """Return the rows about delayed durability."""
     full, delayed = measure_durability(SafetyMode.FULL, False), measure_durability(SafetyMode.FULL, True)
     off_full, off_delayed = (
         measure_durability(SafetyMode.OFF, False),
@@ -252,15 +252,15 @@ MANY: Final = "Mirroring a Large Number of Databases in a Single SQL Server Inst
 DATABASES: Final = (20, 40, 60, 80, 100)
 
 OTHER_THREADS: Final = 36
-"""Threads of an instance other than workers. Read off: 612 in all with all 576 workers in use."""
+"""Threads of an instance other than workers. From the paper: 612 threads in all when all 576 workers are in use."""
 
 MIRROR_OTHER_THREADS: Final = 90
 """Threads of the mirror that do not belong to mirroring. Fitted: mean of five columns."""
 
 PEAK_BUSY: Final = 1.95
-"""Largest number of busy workers relative to the mean; workers stay once created.
+"""Largest number of busy workers relative to the mean; workers stay after they are created.
 
-Fitted: principal's threads at 20 to 60.
+Fitted: the principal's threads at 20 to 60 databases.
 """
 
 SETTLE_S: Final = 20.0
@@ -307,7 +307,7 @@ def measure_databases(databases: int) -> ManyDatabasesMeasurement:
 
 
 def many_databases_rows() -> list[FigureRow]:
-    """Return the rows of this section."""
+    """Return the rows about many databases in one instance."""
     found = []
     for databases in DATABASES:
         ours = measure_databases(databases)

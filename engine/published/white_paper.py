@@ -33,7 +33,7 @@ MEASURES: Final = ("cpu", "writes", "log", "tps", "response")
 
 
 def whitepaper_load_rows() -> list[FigureRow]:
-    """Return the rows of this section."""
+    """Return the rows of tables 1 to 3."""
     return [*_table_1(), *_tables_2_and_3(), *_text()]
 
 
@@ -119,11 +119,11 @@ MBPS: Final = (1000.0, 100.0, 10.0, 5.0, 1.0)
 THIN_MBPS: Final = (1000.0, 100.0, 10.0, 1.0, 0.056)
 
 LITTLE_KB_PER_S: Final = 1.0
-"""Growth below which a queue counts as stable."""
+"""Growth of a queue below which it counts as stable."""
 
 
 def whitepaper_network_rows() -> list[FigureRow]:
-    """Return the rows of this section."""
+    """Return the rows of figures 6 to 15 and table 7."""
     return [*_encryption(), *_networks(), *_full_by_rtt(), *_off_by_rtt(), *_by_bandwidth()]
 
 
@@ -258,7 +258,7 @@ def _by_bandwidth() -> list[FigureRow]:
     ]
 
 
-# --- figures 1 to 4 of the 2005 white paper and its suspended bulk loads ----------------------------------
+# --- figures 1 to 4 of the 2005 white paper, and bulk loads while the session is suspended -----------------
 # They show long operations and a full log disk.
 
 OPERATION_MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
@@ -268,7 +268,7 @@ LOG_DISK_KB: Final = 40 * GB_KB
 
 
 def whitepaper_operations_rows() -> list[FigureRow]:
-    """Return the rows of this section."""
+    """Return the rows of figures 1 to 4 and of the suspended bulk loads."""
     return [*_indexes(), *_rebuild(), *_bulk(), *_suspended()]
 
 
@@ -362,7 +362,7 @@ def _suspended() -> list[FigureRow]:
 
 
 def _fill_log_disk() -> tuple[float, bool]:
-    """Return (hours until 40 GB are full, whether clients stop then)."""
+    """Return (hours until 40 GB are full, whether clients then stop)."""
     flow = Flow.empty()
     load = bulk_load(1e9)
     setup = setup_of(WORKLOAD1, SafetyMode.FULL, sending=False, operation=load, log_max_kb=LOG_DISK_KB)

@@ -17,7 +17,7 @@ from engine.published.rows import FigureRow, number, statement
 SEEDS: Final = 200
 
 FAILS_AT_S: Final = 1.0
-"""Time of the failure. Any time would do, because the phase in the checkpoint interval is random."""
+"""Time of the failure. Its value does not matter, because the phase of the checkpoints is random."""
 
 DO: Final = {
     "manual": f"sql {PRINCIPAL} ALTER DATABASE Sales SET PARTNER FAILOVER",
@@ -27,12 +27,12 @@ DO: Final = {
     "power-off": f"power-off {PRINCIPAL}",
     "pull-cable": f"pull-cable {PRINCIPAL}",
 }
-"""Causes of Table 6 as input lines."""
+"""Cause in table 6 -> input line."""
 
 
 @dataclass(frozen=True)
 class FailoverRuns:
-    """Seconds of *SEEDS* failovers by phase, with detection separate as in the paper."""
+    """Durations of *SEEDS* failovers by phase, in seconds. Detection is separate, as in the paper."""
 
     failover_s: tuple[float, ...]
     to_decision_s: tuple[float, ...]
@@ -40,13 +40,13 @@ class FailoverRuns:
 
 
 def rows() -> list[FigureRow]:
-    """Return the rows of this section."""
+    """Return the rows of tables 4 to 6, figure 5 and the failure scenarios."""
     return [*_table_4(), *_table_5(), *_table_6(), *_figure_5(), *_losses()]
 
 
 @cache
 def failovers(cause: str, loaded: bool) -> FailoverRuns:
-    """Return the results of the same failure in SEEDS worlds."""
+    """Return the failovers of SEEDS worlds after the same failure."""
     whole, decision, role = [], [], []
     for seed in range(SEEDS):
         failover = _fail(cause, loaded, seed)
@@ -93,7 +93,7 @@ def _table_6() -> list[FigureRow]:
 
 
 def _table_5() -> list[FigureRow]:
-    """Return rows that compare the trace of one example with the runs of a power failure under load."""
+    """Return rows that compare the paper's example trace with our runs of a power failure under load."""
     runs = failovers("power-off", True)
     found = []
     for id, published, values in (
@@ -222,4 +222,4 @@ FAILOVER_S: Final[dict[str, tuple[str, float, float]]] = {
     "power-off": ("Power OFF principal server", 2.2, 2.6),
     "pull-cable": ("Pull network cable on principal connecting to mirror and witness", 1.9, 3.1),
 }
-"""Failover times measured once under Workload1, without detection."""
+"""Failover times in seconds under Workload1, without detection. The paper measured each once."""

@@ -1,4 +1,4 @@
-"""Verbs of input lines, one record each, in one file per kind of target."""
+"""Verbs of input lines: one record per verb, one module per kind of target."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def _workloads(world: World, database: str, truth: bool) -> Iterable[str]:
 
 
 def _set_workload(world: World, item: Input) -> None:
-    """Set the load of the database's clients from now on."""
+    """Set the load of the database's clients from now on (`workload`)."""
     database, wanted = item.args
     name = next((known for known in WORKLOADS if known.lower() == wanted.lower()), None)
     if name is None:
@@ -54,7 +54,7 @@ def _rebuild_index(world: World, item: Input) -> None:
 
 
 def _idle(world: World, database: str) -> Key:
-    """Return the copy that serves, if no long operation runs in it. Raises InputError."""
+    """Return the serving copy of *database*. Raises InputError if there is none, or if a long operation runs in it."""
     key = serving.find_serving_key(world, database)
     if key is None:
         raise InputError(say("{database} is not available", database=database))
@@ -68,7 +68,7 @@ def _idle(world: World, database: str) -> Key:
 
 
 def _runs(world: World, args: Args) -> bool:
-    """Return whether the application is connected or looks for a server."""
+    """Return whether the application is connected or searches for a server."""
     (name,) = args
     looking = any(handler == "client.try" and of[0] == name for _, _, handler, of in world.timers)
     return world.clients[name].connected_to is not None or looking
@@ -159,13 +159,13 @@ SETTINGS: Final[dict[str, tuple[str, Callable[[str], object]]]] = {
     "multisubnetfailover": ("multi_subnet", _yes),
     "retry": ("reconnects", _yes),
 }
-"""Options of an application, as in its connection string. Retry is an addition: the application reconnects
-automatically.
+"""Settings of an application by keyword, as in its connection string. "Retry" is our addition: the
+application reconnects automatically.
 """
 
 
 def _configure(world: World, item: Input) -> None:
-    """Change some settings of an application and restart it. Raises InputError with nothing changed."""
+    """Change settings of an application and restart it. Raises InputError before anything changes."""
     name, text = item.args
     changes: dict[str, object] = {}
     for part in filter(str.strip, text.split(";")):

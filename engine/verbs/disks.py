@@ -20,7 +20,7 @@ from engine.verbs.verb import (
     verb,
 )
 
-# --- slow-downs -------------------------------------------------------------------------------------------
+# --- slower hardware --------------------------------------------------------------------------------------
 
 
 def _slow(world: World, server: str, field: str, factor: float) -> Before:
@@ -30,7 +30,7 @@ def _slow(world: World, server: str, field: str, factor: float) -> Before:
     before = ((field, getattr(computer, field)),)
     world.update_computer(computer.name, **{field: factor})
     if field == "cpu_factor":
-        network.reassess(world)  # pings that arrive too late
+        network.reassess(world)  # slow processors delay pings
     return before
 
 
@@ -106,7 +106,7 @@ def _io_errors(world: World, fault: Fault) -> str:
 
 
 def _drive_lost(reason: str, drive_is_lost: bool) -> Callable[[World, Input], str]:
-    """Build a check that objects if the drive is lost already, or exists."""
+    """Build a check for a no-op: the drive is lost already (*drive_is_lost*), or is present already."""
 
     def pointless(world: World, item: Input) -> str:
         letter = item.args[1].strip(":\\").upper()
@@ -116,7 +116,7 @@ def _drive_lost(reason: str, drive_is_lost: bool) -> Callable[[World, Input], st
 
 
 def _drives_with_files(world: World, server: str, truth: bool) -> Iterable[str]:
-    """Return drives on which a database of the server has files."""
+    """Return the drives that hold database files of the server."""
     here = [copy for (at, _), copy in world.copies.items() if at == server]
     return sorted({file.drive.upper() for copy in here for file in volumes.files_of(copy)})
 
@@ -143,7 +143,7 @@ def _mend_pages(world: World, item: Input) -> None:
 
 
 def _read(world: World, fault: Fault) -> str:
-    copy = world.copies.get((fault.args[0], fault.args[1]))  # it may have been dropped
+    copy = world.copies.get((fault.args[0], fault.args[1]))  # the copy may have been dropped
     page = dict(fault.before)["page"]
     assert isinstance(page, int)
     return say("the page was read") if copy is not None and pages.is_detected(copy, page) else ""

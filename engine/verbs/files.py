@@ -16,14 +16,14 @@ from engine.protocol import database_files, files, logspace, network, volumes
 from engine.verbs.verb import SERVER, SERVERS, Args, Doing, VerbParameter, verb
 
 _TWO_PATHS: Final = re.compile(r"([A-Za-z]:\\.*?)\s+([A-Za-z]:\\.*)")
-"""Pattern of the old and the new path of a file copied on its own server."""
+"""Pattern of two paths: the old and the new path of a file."""
 KB_PER_GB: Final = 1024.0 * 1024.0
 
 # --- files ------------------------------------------------------------------------------------------------
 
 
 def _copy(world: World, item: Input) -> None:
-    """Copy a file to B under the same path."""
+    """Copy a file from server A to the same path on server B."""
     a, b, path = item.args
     if a == b:
         _move(world, a, path.strip())
@@ -114,7 +114,7 @@ def _move(world: World, server: str, paths: str) -> None:
 def _moved(
     world: World, server: str, database: str, file: str, path: str, content: StoredFile | None
 ) -> None:
-    """Handle a timer: the copy of a file on its own server ends."""
+    """Finish moving a file on its own server (timer)."""
     if not world.computer_of(server).powered:
         return
     if database:
@@ -125,7 +125,7 @@ def _moved(
 
 
 def _copied(world: World, a: str, b: str, path: str, content: StoredFile, number: int) -> None:
-    """Handle a timer: the copy of a file ends; it fails if a server or the link between them is lost."""
+    """Finish copying a file to another server (timer). It fails if a server or the link between them is lost."""
     world.transfers.pop(number, None)
     world.all_dirty()
     if not (
@@ -158,7 +158,7 @@ def _paths(world: World, server: str, truth: bool) -> Iterable[str]:
 
 
 def _set_drive(adds_drive: bool) -> Doing:
-    """Execute `add-drive S LETTER size_gb=…` and `grow-volume S LETTER size_gb=…` (its new size)."""
+    """Build `add-drive S LETTER size_gb=…` or `grow-volume S LETTER size_gb=…`, which takes the new size."""
 
     def do(world: World, item: Input) -> None:
         server, letter = item.args[0], item.args[1].strip(":\\").upper()
@@ -199,7 +199,7 @@ def _set_drive(adds_drive: bool) -> Doing:
 
 
 def _all_drives(world: World, server: str, truth: bool) -> Iterable[str]:
-    """Return drive letters that some server has."""
+    """Return the drive letters that exist on any server."""
     return sorted({volume.letter for computer in world.computers.values() for volume in computer.volumes})
 
 

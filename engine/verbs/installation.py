@@ -15,7 +15,7 @@ from engine.verbs.verb import SERVER, VerbParameter, verb
 
 
 def _set_account(world: World, item: Input) -> None:
-    """Change the account as Configuration Manager does, with a restart of the service."""
+    """Change the service account as Configuration Manager does, with a restart of the service."""
     server, account = item.args[0], item.args[1].strip()
     world.update_instance(server, service_account=account)
     world.emit(
@@ -26,7 +26,7 @@ def _set_account(world: World, item: Input) -> None:
 
 
 def _stop_service(world: World, server: str, next_action: str) -> None:
-    """Stop the service, with a line in the ledger from which a failover learns its cause."""
+    """Stop the service and enter it in the ledger, from which a failover learns its cause."""
     world.faults.append(
         Fault(
             id=world.next_id(),
@@ -40,7 +40,7 @@ def _stop_service(world: World, server: str, next_action: str) -> None:
 
 
 def _upgrade(world: World, item: Input) -> None:
-    """Upgrade the instance, which is down meanwhile; the present version gets a service pack."""
+    """Upgrade the instance, which is down during the installation. The present version gets a service pack."""
     server = item.args[0]
     state = world.instances[server]
     version = int(item.args[1])
@@ -73,7 +73,7 @@ def _upgrade(world: World, item: Input) -> None:
 
 
 def _upgraded(world: World, server: str, version: int, edition: str) -> None:
-    """Handle a timer: the new version is installed and started, unless the trainee has interfered."""
+    """Finish the installation of a version (timer) and start the service, unless the trainee has interfered."""
     state = world.instances[server]
     if not world.computers[state.computer].powered or state.service is not Service.STOPPED:
         text = say("the upgrade failed: the server was powered off or the service started")

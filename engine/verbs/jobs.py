@@ -34,7 +34,7 @@ def _agent(running: bool) -> Doing:
 
 
 def _set_jobs(enabled: bool) -> Doing:
-    """Execute `enable-jobs S [JOB]`, `disable-jobs S [JOB]`: one job, or all of the server."""
+    """Build `enable-jobs S [JOB]` or `disable-jobs S [JOB]`, for one job or for all jobs of the server."""
 
     def do(world: World, item: Input) -> None:
         server = item.args[0]
@@ -54,7 +54,7 @@ def _set_jobs(enabled: bool) -> Doing:
 
 
 def _copy_jobs(world: World, item: Input) -> None:
-    """Copy the jobs that B lacks, disabled."""
+    """Copy the jobs that server B lacks, as disabled jobs."""
     a, b = item.args
     need_running(world, a, b)
     names = jobs.copy_all(world, a, b)
@@ -74,7 +74,7 @@ def _new_jobs(world: World, args: Args) -> bool:
 
 
 def _transfer_logins(world: World, item: Input) -> None:
-    """Transfer the logins that B lacks, with SID and password, as sp_help_revlogin scripts them."""
+    """Transfer the logins that server B lacks, with SID and password, as sp_help_revlogin does."""
     a, b = item.args
     need_running(world, a, b)
     new: list[Login] = []

@@ -21,10 +21,10 @@ from engine.verbs import VERBS
 from engine.verbs.verb import Args, Doing, Verb, loss
 
 _ROLE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
-"""Pattern of the key of a role in scenarios (Slug in engine/drill/authoring/schema/world.py)."""
+"""Pattern of a role's key in scenarios (Slug in engine/drill/authoring/schema/world.py)."""
 
 _LINE_ENDS: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
-"""Line ends that str.splitlines recognizes. Splitting a million lines takes two frames."""
+"""Line ends that str.splitlines recognizes. Splitting a million lines would take two frames of the interface."""
 
 
 def parse_line(text: str, tick: int = 0) -> Input:
@@ -39,8 +39,8 @@ def parse_line(text: str, tick: int = 0) -> Input:
         if deed.lstrip().startswith("@"):
             raise InputError(say("a line can have only one role; remove {word!r}", word=deed.split()[0]))
         return replace(parse_line(deed, tick), by=by)
-    for end in _LINE_ENDS:  # one kind of line end, so that a journal is read back unchanged
-        if end[0] in text:  # searching two characters in a million lines takes four milliseconds
+    for end in _LINE_ENDS:  # normalize line ends, so that a journal can be read back unchanged
+        if end[0] in text:  # cheap: four milliseconds for a million lines
             text = text.replace(end, "\n")
     text = text.rstrip()
     head, _, continuation = text.partition("\n")
@@ -72,7 +72,7 @@ def _split_rest(verb: Verb, body: str) -> list[str]:
             )
         args.append(found[1])
         body = found[2]
-    body = re.sub(r"\A(?:[^\S\n]*\n)+", "", body)  # empty lines before the first word
+    body = re.sub(r"\A(?:[^\S\n]*\n)+", "", body)  # drop empty lines before the first word
     if not body.strip() and verb.parameters[-1].optional:
         return args
     if not body.strip():
@@ -132,7 +132,7 @@ def _check_number(verb: Verb, name: str, option_text: str, value: str, bounds: t
             say("{verb}: {name} must be a number, not {value!r}", verb=verb.name, name=name, value=value)
         ) from None
     least, most = bounds
-    if not least <= number <= most:  # NaN is rejected as well
+    if not least <= number <= most:  # also rejects NaN
         raise InputError(
             say(
                 "{verb}: {option} must be {least:g} to {most:g}",
@@ -152,7 +152,7 @@ def _check_numbers(verb: Verb, tokens: Sequence[str]) -> None:
 
 
 def _with_resource(verb: Verb, arguments: list[str]) -> list[str]:
-    """Join surplus words to the name of a cluster resource, such as SQL Server (SQLFCI1)."""
+    """Join the words of a cluster resource's name, such as SQL Server (SQLFCI1), into one argument."""
     place = next((n for n, parameter in enumerate(verb.parameters) if parameter.kind == "resource"), None)
     surplus = len(arguments) - len(verb.parameters)
     if place is None or surplus < 0:
@@ -162,7 +162,7 @@ def _with_resource(verb: Verb, arguments: list[str]) -> list[str]:
 
 
 def usage(verb: Verb) -> str:
-    """Return `degrade FROM TO [rtt_ms=…] …` for messages and help."""
+    """Return the syntax of a verb, such as `degrade FROM TO [rtt_ms=…] …`, for messages and help."""
     parts = [verb.name]
     for parameter in verb.parameters:
         word = "|".join(parameter.choices) or parameter.name.upper()
@@ -172,18 +172,21 @@ def usage(verb: Verb) -> str:
 
 
 def parse_script(text: str) -> tuple[list[Input], list[LocalizableMessage]]:
-    """Parse the lines of an input file; return all problems (`line 3: …`). `+S` counts from the line before."""
+    """Parse the lines of an input file. Return the inputs and all problems (`line 3: …`).
+
+    A time `+S` counts from the preceding line.
+    """
     inputs, problems = read_script(text)
     return inputs, [in_line(number, problem) for number, problem in problems]
 
 
 def in_line(number: int, problem: str) -> LocalizableMessage:
-    """Return the problem with its line number."""
+    """Return the problem, preceded by its line number."""
     return say("line {n}: {problem}", n=number, problem=problem)
 
 
 def read_script(text: str) -> tuple[list[Input], list[tuple[int, str]]]:
-    """Run `parse_script` with the line number of each problem."""
+    """Parse the lines of an input file like `parse_script`, but return (line number, problem) pairs."""
     inputs: list[Input] = []
     problems: list[tuple[int, str]] = []
     tick = 0
@@ -228,7 +231,7 @@ def _parse_time(token: str, previous_tick: int) -> int:
 
 
 # --- description of an input line as a person entered it --------------------------------------------------
-# It is the typed statement with its place, or the menu entry.
+# It is the typed statement with its server, or the menu entry.
 
 UNTOLD: Final = frozenset({"connect", "rewind"})
 """Verbs with arguments that people do not type."""
@@ -253,7 +256,7 @@ def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NOBODY_ASK
     """Describe a line as `describe_input` does; return other text unchanged."""
     try:
         return describe_input(parse_line(line), questions)
-    except ValueError:  # an InputError, or a batch that is not JSON
+    except ValueError:  # not an input line, or a batch that is not JSON
         return line
 
 
@@ -271,7 +274,10 @@ def _describe_answer(item: Input, questions: Mapping[str, Sequence[str]]) -> str
 
 
 def _describe_choice(verb: Verb, item: Input, arguments: Mapping[str, str]) -> str:
-    """Describe a choice by its own template if complete, else by its menu text; then add other arguments."""
+    """Describe a menu choice by the verb's template if its fields are known, else by its menu text.
+
+    Append the other arguments.
+    """
     fields = [name for _, name, _, _ in Formatter().parse(verb.told) if name]
     if verb.told and all(name in arguments for name in fields):
         words: str = say(verb.told, **{name: arguments[name] for name in fields})
@@ -288,7 +294,7 @@ def _describe_choice(verb: Verb, item: Input, arguments: Mapping[str, str]) -> s
     return say("{act} ({details})", act=words, details=join_messages(", ", rest))
 
 
-# --- execution of input lines, and the fault ledger: request, effect and end of each fault ---------------
+# --- execution of input lines, and the fault ledger: request, effect and end of each fault ----------------
 
 UNDOES: Final[dict[str, frozenset[str]]] = {
     verb.name: frozenset(
@@ -300,7 +306,7 @@ UNDOES: Final[dict[str, frozenset[str]]] = {
 
 
 def execute_input(world: World, item: Input) -> None:
-    """Do one input whose names are as the world spells them. Raises InputError before anything changes."""
+    """Execute an input whose names have the world's spelling. Raises InputError before anything changes."""
     verb = VERBS[item.verb]
     if verb.do is None:
         revert_all(world)
@@ -311,7 +317,7 @@ def execute_input(world: World, item: Input) -> None:
 
 
 def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
-    """Do a fault or its reverse, with its line in the ledger."""
+    """Execute a fault or a repair and enter it in the ledger, or record it as a no-op."""
     known = (world.instances, world.computers)
     server = item.args[0] if item.args and any(item.args[0] in names for names in known) else None
     pointless = verb.pointless(world, item)
@@ -337,7 +343,7 @@ def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
 
 
 def _close(world: World, item: Input, verb: Verb, own_fault_id: int | None) -> None:
-    """Close the faults that *item* reverts, but not the fault *own_fault_id* that it has just entered."""
+    """Mark the faults that *item* reverts as reverted, except *own_fault_id*, which it has just entered."""
     computer = _computer_meant(world, item, verb)
     for index, fault in enumerate(world.faults):
         if fault.reverted_tick is not None or fault.verb not in UNDOES[verb.name] or fault.id == own_fault_id:
@@ -356,17 +362,17 @@ COMPUTER: Final = "computer"
 
 
 def _computer_meant(world: World, item: Input, verb: Verb) -> str | None:
-    """Return the computer to which *item* is applied; None if it is not applied to a computer."""
+    """Return the computer that *item* targets; None if it targets none."""
     return world.computer_named(item.args[0]).name if verb.of_computer else None
 
 
 def _computer_hit(world: World, fault: Fault) -> str:
-    """Return the computer to which *fault* was applied, or on which its instance runs."""
+    """Return the computer that *fault* targeted, or on which the targeted instance ran."""
     return str(dict(fault.before).get(COMPUTER) or world.computer_named(fault.args[0]).name)
 
 
 def arguments(fault: Fault) -> Args:
-    """Return the target of the fault as it was requested, without its options."""
+    """Return the arguments of the fault as requested, without its options."""
     return tuple(arg for arg in fault.args if "=" not in arg)
 
 
@@ -377,7 +383,7 @@ def is_requested(fault: Fault, journal: Iterable[Input]) -> bool:
 
 
 def reverse_of(fault: Fault, tick: Tick = 0) -> Input | None:
-    """Return the action that reverts *fault*; None if it ends automatically or needs other work."""
+    """Return the input that reverts *fault*; None if the fault ends automatically or needs other work."""
     # SHUTDOWN in T-SQL is not a verb of input lines; it stops the service
     reverse = VERBS[fault.verb].reverse if fault.verb in VERBS else "start-service"
     if not reverse:
@@ -405,7 +411,7 @@ def _revert_each(world: World) -> None:
 
 
 def note_effects(world: World) -> None:
-    """Enter in the ledger which active faults have by now been felt by a client or a server."""
+    """Record in the ledger which active faults have taken effect, and which have ended with their effect."""
     for index, fault in enumerate(world.faults):
         if fault.reverted_tick is not None:
             continue

@@ -14,7 +14,10 @@ from engine.verbs.verb import Args, Before, describe_pending_effect, verb
 
 
 def _change(world: World, item: Input, both_directions: bool = True, **changes: FieldOf[Link]) -> Before:
-    """Change the link that *item* names, in both directions with *both_directions*; return the former values."""
+    """Change the link that *item* names and return the former values.
+
+    *both_directions*: also change the opposite direction.
+    """
     a, b = item.args
     directions = ((a, b), (b, a)) if both_directions else ((a, b),)
     before = tuple((f"{x}>{y}", network.link(world, x, y)) for x, y in directions)
@@ -33,7 +36,7 @@ def _repair_link(world: World, item: Input) -> None:
 
 
 def _healthy_links(world: World) -> dict[tuple[str, str], Link]:
-    """Return the links as they were before active faults changed them."""
+    """Return the links as they would be without the active faults."""
     healthy: dict[tuple[str, str], Link] = {}
     for fault in world.faults:
         if fault.reverted_tick is None:
@@ -65,7 +68,7 @@ def _degrade(world: World, item: Input) -> Before:
 
 
 PERIOD_S: Final = 2.0
-"""Period of a flapping link: one down and one up phase. Assumed: about the time to detect each."""
+"""Period of a flapping link: one down phase and one up phase. Assumed: about the time to detect each."""
 
 
 def _flap(world: World, item: Input) -> Before:
@@ -75,9 +78,9 @@ def _flap(world: World, item: Input) -> Before:
 
 
 def _toggle_link(world: World, a: str, b: str, half_s: float, fault_index: int) -> None:
-    """Handle a timer: begin the other half of a period.
+    """Start the other half of a flapping period (timer).
 
-    It stops when the fault at *fault_index* ends or is renewed.
+    Flapping stops when the fault at *fault_index* ends or is requested again.
     """
     active = [f for f in world.faults if f.reverted_tick is None and set(f.args[:2]) == {a, b}]
     flapping = [f for f in active if f.verb == "flap-link"]
@@ -127,7 +130,7 @@ VERBS: Final = (
     ),
     verb("flap-link", _flap, sensible=_passing, timers={"link.flap": _toggle_link}),
     verb("reset-link", _reset, sensible=_connected),
-    # a link that carries nothing is cut, not 100 % lossy: `cut` and `black-hole` choose the direction
+    # bandwidth 0 is not offered: `cut` and `black-hole` stop a link, in both directions or in one
     verb(
         "degrade",
         _degrade,

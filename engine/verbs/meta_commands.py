@@ -1,4 +1,4 @@
-"""Verbs for the run as a whole: remarks, hints, answers, rewinding, the end, and all faults together."""
+"""Verbs for the run as a whole: remarks, hints, answers, rewinding, the end, and the repair of all faults."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ TEAM_MESSAGES: Final[Mapping[str, type[TeamMessageData]]] = MappingProxyType(
         for each in (CallData, ReadBackData, ConfirmationData, StatusRequestData, StatusReportData)
     }
 )
-"""Verb -> the event that it causes."""
+"""Verb -> class of the event that it emits."""
 
 
 def _emit_team_message(world: World, item: Input) -> None:
-    """Send a message from one role of a team to another; `Drill` has checked that it is permitted."""
+    """Send a message from one team role to another. `Drill` has checked the permission."""
     world.emit(TEAM_MESSAGES[item.verb](by=item.by, to=item.args[0]), item.args[-1])
 
 

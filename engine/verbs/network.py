@@ -50,7 +50,7 @@ def _endpoint_port(world: World, server: str, truth: bool) -> Iterable[str]:
 
 
 def _closed_ports(world: World, server: str, truth: bool) -> Iterable[str]:
-    """Return the usual port if the truth is hidden, because a closed port must be diagnosed."""
+    """Offer the usual port while the true state is hidden, because the player must diagnose which port is closed."""
     if not truth:
         return _endpoint_port(world, server, truth)
     return map(str, world.computer_named(server).blocked_ports)
@@ -69,7 +69,7 @@ def _certificate_name(server: Instance, item: Input) -> str:
 
 
 def _set_expiry(world: World, thumbprint: int, tick: int) -> None:
-    """Set the same dates for a certificate and all copies of it."""
+    """Set the same dates for a certificate and for all copies of it."""
     for name, server in world.instances.items():
         if any(c.thumbprint == thumbprint for c in server.certificates):
             dated = tuple(

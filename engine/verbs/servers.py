@@ -13,7 +13,10 @@ from engine.verbs.verb import reject_computer_if, reject_server_if, verb
 
 
 def stop_service(world: World, server: str, next_action: str = "") -> None:
-    """Stop the service as the service control manager does; *next_action* as of `service.stop`."""
+    """Stop the service as the service control manager does.
+
+    *next_action*: see `service.stop`.
+    """
     service.stop(world, server, Cause.STOP_SERVICE, next_action, ((17148, ()),))
 
 

@@ -23,7 +23,7 @@ Doing = Callable[[World, Input], Before | None]
 Values = Callable[[World, str, bool], Iterable[str]]
 """(world, first argument, whether the true state may be shown) -> values."""
 Variants = Callable[[World, Args], Iterable[tuple[str, str]]]
-"""(world, arguments) -> (label or "", options as text) of each offer."""
+"""(world, arguments) -> (label or "", options as text) of each variant that menus offer."""
 Loss = Literal["", "server", "link"]
 Group = Literal["fault", "repair", "load", "sql", "chore", "remark"]
 
@@ -34,26 +34,27 @@ class VerbParameter(Struct, frozen=True):
     name: str
     kind: str = "word"
     """server, node, role, cluster, resource, database, client, name (server or client), window, workload,
-    word, number, rest (of the line)."""
+    word, number, or rest (of the line).
+    """
     optional: bool = False
     computer: bool = False
-    """True if the parameter names a computer, also one without an instance."""
+    """True if the parameter names a computer, including one without an instance."""
     choices: tuple[str, ...] = ()
     bounds: tuple[float, float] | None = None
     """Minimum and maximum of a number; None: the verb itself checks the value."""
     title: str = ""
     """Label in the editor, if it differs from the name."""
     values: Values | None = None
-    """Values that menus offer where any word is valid; None: the user must type the value."""
+    """Function for the values that menus offer if any word is valid. None: the user types the value."""
 
 
 def is_always_sensible(world: World, args: Args) -> bool:
-    """Return True: a menu offers the action whenever it is possible."""
+    """Return True: menus always offer the action."""
     return True
 
 
 def find_no_objection(world: World, item: Input) -> str:
-    """Return no objection: the action always has an effect, or refuses itself."""
+    """Return "": the action always has an effect, or refuses by itself with an error."""
     return ""
 
 
@@ -64,91 +65,98 @@ def offer_once(world: World, args: Args) -> Iterable[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
-    """All facts about a verb. The defaults describe a plain action."""
+    """Everything about a verb. The defaults describe a plain action."""
 
     name: str
     parameters: tuple[VerbParameter, ...] = ()
     options: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Options as name=number, with minimum and maximum.
+    """Options of the form name=number, with minimum and maximum.
 
-    Beyond these the model has no meaning or needs unlimited time. All bounds are assumed.
+    Outside these bounds the model has no meaning or needs unlimited time. All bounds are assumed.
     """
     help: str
     told: str = ""
     """Template that describes the line, with parameter names in braces.
 
-    Without a template or an argument, the menu text is used (`engine.verbs.lines`).
+    The menu text replaces an empty template, or one with an unknown argument (`engine.verbs.lines`).
     """
     group: Group
-    """Group in menus and scores. Faults and repairs go through the ledger."""
+    """Group in menus and scores. Faults and repairs are entered in the ledger."""
     do: Doing | None
-    """Function of the verb; returns the values that a revert restores. Raise InputError before any change.
+    """Function that executes the verb and returns the values that a revert restores. It raises InputError
+    before any change.
 
-    None: the ledger itself acts (`revert-all`).
+    None: the ledger executes the verb itself (`revert-all`).
     """
 
     # shown in the fault list
     reverse: str = ""
     """Verb, with options if needed, that reverts this one with the same arguments.
 
-    Empty: the action ends on its own, or needs other repairs.
+    Empty: the action ends by itself, or needs other repairs.
     """
     undoes: tuple[str, ...] = ()
-    """Faults that the verb also ends, in addition to those that it reverts."""
+    """Faults that the verb ends in addition to those that it reverts."""
     pointless: Callable[[World, Input], str] = find_no_objection
-    """Reason why the action would change nothing now. It is then skipped and recorded as a no-op."""
+    """Function that returns why the action would change nothing now, or "". If it returns a reason, the
+    action is recorded as a no-op.
+    """
     loses: Loss = ""
-    """Server or link to whose fault an outage is attributed: server of the first argument, or link of the first two."""
+    """Part whose outage is attributed to the fault: the server of the first argument, or the link of the
+    first two. Empty: none.
+    """
     mechanism: Cause = Cause.POWER_OFF
-    """Timing of a failover that it causes."""
+    """Cause whose failover times apply to a failover that the fault starts."""
     effect: Callable[[World, Fault], str] | None = None
-    """Evidence that the fault is effective; empty if there is none yet. None: the evidence is the outage that
-    *loses* names.
+    """Function that returns the evidence that the fault has taken effect, or "". None: the evidence is the
+    outage of the part in *loses*.
     """
     ends_with_effect: bool = False
-    """True if the fault ends with its effect, because other work has repaired it."""
+    """True if the fault ends when its effect ends, because other work has repaired it."""
     cure: bool = False
-    """True for a maintenance action that interrupts service briefly; the fault ledger lists it."""
+    """True for maintenance that interrupts service briefly and that the fault ledger lists."""
     by_person: bool = False
-    """True if only a person enters it: neither a story nor a runbook contains it."""
+    """True if only a person enters it. Stories and runbooks cannot contain it."""
     timers: Mapping[TimerName, Callable[..., None]] = field(default_factory=dict)
     """Handlers of the verb's timers, by name."""
 
-    # shown in menus
+    # -- shown in menus
     label: str = ""
-    """Label with {0}, {1} … for arguments and {options} for a variant; empty: the help text."""
+    """Label with {0}, {1} … for arguments and {options} for a variant. Empty: the help text is the label."""
     icon: str = "gear"
     section: str = ""
     """Submenu; empty for the menu itself."""
     same_end: bool = False
-    """True if both ends of the link may be equal."""
+    """True if both ends of the link may be the same."""
     sensible: Callable[[World, Args], bool] = is_always_sensible
-    """True if a menu offers it: the action is possible and useful."""
+    """Function that returns whether menus offer the action: it is possible and useful."""
     variants: Variants = offer_once
-    """Offers for a verb that needs values; any other value can be typed."""
+    """Function for the variants that menus offer for a verb that needs values. Users can type any other value."""
     back_label: Callable[[Args], str] | None = None
-    """Label of the reverse if it is the same verb with other options; shown when the action has no effect."""
+    """Label of the reverse action if it is the same verb with other options. Menus show it when the action
+    would have no effect.
+    """
     directed: bool = False
-    """True if the order of the two ends of a link matters."""
+    """True if the direction of the link matters."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of the arguments that it needs."""
+        """Return the kinds of the parameters."""
         return tuple(parameter.kind for parameter in self.parameters if not parameter.optional)
 
     @property
     def of_link(self) -> bool:
-        """It is done to one link."""
+        """Return whether the verb applies to one link."""
         return self.kinds == ("name", "name")
 
     @property
     def of_computer(self) -> bool:
-        """It is done to one computer."""
+        """Return whether the verb applies to one computer."""
         return bool(self.parameters) and self.parameters[0].computer
 
     @property
     def has_ends(self) -> bool:
-        """True if the action applies to a link between two ends."""
+        """Return whether the action applies to a link between two ends."""
         return tuple(parameter.name for parameter in self.parameters[:2]) == ("from", "to")
 
     @property
@@ -157,13 +165,13 @@ class Verb:
         return self.do is not None and (self.group in ("fault", "repair") or self.cure)
 
     def is_own_reverse(self, item: Input) -> bool:
-        """Return whether *item*, of this verb, is its own reverse: a slow-down by the factor 1 has no effect."""
+        """Return whether *item*, of this verb, reverts the verb: a slow-down by the factor 1 does."""
         name, *options = self.reverse.split() or [""]
         pairs = (option.split("=") for option in options)
         return name == self.name and all(item.option(key, math.nan) == float(value) for key, value in pairs)
 
 
-# --- parameters that many have ----------------------------------------------------------------------------
+# --- common parameters ------------------------------------------------------------------------------------
 
 SERVER: Final = VerbParameter(mark("server"), "server")
 COMPUTER: Final = VerbParameter(mark("server"), "server", computer=True)
@@ -180,14 +188,14 @@ PARAMETERS: Final[Mapping[str, tuple[VerbParameter, ...]]] = {
     "resource": (VerbParameter(mark("resource"), "resource"),), "cluster": (VerbParameter(mark("cluster"), "cluster"),),
     "instance": (VerbParameter(mark("instance"), "role"),),
 }  # fmt: skip
-"""Parameters by their names in the table of verbs."""
+"""Parameter lists by the name that verbs.tsv uses."""
 
 
 # --- the table of verbs -----------------------------------------------------------------------------------
 
 
 class VerbCode(TypedDict, total=False):
-    """Fields of a verb that are code, or differ from the table."""
+    """Fields of a verb that are code, or that differ from the table."""
 
     parameters: tuple[VerbParameter, ...]
     effect: Callable[[World, Fault], str]
@@ -235,21 +243,21 @@ def verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
     return replace(made, **code)
 
 
-# --- rules that many have ---------------------------------------------------------------------------------
+# --- common rules -----------------------------------------------------------------------------------------
 
 
 def of_server(wanted: Callable[[Instance], bool]) -> Callable[[World, Args], bool]:
-    """Build a check that passes if the server of the first argument has the property."""
+    """Build a check that the server of the first argument meets the condition *wanted*."""
     return lambda world, args: wanted(world.instances[args[0]])
 
 
 def reject_server_if(reason: str, condition: Callable[[Instance], bool]) -> Callable[[World, Input], str]:
-    """Build a check that objects if the server of the first argument has the property."""
+    """Build a check that returns *reason* if the server of the first argument meets the condition."""
     return lambda world, item: reason if condition(world.instances[item.args[0]]) else ""
 
 
 def reject_computer_if(reason: str, condition: Callable[[Computer], bool]) -> Callable[[World, Input], str]:
-    """Build a check that objects if the computer of the first argument's server has the property."""
+    """Build a check that returns *reason* if the computer of the first argument meets the condition."""
     return lambda world, item: reason if condition(world.computer_named(item.args[0])) else ""
 
 
@@ -262,14 +270,15 @@ def other_servers(world: World, name: str, truth: bool) -> Iterable[str]:
 
 
 def describe_pending_effect(world: World, fault: Fault) -> str:
-    """Describe the effect of a fault that is not visible yet."""
+    """Return the text for a fault whose effect is not visible yet."""
     return say("takes effect at the next write or packet")
 
 
 def loss(world: World, fault: Fault, link: bool) -> str:
-    """Return a text that names the servers that lost contact with the target since the fault began.
+    """Describe one server or client that has lost contact with the fault's target since the fault began.
 
-    The target is the server of the first argument, or the other end of the *link*.
+    Return "" if none has. The target is the server of the first argument or, with *link*, the other end of
+    the link.
     """
     names = set(fault.args[:2]) if link else {fault.args[0], *world.instances_on(fault.args[0])}
     lost = [
@@ -294,11 +303,11 @@ def _is_affected(client: Client, fault: Fault, names: set[str], link: bool) -> b
     return (client.name if link else client.data_source) in names
 
 
-# --- common check of chores: SQL Server must answer --------------------------------------------------------
+# --- common check of chores: SQL Server must respond --------------------------------------------------------
 
 
 def need_running(world: World, *names: str) -> None:
-    """Raise InputError unless all servers run."""
+    """Raise InputError unless SQL Server runs on all *names*."""
     for name in names:
         if not world.instances[name].answering:
             raise InputError(say("SQL Server on {server} does not respond", server=name))

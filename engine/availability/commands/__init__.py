@@ -29,7 +29,7 @@ def alter(
     replica_options: tuple[tuple[str, Options], ...],
     address: str,
 ) -> list[Message]:
-    """ALTER AVAILABILITY GROUP; *action* as the statement has it."""
+    """Execute ALTER AVAILABILITY GROUP; *action* is the keyword of the statement."""
     verb, _, noun = action.partition(" ")
     if noun == "LISTENER":
         return listener.ACTIONS[verb](world, server, name, address, options)

@@ -33,7 +33,7 @@ Replicas = tuple[tuple[str, Options], ...]
 """Names of servers, each with the options of its replica."""
 
 URL: Final = re.compile(r"TCP://[^:/]+:(\d{1,5})/?$", re.IGNORECASE)
-"""TCP://system-address:port. [DOC: CREATE AVAILABILITY GROUP]"""
+"""Pattern TCP://system-address:port. [DOC: CREATE AVAILABILITY GROUP]"""
 
 PORT_MAX: Final = 65_535
 
@@ -48,21 +48,22 @@ SINCE: Final = {
     "SEEDING_MODE": 2016, "DB_FAILOVER": 2016, "DTC_SUPPORT": 2016, "BASIC": 2016, "CLUSTER_TYPE": 2017,
     "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": 2017, "PRIMARY_ROLE READ_WRITE_ROUTING_URL": 2019,
 }  # fmt: skip
-"""Version that introduced each option, if later than availability groups. [DOC: CREATE AVAILABILITY GROUP]"""
+"""First version with each option that is newer than availability groups. [DOC: CREATE AVAILABILITY GROUP]"""
 
 NOT_SIMULATED: Final = {
     ("CLUSTER_TYPE", "NONE"): 2017, ("CLUSTER_TYPE", "EXTERNAL"): 2017, ("FAILOVER_MODE", "EXTERNAL"): 2017,
     ("AVAILABILITY_MODE", "CONFIGURATION_ONLY"): 2017, ("ROLE", "SECONDARY"): 2017, ("WRITE_LEASE_VALIDITY", ""): 2019,
     ("CONTAINED", ""): 2022, ("REUSE_SYSTEM_DATABASES", ""): 2022,
 }  # fmt: skip
-"""(option, value) -> first version of the product that accepts it, for values that are not simulated.
+"""(option, value) -> first product version that accepts it, for values that are not simulated.
 
-An empty value means any value. These are groups without a Windows cluster, and contained groups.
+An empty value means any value. The entries are for groups without a Windows cluster and for contained groups.
 """
 
 LIMITS: Final = ((2012, 5, 3, 2), (2014, 9, 3, 2), (2016, 9, 3, 3), (2019, 9, 5, 5))
-"""(version, replicas, synchronous replicas, replicas with automatic failover), the primary among them.
-[DOC: prerequisites of availability groups]"""
+"""(version, maximum replicas, synchronous replicas, replicas with automatic failover). The primary counts.
+[DOC: prerequisites of availability groups]
+"""
 
 
 BASIC_REPLICAS_MAX: Final = 2
@@ -70,12 +71,15 @@ BASIC_REPLICAS_MAX: Final = 2
 
 
 def limits(version: int) -> tuple[int, int, int]:
-    """Return the maximum number of replicas, of synchronous ones, and of ones with automatic failover."""
+    """Return the maximum number of replicas, of synchronous replicas, and of replicas with automatic failover."""
     return next(row[1:] for row in reversed(LIMITS) if row[0] <= version)
 
 
 def check_option_name(name: str, value: Value, allowed_names: Container[str], version: int) -> None:
-    """Raise 102 for an option that this version does not have; "Not simulated" for one that only the product has."""
+    """Raise 102 for an option that this version does not have.
+
+    Raise "Not simulated" for an option that only the product has.
+    """
     if version < SINCE.get(name, 0):
         raise SqlError(102, name.split()[-1])
     given = str(value).upper()
@@ -88,18 +92,18 @@ def check_option_name(name: str, value: Value, allowed_names: Container[str], ve
 
 
 def read_keyword(value: Value, *allowed: str) -> str:
-    """Read a keyword as value; 102 for any other."""
+    """Return *value* if it is one of the allowed keywords. Raise 102 otherwise."""
     if not isinstance(value, str) or value.upper() not in allowed:
         raise SqlError(102, value if isinstance(value, str) else "(")
     return value.upper()
 
 
 NUMBER_MAX: Final = 2**32 - 1
-"""Maximum health check timeout in ms, the largest number of an option. [DOC: CREATE AVAILABILITY GROUP]"""
+"""Maximum health check timeout in ms, the largest number that an option can have. [DOC: CREATE AVAILABILITY GROUP]"""
 
 
 def number(value: Value) -> int:
-    """Read an integer as value; 102 for any other."""
+    """Return *value* if it is an integer. Raise 102 otherwise."""
     if not isinstance(value, str) or not value.isdigit() or int(value) > NUMBER_MAX:
         raise SqlError(102, value if isinstance(value, str) else "(")
     return int(value)
@@ -114,7 +118,7 @@ def check_repetition(options: Options) -> None:
 
 
 def check_syntax(server: str, name: str, options: Options, replica_options: Replicas, version: int) -> None:
-    """Raise the syntax errors that the server finds before it looks at any group."""
+    """Raise the syntax errors that the server finds before it looks up any group."""
     group = AvailabilityGroup(name=name, guid=0, primary=server, replicas=())
     nobody = Replica(server="", endpoint_url="")
     changes: list[Callable[[], object]] = [partial(with_options, group, options, version)]
@@ -143,7 +147,7 @@ def _level(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
 
 
 HEALTH_CHECK_MS_MIN: Final = 15_000
-"""Minimum health check timeout. [DOC: flexible failover policy]"""
+"""Minimum health check timeout in ms. [DOC: flexible failover policy]"""
 
 
 def _timeout(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
@@ -188,7 +192,7 @@ GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], Availability
 
 
 def with_options(group: AvailabilityGroup, options: Options, version: int) -> AvailabilityGroup:
-    """Return the group with the options of CREATE or of SET. 102, 35228, 35229, 35248."""
+    """Return the group with the options of CREATE or of SET. Raise 102, 35228, 35229 or 35248."""
     for name, value in options:
         check_option_name(name, value, GROUP_OPTIONS, version)
         group = GROUP_OPTIONS[name](group, value)
@@ -196,7 +200,7 @@ def with_options(group: AvailabilityGroup, options: Options, version: int) -> Av
 
 
 def set_options(world: World, server: str, name: str, options: Options) -> list[Message]:
-    """SET (option = value): one in a statement, 102 near a second."""
+    """Execute SET (option = value). A statement has one option; raise 102 at a second one."""
     version = world.instances[server].version
     if len(options) > 1:
         raise SqlError(102, ",")
@@ -212,7 +216,7 @@ def set_options(world: World, server: str, name: str, options: Options) -> list[
 # --- options of a replica -----------------------------------------------------------------------------------
 
 SESSION_TIMEOUT_S_MIN: Final = 5
-"""Minimum session timeout. [DOC: CREATE AVAILABILITY GROUP]"""
+"""Minimum session timeout in seconds. [DOC: CREATE AVAILABILITY GROUP]"""
 
 PRIORITY_MAX: Final = 100
 """Maximum backup priority. [DOC: CREATE AVAILABILITY GROUP]"""
@@ -262,7 +266,9 @@ def _routing_list(replica: Replica, value: Value, operation: str) -> Replica:
 
 
 NESTED: Final = "PRIMARY_ROLE READ_ONLY_ROUTING_LIST PRIORITY"
-"""Options of the routing list. Servers in inner brackets share the connections, since 2016. [DOC: read-only routing]"""
+"""Options of the routing list. Servers in inner brackets share the connections (since 2016). [DOC: read-only
+routing]
+"""
 
 
 REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
@@ -291,12 +297,12 @@ REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
 }
 """Functions that return the replica with a new value of an option.
 
-Their last argument is the operation for messages.
+Their last argument is the operation that messages state.
 """
 
 
 def replica_with(replica: Replica, options: Options, operation: str, version: int) -> Replica:
-    """Return the replica with the options. 102, 35209, 35214, 35232, 19401, 19402."""
+    """Return the replica with new options. Raise 102, 35209, 35214, 35232, 19401 or 19402."""
     for name, value in options:
         check_option_name(name, value, REPLICA_OPTIONS, version)
         if name == NESTED and version < 2016:
@@ -306,7 +312,7 @@ def replica_with(replica: Replica, options: Options, operation: str, version: in
 
 
 def new_replica(server: str, options: Options, operation: str, version: int) -> Replica:
-    """Return a replica that has not joined yet. 35236, 41198, 41197 for a missing option."""
+    """Return a replica that has not joined yet. Raise 35236, 41198 or 41197 for a missing option."""
     made = replica_with(Replica(server=server, endpoint_url="", joined=False), options, operation, version)
     given = {name for name, _ in options}
     for name, missing in (("ENDPOINT_URL", 35236), ("AVAILABILITY_MODE", 41198), ("FAILOVER_MODE", 41197)):
@@ -316,7 +322,7 @@ def new_replica(server: str, options: Options, operation: str, version: int) -> 
 
 
 def check_group(world: World, group: AvailabilityGroup, operation: str, version: int) -> None:
-    """Check that the replicas fit together: 35211, 35215, 35212, 35213, 19403, 19404, 41199."""
+    """Check that the replicas fit together. Raise 35211, 35215, 35212, 35213, 19403, 19404 or 41199."""
     _, synchronous_max, automatic_max = limits(version)
     if group.basic and any(replica.secondary_connections != "NO" for replica in group.replicas):
         raise SqlError(41199, "allow_connections", state=8)
@@ -341,12 +347,15 @@ def check_group(world: World, group: AvailabilityGroup, operation: str, version:
 
 
 def spelled(world: World, name: str) -> str:
-    """Return the name of a server in the spelling of the world."""
+    """Return the name of a server in the world's spelling."""
     return next((server for server in world.instances if server.lower() == name.lower()), name)
 
 
 def modify_replica(world: World, server: str, name: str, replica_options: Replicas) -> list[Message]:
-    """Execute MODIFY REPLICA ON 'server' WITH (option = value), with one option; 35210, 41185 for no change."""
+    """Execute MODIFY REPLICA ON 'server' WITH (option = value), with one option.
+
+    Raise 35210 for an unknown replica, 41185 if nothing would change.
+    """
     version = world.instances[server].version
     (target, options), *more = replica_options
     if more or sum(name != NESTED for name, _ in options) > 1:
@@ -376,7 +385,7 @@ def modify_replica(world: World, server: str, name: str, replica_options: Replic
 
 
 def check_nodes(world: World, group: AvailabilityGroup) -> None:
-    """Check that each replica runs on a node of the cluster, and no node can have two: 41015, 41039, 19405."""
+    """Check that each replica runs on its own node of the cluster. Raise 41015, 41039 or 19405."""
     taken: dict[str, Replica] = {}
     for replica in group.replicas:
         node = config.node_of(world, replica.server)
@@ -396,7 +405,10 @@ def _clustered(world: World, replica: Replica) -> bool:
 
 
 def add_replica(world: World, server: str, name: str, replica_options: Replicas) -> list[Message]:
-    """ADD REPLICA: configured at the primary; the new server joins on its own. 35282, 35223."""
+    """Execute ADD REPLICA at the primary. The new server joins later by its own statement.
+
+    Raise 35282 or 35223.
+    """
     version = world.instances[server].version
     check_syntax(server, name, (), replica_options, version)
     group = primary(world, server, name, "add", "replica")
@@ -464,7 +476,10 @@ def _fit_owners(world: World, group: AvailabilityGroup) -> None:
 
 
 def permit_creation(world: World, server: str, name: str, granted: bool) -> list[Message]:
-    """Execute GRANT or DENY CREATE ANY DATABASE, which automatic seeding needs; 41100 without a replica here."""
+    """Execute GRANT or DENY CREATE ANY DATABASE, which automatic seeding needs.
+
+    Raise 41100 if the server has no replica.
+    """
     node(world, server)
     if world.instances[server].version < SINCE["SEEDING_MODE"]:
         raise SqlError(102, "CREATE")
@@ -476,14 +491,14 @@ def permit_creation(world: World, server: str, name: str, granted: bool) -> list
 
 
 # --- common checks of the statements about availability groups --------------------------------------------
-# They run in the order feature and cluster, group, role, databases [DOC: ALTER AVAILABILITY GROUP]; the order
-# is derived where it is not documented.
+# Their order is feature and cluster, group, role, databases [DOC: ALTER AVAILABILITY GROUP]; it is derived
+# where the documentation is silent.
 
 
 def node(world: World, server: str) -> Node:
-    """Return the node of *server*, with quorum.
+    """Return the node of *server*, which must have quorum.
 
-    35221: Always On is not enabled; 35220: no quorum, or an evicted computer.
+    Raise 35221 if Always On is not enabled, 35220 without quorum or on an evicted computer.
     """
     if not replicas.enabled(world, server):
         raise SqlError(35221)
@@ -508,13 +523,16 @@ def find_group(world: World, server: str, name: str, verb: str = "alter") -> Ava
 
 
 def find_group_with_quorum(world: World, server: str, name: str) -> AvailabilityGroup:
-    """Return the group of that name, on a server with quorum. 35221, 35220, 15151."""
+    """Return the group of that name, on a server with quorum. Raise 35221, 35220 or 15151."""
     node(world, server)
     return find_group(world, server, name)
 
 
 def primary(world: World, server: str, name: str, verb: str, noun: str) -> AvailabilityGroup:
-    """Return the group of that name, of which *server* is primary; 41140 on a secondary, 41190 without a role."""
+    """Return the group of that name, whose primary must be *server*.
+
+    Raise 41140 on a secondary, 41190 without a role.
+    """
     group = find_group_with_quorum(world, server, name)
     state = world.replicas[server, group.guid]
     if state.word is ReplicaWord.PRIMARY_NORMAL:
@@ -525,6 +543,6 @@ def primary(world: World, server: str, name: str, verb: str, noun: str) -> Avail
 
 
 def copy_named(world: World, server: str, database: str) -> DatabaseCopy | None:
-    """Return the copy of *database* on *server*, found without regard to case."""
+    """Return the copy of *database* on *server*, without regard to case; None if there is none."""
     found = (copy for (where, _), copy in world.copies.items() if where == server)
     return next((copy for copy in found if copy.database.lower() == database.lower()), None)

@@ -35,7 +35,7 @@ from engine.protocol import errorlog, network, statements
 OPERATION: Final = "CREATE AVAILABILITY GROUP"
 
 ONLINE_TIMEOUT_S: Final = 60.0
-"""Time that CREATE AVAILABILITY GROUP waits until the cluster has the group online. Assumed."""
+"""Seconds for which CREATE AVAILABILITY GROUP waits until the cluster has brought the group online. Assumed."""
 
 
 def create(
@@ -47,10 +47,11 @@ def create(
     replica_options: tuple[tuple[str, Options], ...],
     address: tuple[str, Options] | None,
 ) -> statements.Outcome:
-    """CREATE AVAILABILITY GROUP: the group, its role in the cluster, the primary; secondaries join on their own.
+    """Execute CREATE AVAILABILITY GROUP: create the group, its role and the primary. Secondaries join later.
 
-    41199 edition, 41042 the name exists, 41171 a role has it, 35235 replica twice, 35237 this server is none, 35233 too
-    many, then the options, the nodes and the databases.
+    Raise 41199 for the edition, 41042 if the name exists, 41171 if a role has the name, 35235 for a replica
+    named twice, 35237 if this server is no replica, 35233 for too many replicas. The errors of options, nodes
+    and databases follow.
     """
     instance = world.instances[server]
     configuration.check_syntax(server, name, options, replica_options, instance.version)
@@ -95,7 +96,7 @@ def _created(world: World, server: str) -> statements.Outcome:
 
 
 def _raise_timeout(world: World, server: str, name: str) -> statements.Outcome:
-    """Raise the error of a statement that waited for a group that could not come online, and drop the group."""
+    """Drop the group that could not come online in time, and raise the error of its CREATE statement."""
     why = SqlError(41131, name)
     why.problems = (why, SqlError(41152, name, 41131))
     raise why
@@ -130,9 +131,10 @@ def _plan_group(
 
 
 def join(world: World, server: str, name: str, options: Options) -> list[Message]:
-    """JOIN at a server that the group has as a replica.
+    """Execute JOIN at a server for which the group has a replica.
 
-    41044 unknown in the cluster, 41106 joined already, 41136 the group is not online, 41158 around an error.
+    Raise 41044 if the cluster does not know the group, 41106 if joined already, 41136 if the group is not
+    online. 41158 accompanies another error.
     """
     configuration.node(world, server)
     version = world.instances[server].version
@@ -159,17 +161,17 @@ def join(world: World, server: str, name: str, options: Options) -> list[Message
 
 
 def _with_rollback_error(name: str, error: SqlError) -> SqlError:
-    """Return an error together with the message that the statement was rolled back."""
+    """Return *error*, followed by the message that the statement was rolled back."""
     error.problems = (error, SqlError(41158, name, error.number))
     return error
 
 
 def drop(world: World, server: str, name: str) -> list[Message]:
-    """DROP AVAILABILITY GROUP: at the primary its databases stay online; elsewhere they are left RESTORING.
+    """Execute DROP AVAILABILITY GROUP. At the primary the databases stay online; elsewhere they are left RESTORING.
 
-    object node may drop the group. Without quorum, and on an evicted computer, only the local replica goes: the cluster
-    keeps the group until it is dropped again. [DOC: Remove an availability group] 35221, 15151; 35220 without quorum
-    where there is no local replica.
+    Without quorum, and on an evicted computer, only the local replica is dropped. The cluster keeps the group
+    until it is dropped again. [DOC: Remove an availability group] Raise 35221, 15151, or 35220 without quorum
+    and without a local replica.
     """
     group = replicas.by_name(world, server, name)
     is_replica = group is not None and (server, group.guid) in world.replicas
@@ -206,9 +208,9 @@ def drop(world: World, server: str, name: str) -> list[Message]:
 
 
 def _target(world: World, server: str, name: str) -> AvailabilityGroup:
-    """Return the group to fail over to *server*.
+    """Return the group that should fail over to *server*.
 
-    41122 it is primary, 41113 a failover is pending, 41123 it moves.
+    Raise 41122 if *server* is primary, 41113 if a failover is pending, 41123 if the role is moving.
     """
     group = configuration.find_group_with_quorum(world, server, name)
     state = world.replicas[server, group.guid]
@@ -225,8 +227,8 @@ def _target(world: World, server: str, name: str) -> AvailabilityGroup:
 def planned_failover(world: World, server: str, name: str) -> list[Message]:
     """Execute FAILOVER at the target, which must be synchronized.
 
-    41125 forced quorum; 41191 the primary has a later version; 41142 not synchronized, or not both in
-    synchronous-commit mode.
+    Raise 41125 with forced quorum, 41191 if the primary has a later version, 41142 unless both are
+    synchronized in synchronous-commit mode.
     """
     group = _target(world, server, name)
     if configuration.node(world, server).config.forced:
@@ -258,9 +260,10 @@ def _hand_over(world: World, server: str, group: AvailabilityGroup, kind: str) -
 
 
 def forced_failover(world: World, server: str, name: str) -> list[Message]:
-    """FORCE_FAILOVER_ALLOW_DATA_LOSS at the target, in a cluster with quorum.
+    """Execute FORCE_FAILOVER_ALLOW_DATA_LOSS at the target, in a cluster with quorum.
 
-    With nothing to lose and quorum in order it is a planned failover. 35253 a database is between two logs.
+    If no data can be lost and quorum was not forced, it becomes a planned failover. Raise 35253 for a
+    database in the middle of a revert or of seeding.
     """
     group = _target(world, server, name)
     for copy in replicas.copies(world, server, group.guid):
@@ -272,9 +275,9 @@ def forced_failover(world: World, server: str, name: str) -> list[Message]:
 
 
 def offline(world: World, server: str, name: str) -> list[Message]:
-    """Execute OFFLINE at the primary: no replica serves until the role is brought online.
+    """Execute OFFLINE at the primary. No replica serves until the role is brought online.
 
-    19416 if a synchronous-commit replica has databases that are not synchronized.
+    Raise 19416 if a synchronous-commit replica has databases that are not synchronized.
     """
     group = configuration.primary(world, server, name, "offline", "group")
     modes = {replica.server: replica.mode for replica in group.replicas}

@@ -1,4 +1,4 @@
-"""Databases of a group: ADD, REMOVE DATABASE at the primary, SET HADR at each copy.
+"""Databases of a group: ADD and REMOVE DATABASE at the primary, SET HADR at each copy.
 
 [DOC: ALTER DATABASE SET HADR]
 """
@@ -28,7 +28,7 @@ from engine.protocol import errorlog, network
 SYSTEM_DATABASES = ("master", "msdb", "model", "tempdb")
 
 SOURCE_OF_USER = "SUSPEND_FROM_USER"
-"""Source in message 35264 when a user suspends a database. Seen in public logs."""
+"""Source in message 35264 if a user suspends a database. Seen in public logs."""
 
 
 # --- ADD and REMOVE DATABASE --------------------------------------------------------------------------------
@@ -43,11 +43,11 @@ def find_eligible_copies(
     basic: bool = False,
     existing_count: int = 0,
 ) -> list[DatabaseCopy]:
-    """Return the databases of *server* that enter the group, or raise the reason why one may not.
+    """Return the databases of *server* that the group can take, or raise the reason why one cannot be taken.
 
-    35200 a second one of a basic group, 35234 named twice, 35249 system database, 35238 not there, 35280 in
-    this group, 35244 in another, 1468 mirrored, 1467 not open, 1465 not in the full recovery model, 1475 never
-    backed up or bulk changes since.
+    35200: second database of a basic group; 35234: named twice; 35249: system database; 35238: does not
+    exist; 35280: in this group already; 35244: in another group; 1468: mirrored; 1467: not open; 1465: not in
+    the full recovery model; 1475: not backed up, or bulk changes since the backup.
     """
     seen: set[str] = set()
     found = []
@@ -107,7 +107,10 @@ def enter(world: World, server: str, guid: int, copies: Sequence[DatabaseCopy]) 
 
 
 def add(world: World, server: str, name: str, databases: Sequence[str]) -> list[Message]:
-    """Execute ADD DATABASE: the primary's copy joins at once, each secondary joins on its own."""
+    """Execute ADD DATABASE.
+
+    The primary's copy joins immediately, each secondary by a statement of its own or by seeding.
+    """
     group = configuration.primary(world, server, name, "add", "database")
     held = len(group.databases)
     enter(
@@ -120,7 +123,10 @@ def add(world: World, server: str, name: str, databases: Sequence[str]) -> list[
 
 
 def remove(world: World, server: str, name: str, databases: Sequence[str]) -> list[Message]:
-    """REMOVE DATABASE: the primary's copy stays online, those of the secondaries are left RESTORING. 41073."""
+    """Execute REMOVE DATABASE.
+
+    The primary's copy stays online; the secondaries' copies are left RESTORING. Raise 41073.
+    """
     group = configuration.primary(world, server, name, "remove", "database")
     spelled = {one.lower(): one for one in group.databases}
     for database in databases:
@@ -141,10 +147,11 @@ def remove(world: World, server: str, name: str, databases: Sequence[str]) -> li
 
 
 def join(world: World, server: str, database: str, name: str) -> list[Message]:
-    """SET HADR AVAILABILITY GROUP = name at a secondary whose copy has been restored WITH NORECOVERY.
+    """Execute SET HADR AVAILABILITY GROUP = *name* at a secondary whose copy was restored WITH NORECOVERY.
 
-    15151 no such group here, 911 no such database, 35240 at the primary, 41132 not one of the group's, 41145 joined
-    already, 35244 in another group, 35250 no connection to the primary, 1464 not RESTORING, 1412 or 1478 log missing.
+    Raise 15151 if this server has no such group, 911 for no such database, 35240 at the primary, 41132 if the
+    group does not have the database, 41145 if joined already, 35244 if in another group, 35250 without a
+    connection to the primary, 1464 if not RESTORING, 1412 or 1478 if log is missing.
     """
     configuration.node(world, server)
     if database.lower() in SYSTEM_DATABASES:
@@ -172,8 +179,8 @@ def join(world: World, server: str, database: str, name: str) -> list[Message]:
 def leave(world: World, server: str, database: str) -> list[Message]:
     """Execute SET HADR OFF at a secondary: its copy leaves the group and is RESTORING.
 
-    Raise 35242 for a copy in no group, 35240 for the primary. Without quorum, and on an evicted computer, the
-    copy leaves locally, and the cluster learns of it later. Derived.
+    Raise 35242 for a copy in no group, 35240 at the primary. Without quorum, and on an evicted computer, the
+    copy leaves only locally; the cluster learns of it later. Derived.
     """
     if not replicas.enabled(world, server):
         configuration.node(world, server)
@@ -197,7 +204,7 @@ def leave(world: World, server: str, database: str) -> list[Message]:
 
 
 def _find_copy(world: World, server: str, database: str) -> DatabaseCopy:
-    """Return the copy of a user database. 35261 a system database, 911 none of that name."""
+    """Return the copy of a user database. Raise 35261 for a system database, 911 if there is none."""
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(35261, database)
     copy = configuration.copy_named(world, server, database)
@@ -207,7 +214,10 @@ def _find_copy(world: World, server: str, database: str) -> DatabaseCopy:
 
 
 def _joined(world: World, server: str, database: str) -> tuple[DatabaseCopy, int]:
-    """Return the copy of *database* on *server* and the number of its group; 35239 if it has no role in one."""
+    """Return the copy of *database* on *server* and the number of its group.
+
+    Raise 35239 if it has no role in a group.
+    """
     configuration.node(world, server)
     copy = _find_copy(world, server, database)
     guid = copy.availability.guid
@@ -218,7 +228,7 @@ def _joined(world: World, server: str, database: str) -> tuple[DatabaseCopy, int
 
 
 def suspend(world: World, server: str, database: str) -> list[Message]:
-    """SET HADR SUSPEND: at a secondary for that copy, at the primary for all. 35239."""
+    """Execute SET HADR SUSPEND: on a secondary for its copy, on the primary for all copies. Raise 35239."""
     copy, guid = _joined(world, server, database)
     key = (server, copy.database)
     if copy.availability.suspended is not None:
@@ -241,7 +251,7 @@ def suspend(world: World, server: str, database: str) -> list[Message]:
 
 
 def resume(world: World, server: str, database: str) -> list[Message]:
-    """SET HADR RESUME. 35239."""
+    """Execute SET HADR RESUME. Raise 35239."""
     copy, guid = _joined(world, server, database)
     key = (server, copy.database)
     if copy.availability.suspended is None:

@@ -1,4 +1,4 @@
-"""The listener of a group: ADD, MODIFY, RESTART, REMOVE LISTENER.
+"""Listener of a group: ADD, MODIFY, RESTART and REMOVE LISTENER.
 
 [DOC: ALTER AVAILABILITY GROUP; availability group listeners]
 """
@@ -22,10 +22,10 @@ from engine.model import AvailabilityGroup, AvailabilityListener, World
 from engine.protocol import errorlog
 
 NAME_MAX: Final = 63
-"""Maximum characters of a DNS name. [DOC: availability group listeners]"""
+"""Maximum length of a DNS name. [DOC: availability group listeners]"""
 
 NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
-"""Form of a DNS name. [DOC: ALTER AVAILABILITY GROUP]"""
+"""Pattern of a DNS name. [DOC: ALTER AVAILABILITY GROUP]"""
 
 
 NETWORK_MASK: Final = "255.255.255.0"
@@ -65,8 +65,9 @@ def _addresses(
 ) -> tuple[str, ...]:
     """Return the addresses of the listener.
 
-    19483 no address, 19484 named twice, 19451 two in one subnet, 19457 in no network of the cluster, 19456 none fits.
-    19476 in use: the IP Address resource would not come online. Derived.
+    Raise 19483 without an address, 19484 if one is named twice, 19451 for two in one subnet, 19457 for one in
+    no network of the cluster, 19456 if none fits. Raise 19476 for an address in use, because the IP Address
+    resource would not come online. Derived.
     """
     found = list(existing_addresses)
     node = config.node_of(world, server)
@@ -100,7 +101,7 @@ def _check_address(value: Sequence[str]) -> None:
     wrong = address
     try:
         if ":" in address:
-            # the documentation has an address in which :: stands for no group
+            # the documentation shows an address whose :: stands for no group of digits
             ipaddress.IPv6Address(address.replace("::", ":") if address.count(":") == 8 else address)
             return
         ipaddress.IPv4Address(address)
@@ -115,7 +116,10 @@ def _check_address(value: Sequence[str]) -> None:
 
 
 def _check_dhcp(world: World, server: str, group: AvailabilityGroup, options: Options) -> None:
-    """Check the subnet of an address from DHCP. 19483, 19456 not one of the server, 19458 nodes in several subnets."""
+    """Check that DHCP can give the listener an address.
+
+    Raise 19483, 19456 if the server is not in that subnet, 19458 if the nodes are in several subnets.
+    """
     given = next((value for name, value in options if name == "DHCP"), None)
     if given is None:
         return
@@ -140,14 +144,14 @@ def _used_addresses(world: World, server: str) -> set[str]:
 
 
 def _subnet(address: str) -> str:
-    """Return the first three numbers of an address, as the nodes of a cluster have them."""
+    """Return the first three numbers of an address, which identify a subnet here."""
     return address.rpartition(".")[0] or address.rpartition(":")[0]
 
 
 def plan(
     world: World, server: str, group: AvailabilityGroup, name: str, options: Options
 ) -> AvailabilityListener:
-    """Return the listener for a group. 19485, 19476, 19471, 19482, and the errors of its addresses."""
+    """Return the listener that the options describe. Raise 19485, 19476, 19471, 19482, or an error of its addresses."""
     if not 1 <= len(name) <= NAME_MAX:
         raise SqlError(19485, name)
     if not NAME.fullmatch(name):
@@ -168,7 +172,7 @@ def configure(world: World, server: str, group: AvailabilityGroup, listener: Ava
 
 
 def _fit_resources(world: World, group: AvailabilityGroup) -> None:
-    """Add the resources of the listener to the role, or remove them."""
+    """Add or remove the resources of the role so that they fit the listener."""
     found = roles.find(world, group.name, group.primary)
     if found is None:
         return
@@ -188,7 +192,7 @@ def _find_listener(
 
 
 def add(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
-    """Execute ADD LISTENER; the listener is online at once. Raise 19477 if there is one."""
+    """Execute ADD LISTENER. The listener is online immediately. Raise 19477 if the group has one already."""
     check_syntax("ADD", options)
     group = configuration.primary(world, server, name, "add", "listener")
     if group.listener is not None:
@@ -200,7 +204,7 @@ def add(world: World, server: str, name: str, listener: str, options: Options) -
 
 
 def _check_port(world: World, server: str, listener: str, group: AvailabilityGroup) -> None:
-    """Raise 19486 after a change if the instance's endpoint uses the port, because the listener cannot listen then."""
+    """Raise 19486 after a change to a port on which the instance's endpoint listens. The listener cannot use it."""
     changed = replicas.group_of(world, server, group.guid)
     made = changed.listener if changed is not None else None
     if made is not None and failover.is_port_taken(world, server, made.port):
@@ -208,7 +212,7 @@ def _check_port(world: World, server: str, listener: str, group: AvailabilityGro
 
 
 def modify(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
-    """Execute MODIFY LISTENER (PORT = n) or (ADD IP (address, mask)); 19460 if its address comes from DHCP."""
+    """Execute MODIFY LISTENER with PORT or ADD IP. Raise 19460 if its address comes from DHCP."""
     check_syntax("MODIFY", options)
     group, old = _find_listener(world, server, name, "modify", listener)
     if any(option == "ADD IP" for option, _ in options) and not old.addresses:
@@ -237,7 +241,7 @@ def restart(world: World, server: str, name: str, listener: str, options: Option
 
 
 def remove(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
-    """Execute REMOVE LISTENER; clients can no longer connect by its name."""
+    """Execute REMOVE LISTENER. Clients can no longer connect by its name."""
     check_syntax("REMOVE", options)
     group, old = _find_listener(world, server, name, "remove", listener)
     errorlog.write(world, server, 26070, old.name)

@@ -16,14 +16,14 @@ Known = Callable[[ProblemFinder, Path, str | None, Sequence[str], str], bool]
 
 REPLICAS_MAX = {2012: 5}
 REPLICAS_MAX_LATER = 9
-"""Maximum replicas of a group, including the primary, by version.
+"""Maximum replicas of a group by version, including the primary.
 
 Documented [DOC: prerequisites of availability groups].
 """
 
 
 def check_clusters(scenario: Scenario, finder: ProblemFinder, check_name: Known) -> None:
-    """Report every unknown name, and every configuration that the products refuse."""
+    """Report every unknown name, and every configuration that SQL Server or Windows would refuse."""
     computers = [server.name for server in scenario.servers]
     used: dict[str, str] = {}
     for i, cluster in enumerate(scenario.clusters):
@@ -112,7 +112,7 @@ BASIC_SINCE: Final = 2016
 
 
 def is_basic(scenario: Scenario, group: AvailabilityGroupSpec) -> bool:
-    """Return whether Standard edition runs one of the replicas, which makes the group a basic one."""
+    """Return whether a replica runs on Standard edition, which makes the group a basic one."""
     hosts = {replica.server for replica in group.replicas}
     return any(one.name in hosts and one.edition not in ENTERPRISE for one in _hosts(scenario))
 
@@ -124,7 +124,10 @@ def _hosts(scenario: Scenario) -> list[ServerSpec | ClusterInstanceSpec]:
 def _check_editions(
     scenario: Scenario, group: AvailabilityGroupSpec, path: Path, finder: ProblemFinder
 ) -> None:
-    """Check the limits of basic groups in Standard edition since 2016: two replicas, one database, no reads."""
+    """Check the limits of basic groups in Standard edition since 2016.
+
+    They have two replicas, one database and no readable secondary.
+    """
     if not is_basic(scenario, group):
         return
     editions = {one.name: one for one in _hosts(scenario)}
@@ -149,7 +152,7 @@ def _check_editions(
 
 
 def add_names(world: World, scenario: Scenario) -> None:
-    """Add the names of clusters, nodes, roles and resources to a world that contains only names."""
+    """Add the names of clusters, nodes, roles and resources to *world*, which contains only names."""
     host = len(world.instances)
     for cluster in scenario.clusters:
         roles = (

@@ -1,4 +1,4 @@
-"""Typed language for goals and forbidden states: facts and comparisons joined by and, or, not.
+"""Typed language for goals and forbidden states: facts and comparisons joined by `and`, `or`, `not`.
 
 `Sales is SYNCHRONIZED and downtime_s(Sales) <= 30 and not ran "SET WITNESS OFF" on SERVER_A`
 """
@@ -23,32 +23,34 @@ from engine.flow.kernel import SOURCE_COUNTERS
 from engine.localization import LocalizableMessage, join_messages, mark, say
 from engine.model import Tick
 
-if TYPE_CHECKING:  # lark is imported with the first condition: the start of the program needs none
+if (
+    TYPE_CHECKING
+):  # lark is imported with the first condition, because the start of the program does not need it
     from lark import Lark, Token, Tree
 
 LENGTH_MAX: Final = 600
-"""Maximum characters of a condition, which also bounds its depth and the work of one evaluation."""
+"""Maximum length of a condition. It also limits the depth and the cost of an evaluation."""
 
 Test = Callable[[Facts], bool]
 NEVER: Final = 2**40
-"""Tick that is never reached."""
+"""Tick that no run reaches."""
 
 
 class ConditionResult(NamedTuple):
-    """Result of a condition, and how long it remains valid without events."""
+    """Result of a condition, and how long it stays valid if no event occurs."""
 
     holds: bool
     until: Tick = NEVER
-    """First whole second at which the result may change."""
+    """First whole second at which the result may change without an event."""
     levels: tuple[Level, ...] = ()
-    """Levels of the flow at which the result may change earlier."""
+    """Levels of the flow at which the result may change even earlier."""
 
 
 Asked = Callable[[Facts], ConditionResult]
 
 
 class ConditionError(ValueError):
-    """A condition is invalid. *column* counts from 1 within its text."""
+    """Error in a condition. *column* is the position in its text, from 1."""
 
     def __init__(self, column: int, text: str, expected: str) -> None:
         super().__init__(say("column {n}: {problem}; expected {said}", n=column, problem=text, said=expected))
@@ -59,17 +61,19 @@ class ConditionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Condition with checked names and types."""
+    """Condition whose names and types have been checked."""
 
     text: str
     test: Test
     answer: Asked | None
-    """Evaluation over time; None if only events change the result."""
+    """Function that evaluates the condition and says how long the result is valid. None: only events change
+    the result.
+    """
     parts: tuple[Test, ...]
-    """Operands of a conjunction; otherwise the test itself."""
+    """Operands of a conjunction; for any other condition, the test itself."""
 
     def holds(self, facts: Facts) -> bool:
-        """Return whether the condition holds for *facts*."""
+        """Return whether the condition is met by *facts*."""
         return self.test(facts)
 
 
@@ -103,17 +107,20 @@ def parse(text: str, names: ConditionNames) -> Condition:
 
 
 FACTS: Final = frozenset({"state_test", "server_test", "serves", "part_test"})
-"""Kinds of plain facts."""
+"""Grammar rules that are plain facts."""
 
 
 def parse_fact(text: str, names: ConditionNames) -> Condition:
-    """Parse *text* as a fact, or several joined by `and`, which a status may state. Raises ConditionError."""
+    """Parse *text* as a fact, or as several facts joined by `and`, as a status report may have them.
+
+    Raises ConditionError.
+    """
     condition = parse(text, names)
     tree = _grammar().parse(text)
     for part in _trees(tree) if tree.data == "all" else [tree]:
         if part.data not in FACTS or any(
             getattr(child, "type", "") == "NOT"
-            for child in part.children  # parts other than tokens are trees
+            for child in part.children  # tokens are strings, all other parts are trees
         ):
             raise ConditionError(
                 1, say("this is not a simple fact"), say("a fact such as `Sales serves on SERVER_B`")
@@ -145,7 +152,7 @@ _SPOKEN: Final = {
 
 
 def _format_expected(expected: Iterable[str]) -> LocalizableMessage:
-    """Format terminals of the grammar as text."""
+    """Format the expected terminals of the grammar as text."""
     said = {_SPOKEN.get(name, name.lower()) for name in expected}
     return join_messages(", ", sorted(said)) if said else say("a fact such as `Sales is SYNCHRONIZED`")
 
@@ -159,7 +166,7 @@ OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     ">": operator.gt,
 }
 MIRRORED: Final = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">=": "<=", ">": "<"}
-"""Comparison sign -> sign with its two sides exchanged."""
+"""Comparison sign -> sign for exchanged sides."""
 
 
 ABSENT: Final[dict[tuple[Kind, ...], str]] = {
@@ -174,17 +181,20 @@ ABSENT: Final[dict[tuple[Kind, ...], str]] = {
 
 
 def answer_for_seconds(facts: Facts, holds: bool, seconds: int = 1) -> ConditionResult:
-    """Return the answer, valid for some seconds without a change of the world."""
+    """Return the result, valid for *seconds* if nothing in the world changes."""
     return ConditionResult(holds, (facts.world.tick // TICKS_PER_S + seconds) * TICKS_PER_S)
 
 
 def poll_each_second(test: Test) -> Asked:
-    """Return a condition that is evaluated every second."""
+    """Return an evaluation of *test* that is repeated every second."""
     return lambda facts: answer_for_seconds(facts, test(facts))
 
 
 def poll_if_clustered(test: Test) -> Asked:
-    """Poll if there is a cluster, because it forgets failures and restarts after some time."""
+    """Return an evaluation that is repeated every second in worlds with a cluster.
+
+    A cluster forgets failures and restarts after some time, without an event.
+    """
     return lambda facts: (
         answer_for_seconds(facts, test(facts)) if facts.world.clusters else ConditionResult(test(facts))
     )
@@ -203,14 +213,14 @@ class _Number:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Part of a condition."""
+    """Part of a condition: its test, and its evaluation over time."""
 
     test: Test
     answer: Asked | None = None
 
 
 class _ConditionReader:
-    """Converter of a parse tree into functions, which checks every name and word."""
+    """Converter of a parse tree into functions. It checks every name and word."""
 
     def __init__(self, names: ConditionNames) -> None:
         self.names = names
@@ -219,7 +229,7 @@ class _ConditionReader:
         made: Test | _Part = getattr(self, f"_{tree.data}")(tree)
         return made if isinstance(made, _Part) else _Part(made)
 
-    # --- joining
+    # -- conjunctions and disjunctions
 
     def _any(self, tree: Tree[Token]) -> _Part:
         return _joined(_join_or, [self.part(child) for child in _trees(tree)], decides=True)
@@ -238,7 +248,7 @@ class _ConditionReader:
 
         return _Part(lambda facts: not test(facts), answer)
 
-    # --- facts
+    # -- facts
 
     def _state_test(self, tree: Tree[Token]) -> Test | _Part:
         subject, negated, word = tree.children
@@ -300,7 +310,7 @@ class _ConditionReader:
         wanted = int(str(number))
         return lambda facts: f.has_error(facts, wanted, server)
 
-    # --- numbers
+    # -- numbers
 
     def _compare(self, tree: Tree[Token]) -> _Part:
         left, sign, right = tree.children
@@ -332,7 +342,7 @@ class _ConditionReader:
             )
         return _Number(quantity, self._name(argument, quantity.of))
 
-    # --- names
+    # -- names
 
     def _name(self, node: Tree[Token] | Token, kind: Kind) -> str:
         return self._any_name(node, (kind,))[1]
@@ -356,7 +366,7 @@ def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
 
 
 def _joined(join: Callable[[Test, Test], Test], parts: list[_Part], decides: bool) -> _Part:
-    """Join *parts*; a part with the answer *decides* determines the result."""
+    """Join *parts* with *join*. One part with the result *decides* determines the whole result."""
     test = reduce(join, [part.test for part in parts])
     quiet = [part.test for part in parts if part.answer is None]
     moving = [part.answer for part in parts if part.answer is not None]
@@ -368,7 +378,7 @@ def _joined(join: Callable[[Test, Test], Test], parts: list[_Part], decides: boo
             return ConditionResult(decides)
         answers = [part(facts) for part in moving]
         deciding = [found for found in answers if found.holds == decides]
-        if deciding:  # true as long as one of them is true
+        if deciding:  # the whole result is valid as long as one of these is
             return max(deciding, key=lambda found: (found.until, -len(found.levels)))
         until = min(found.until for found in answers)
         return ConditionResult(
@@ -379,7 +389,7 @@ def _joined(join: Callable[[Test, Test], Test], parts: list[_Part], decides: boo
 
 
 def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) -> Asked | None:
-    """Return how to poll the comparison of *number* with *operand*."""
+    """Return the repeated evaluation of a comparison; None if only events change it."""
     quantity, name = number.quantity, number.name
     if operand.quantity.moves != "by events" or (quantity.moves == "by itself" and not quantity.counter):
         return poll_each_second(test)

@@ -1,4 +1,4 @@
-"""Facts of a run for conditions: true states and accounts, and sent batches."""
+"""Facts of a run that conditions can test: true states, accounts, and batches that were sent."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ Kind = Literal["database", "server", "client", "program", "role"]
 
 
 class SentBatch(Struct, frozen=True, gc=False):
-    """Batch, or line at a PowerShell prompt, as conditions see it: its text and its errors.
+    """Batch, or line at a PowerShell prompt, reduced to its text and its errors for conditions.
 
-    Its messages and results stay in the record.
+    Its messages and results are only in the record.
     """
 
     tick: Tick
@@ -48,7 +48,7 @@ class SentBatch(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """World of this moment, and the batches sent so far."""
+    """Present world and everything that conditions can ask about its past."""
 
     world: World
     batches: Sequence[SentBatch]
@@ -59,15 +59,15 @@ class Facts:
     """Calls between the roles of a team."""
 
     def serving(self, database: str) -> list[DatabaseCopy]:
-        """Return `availability.serving_copies`."""
+        """Return the copies of *database* that clients can work in (see `availability.serving_copies`)."""
         return availability.serving_copies(self.world, database)
 
     def principal(self, database: str) -> DatabaseCopy | None:
-        """Return the copy that is `principal`."""
+        """Return the leading copy of *database* (see `principal`)."""
         return principal(self.world, database, self.serving(database))
 
     def log(self, database: str) -> Place:
-        """Return the log and stream of its principal, or of the first copy that has one."""
+        """Return the log and the stream of the leading copy, or of the first copy that has a log."""
         copy = self.principal(database)
         copies = [copy] if copy is not None else self.world.copies_of(database)
         there = (one for one in copies if self.world.source_of(one) is not None)
@@ -76,7 +76,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class ConditionNames:
-    """Names that a condition may use, in the scenario's spelling."""
+    """Names that a condition may use, in the spelling of the scenario."""
 
     databases: tuple[str, ...]
     servers: tuple[str, ...]
@@ -102,7 +102,10 @@ class ConditionNames:
 def principal(
     world: World, database: str, serving_copies: Iterable[DatabaseCopy] | None = None
 ) -> DatabaseCopy | None:
-    """Return the copy that serves *database*; else its principal, an unmirrored one, or a mirror; None: no copy."""
+    """Return the copy that serves *database*.
+
+    If none serves, return its principal, else an unmirrored copy, else a mirror; None without a copy.
+    """
     copies = world.copies_of(database)
     if serving_copies is None:
         serving_copies = availability.serving_copies(world, database)
@@ -159,11 +162,11 @@ SERVER_WORDS: Final[dict[str, Callable[[World, str], bool]]] = {
         _takes_part(world, name) and name in world.nodes[world.computer_named(name).name].config.counted
     ),
 }
-"""Tests by word. MEMBER: its node is in a cluster with quorum; VOTING: its vote also counts."""
+"""Word -> test of a server. MEMBER: its node is in a cluster with quorum. VOTING: its vote also counts."""
 
 
 def _has_instance_state(world: World, name: str, predicate: Callable[[Instance], bool]) -> bool:
-    """Return whether the instance with that name meets *predicate*; False for a computer without an instance."""
+    """Return whether the instance of that name meets *predicate*; False for a computer without an instance."""
     return name in world.instances and predicate(world.instances[name])
 
 
@@ -177,14 +180,14 @@ def _encrypts(endpoint: Endpoint | None) -> bool:
 
 
 def database_is(facts: Facts, database: str, state: str) -> bool:
-    """Evaluate `Sales is SYNCHRONIZED`, the mirroring state at its principal, or `Sales is ARMED`."""
+    """Evaluate `Sales is SYNCHRONIZED` (the mirroring state at the principal) or `Sales is ARMED`."""
     if state == ARMED:
         return groups.armed(facts.world, database)
     return _state_word(facts.principal(database)) == state
 
 
 def state_word(world: World, database: str) -> str:
-    """Return the state of *database* in its session or group, as its leading copy knows it; NONE without one."""
+    """Return the state of *database* in its session or group, as its leading copy knows it; "NONE" without one."""
     return _state_word(principal(world, database))
 
 
@@ -205,7 +208,7 @@ def copy_is(facts: Facts, database: str, server: str, state: str) -> bool:
 
 
 def serves(facts: Facts, database: str, server: str | None) -> bool:
-    """Evaluate `Sales serves [on SERVER_B]`: clients can reach it and work in it."""
+    """Evaluate `Sales serves [on SERVER_B]`: clients can reach the database and work in it."""
     serving = facts.serving(database)
     return bool(serving) if server is None else any(copy.server == server for copy in serving)
 
@@ -233,11 +236,11 @@ def client_is(facts: Facts, client: str, server: str | None) -> bool:
     return connected is not None and server in (None, connected)
 
 
-# --- what was sent ------------------------------------------------------------------------------------------
+# --- batches that were sent ---------------------------------------------------------------------------------
 
 
 def has_sent_batch(facts: Facts, text: str, server: str | None, without_error: bool) -> bool:
-    """Return whether a batch contains *text*, on *server* if named; comments and literals do not count."""
+    """Return whether a batch contains *text*, on *server* if given. Comments and literals are ignored."""
     wanted, keep_literals = normalize_sql(text, keep_literals=True), "'" in text
     for batch in facts.batches:
         if (
@@ -263,11 +266,14 @@ _LITERAL: Final = re.compile(r"N?'[^']*+(?:''[^']*+)*+(?:'|\Z)")
 
 
 PLAIN_KEPT: Final = 2_000_000
-"""Maximum cached characters of plain batch texts. Conditions read all batches each second."""
+"""Maximum number of cached characters of normalized batches. Conditions read all batches each second."""
 
 
 def normalize_sql(sql: str, keep_literals: bool) -> str:
-    """Normalize *sql*: capitals, no comments or brackets, single spaces, no literals (else PRINT would match)."""
+    """Normalize *sql* for comparisons: capitals, no comments or brackets, single spaces.
+
+    Literals are removed too unless *keep_literals*, because otherwise PRINT would match.
+    """
     return _PLAIN.get((sql, keep_literals), len(sql), lambda: _normalize_uncached(sql, keep_literals))
 
 
@@ -291,11 +297,11 @@ def errors(batch: SqlDoneData) -> list[int]:
 
 
 STORY: Final = "story"
-"""Suffix of the window from which a timeline sends T-SQL (SERVER_A#story). The trainee has no such window."""
+"""Suffix of the window from which a timeline sends T-SQL (SERVER_A#story). The trainee cannot use it."""
 
 
 def is_story_window(window: str) -> bool:
-    """Return whether the window belongs to the timeline: its batches are not the trainee's."""
+    """Return whether the window belongs to the timeline. Its batches do not count as the trainee's."""
     return window.partition("#")[2].lower() == STORY
 
 
@@ -305,5 +311,5 @@ def summarize_batch(event: Event, batch: SqlDoneData) -> SentBatch:
 
 
 def summarize_prompt_line(event: Event, line: PowerShellData) -> SentBatch:
-    """Summarize a line at the PowerShell prompt of a node, as `summarize_batch` does a batch."""
+    """Summarize a line at the PowerShell prompt of a node like a batch."""
     return SentBatch(event.tick, event.server, line.command, [0] if line.refused else [])

@@ -1,4 +1,4 @@
-"""Size limits of a scenario file, checked before anything else reads it, so that no file can be expensive.
+"""Size limits of a scenario file. They are checked before anything else reads it, so that no file takes long.
 
 All limits are assumed: about ten times the needs of the largest shipped scenario.
 """
@@ -15,17 +15,17 @@ SIZE_MAX: Final = 1_000_000
 DEPTH_MAX: Final = 16
 """Maximum nesting of lists and tables; a scenario needs 3."""
 DOTS_MAX: Final = 8
-"""Maximum dots in one key or header: the time of TOML readers grows with their square."""
+"""Maximum number of dots in a key or header: the time of TOML parsers grows with the square of it."""
 PARTS_MAX: Final = 20_000
-"""Maximum keys, list entries and headers together."""
+"""Maximum number of keys, list entries and headers together."""
 WORD_MAX: Final = 100
-"""Maximum characters of an unquoted name or number; Python converts no more than 4,300 digits."""
+"""Maximum length of an unquoted name or number. Python converts at most 4,300 digits."""
 DATABASES_MAX: Final = 500
-"""Maximum databases of a world, including those that `count` adds."""
+"""Maximum number of databases of a world, including those from `count`."""
 PROBLEMS_MAX: Final = 100
-"""Maximum number of explained problems; the rest is counted."""
+"""Maximum number of problems that are explained. The others are only counted."""
 
-# A string ends at the end of the text if nothing else ends it; TOML's parser reports that.
+# An unterminated string ends at the end of the text here; TOML's parser reports it.
 _PIECE: Final = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5}|\Z)'
     r"|'''(?:[^']|'(?!''))*+(?:'{3,5}|\Z)"
@@ -39,9 +39,9 @@ _PIECE: Final = re.compile(
 
 
 def find_excess(text: str) -> tuple[int, str, str] | None:
-    """Find the first place where *text* exceeds a limit.
+    """Find the first place at which *text* exceeds a limit.
 
-    Return an index into it, the actual size and the allowed size.
+    Return its index, the actual size and the allowed size.
     """
     if len(text) > SIZE_MAX:
         return (0, say("the file has {n} characters", n=len(text)), say("at most {n}", n=SIZE_MAX))

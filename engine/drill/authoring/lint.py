@@ -27,15 +27,18 @@ from engine.verbs.verb import Verb
 
 SOLUTION_POINTS_MIN: Final = 95.0
 NOTHING_POINTS_MAX: Final = 40.0
-"""Minimum score of a reference solution, and maximum score of inaction. Our promise to trainees."""
+"""Minimum score of a reference solution, and maximum score of doing nothing. Our promise to trainees."""
 
 
 VARIANT_SEEDS: Final = range(3)
-"""Seeds with which a scenario with variants is also played: different selections."""
+"""Seeds with which a scenario with variants is also played, so that several variants are tested."""
 
 
 def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
-    """Return all problems that an author should fix before learners play the drill; plays it twice."""
+    """Return all problems that an author should fix before learners play the drill.
+
+    This plays the drill twice.
+    """
     found, playable = _check_without_playing(scenario, file)
     finder = ProblemFinder(file, scenario.text)
     if scenario.scored and playable:
@@ -50,12 +53,12 @@ def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
 
 
 def check_without_playing(scenario: Scenario, file: str) -> list[Problem]:
-    """Return the problems of `lint` that need no playing: above all texts that are still to be written."""
+    """Return the problems of `lint` that can be found without playing, mainly texts that are not written yet."""
     return sorted(set(_check_without_playing(scenario, file)[0]))
 
 
 def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem], bool]:
-    """Return the problems, and whether the scenario can be played at all."""
+    """Return the problems, and whether the scenario is playable."""
     finder = ProblemFinder(file, scenario.text)
     _check_texts(scenario, finder)
     world = start_world(scenario, scenario.seed)
@@ -81,7 +84,7 @@ def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem]
 
 
 def _check_reconnections(world: World, finder: ProblemFinder) -> None:
-    """Report connections of sessions and groups that exist at the start and could not be made again."""
+    """Report connections of sessions and groups that exist at the start but could not be opened again."""
     connected = {(me, peer) for (_, me, peer), contact in world.contacts.items() if contact.connected}
     for me, peer in sorted(connected):
         refusal = security.handshake(world, me, peer)
@@ -117,7 +120,7 @@ def _check_texts(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Report items that are due only after the drill is over and therefore never happen."""
+    """Report items that are due only after the drill has ended and therefore never happen."""
     if scenario.length is None:
         return
     times: list[tuple[Path, float | None]] = []
@@ -134,7 +137,7 @@ def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_skills(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Check skills: an unknown one would never become due."""
+    """Report unknown skills, which would never become due for practice."""
     to_write = {path for path, _ in run_scenario.find_prompts(tomllib.loads(scenario.text))}
     for number, key in enumerate(scenario.skills):
         path: Path = ("skills", number)
@@ -167,7 +170,7 @@ def _names_something(verb: Verb) -> bool:
 def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
     """Report names in a hint's input lines that the scenario does not have.
 
-    A copied drill easily keeps an old name.
+    A copied drill often keeps an old name.
     """
     names = names_of(scenario)
     known = {*names.servers, *names.databases, *names.clients}
@@ -186,7 +189,7 @@ def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_traps(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Report traps without a price: an action that costs nothing is no trap, although the debrief calls it wrong."""
+    """Report traps that cost no points: the debrief calls the action wrong, so it should have a price."""
     for place, rule in enumerate(scenario.rubric):
         for number, price in enumerate(rule.prices if isinstance(rule, ConductRule) else ()):
             if price.price == 0.0:
@@ -205,7 +208,7 @@ def _check_traps(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_variants(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Check that every pool is used, and every combination makes a scenario."""
+    """Check that every pool is used, and that every combination gives a valid scenario."""
     for path, text, expected in variants.find_unused_pools(tomllib.loads(scenario.text)):
         finder.add(path, text, expected)
     for picks in variants.combinations(scenario.variants):

@@ -1,4 +1,4 @@
-"""Problems in a scenario file, each with its place and the expected value."""
+"""Problems in a scenario file, each with its position and the expected value."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from engine.tables import read_table
 
 KEY_MAX: Final = 60
 TEXT_MAX: Final = 500
-"""Maximum characters of a key and of a sentence in a problem. Assumed; our longest sentence (20 verbs) has 500."""
+"""Maximum length of a key and of a sentence in a problem. Assumed; our longest sentence (20 verbs) has 500
+characters.
+"""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """Problem in a file. *line* and *column* count from 1; *where* is the path of the key (`server[1].site`)."""
+    """Problem in a file. *line* and *column* count from 1. *where* is the path of the key (`server[1].site`)."""
 
     file: str
     line: int
@@ -44,7 +46,7 @@ class Problem:
 
 
 class ScenarioError(ValueError):
-    """A scenario cannot be used; *problems* lists all reasons in the order of the file."""
+    """Error of a scenario that cannot be used. *problems* lists all reasons in the order of the file."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(join_messages("\n", map(str, problems)))
@@ -52,7 +54,7 @@ class ScenarioError(ValueError):
 
 
 class ProblemFinder:
-    """Collector of the problems of one file with *text*; converts paths of keys into lines and columns."""
+    """Collector of the problems of one file with *text*. It converts paths of keys into lines and columns."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -61,11 +63,14 @@ class ProblemFinder:
 
     @cached_property
     def positions(self) -> dict[Path, TextPosition]:
-        """Positions of keys, computed with the first problem: most files have none."""
+        """Return the positions of all keys.
+
+        They are computed only for the first problem, because most files have none.
+        """
         return find_positions(self.text)
 
     def add(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
-        """Add a problem at *path*; with *offset*, at that character (from 0) of its one-line text value."""
+        """Add a problem at *path* or, with *offset*, at that character (from 0) of its one-line text value."""
         place = find_nearest_position(self.positions, path)
         line, column = place.line, place.column
         if offset is not None:
@@ -73,7 +78,7 @@ class ProblemFinder:
         self.problems.append(Problem(self.file, line, column, format_path(path), _cut(text), _cut(expected)))
 
     def check(self) -> None:
-        """Raise ScenarioError if there are problems: the first ones in the file, and the number of others."""
+        """Raise ScenarioError if there are problems, with the first ones and the number of the others."""
         every = sorted(set(self.problems))
         kept = every[: limits.PROBLEMS_MAX]
         if len(every) > len(kept):
@@ -83,32 +88,32 @@ class ProblemFinder:
 
 
 def format_path(path: Path) -> str:
-    """Format ("server", 1, "site") as `server[1].site`."""
+    """Format a path: ("server", 1, "site") gives `server[1].site`."""
     words = [f"[{part}]" if isinstance(part, int) else f".{_key(part)}" for part in path]
     return "".join(words).removeprefix(".")
 
 
 def _key(part: str) -> str:
-    """Quote a key that is no bare one: shortened, with invisible characters escaped."""
+    """Format a key: quoted unless it is a bare key, shortened, with invisible characters escaped."""
     short = part if len(part) <= KEY_MAX else f"{part[:KEY_MAX]}…"
     return short if short.isprintable() else repr(short)[1:-1]
 
 
 def _cut(text: str) -> str:
-    """Shorten text that a problem quotes from the file, which may have a million characters."""
+    """Shorten text that a problem quotes from the file. It may have a million characters."""
     return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
 
 
 # --- line of each key in a TOML text ----------------------------------------------------------------------
-# tomllib reads values without their lines.
+# tomllib does not return the lines of values.
 
 Path = tuple[str | int, ...]
-"""Keys and list positions from the root: ("server", 1, "site")."""
+"""Path of a value: keys and list positions from the root, such as ("server", 1, "site")."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextPosition:
-    """Line and column, from 1, of a key, and of the first character of its value (inside the quotes)."""
+    """Line and column, from 1, of a key and of the first character of its value (inside the quotes)."""
 
     line: int
     column: int
@@ -133,7 +138,7 @@ def find_positions(text: str) -> dict[Path, TextPosition]:
 
 
 def find_nearest_position(positions: dict[Path, TextPosition], path: Path) -> TextPosition:
-    """Return the position of *path*, or of the innermost enclosing part that is in the text."""
+    """Return the position of *path*, or of the innermost enclosing part that the text contains."""
     for length in range(len(path), 0, -1):
         if path[:length] in positions:
             return positions[path[:length]]
@@ -141,7 +146,7 @@ def find_nearest_position(positions: dict[Path, TextPosition], path: Path) -> Te
 
 
 class _Scan:
-    """Single pass over the text. Lines that tomllib rejects need no handling here."""
+    """Single pass over the text. It need not handle lines that tomllib rejects."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -161,7 +166,7 @@ class _Scan:
             self._skip(_BLANK)
 
     def _header(self) -> Path:
-        """Parse `[a.b]` or `[[a.b]]`: the path of the following keys."""
+        """Parse `[a.b]` or `[[a.b]]` and return the path for the keys that follow."""
         start = self.at
         is_array = self.text.startswith("[[", self.at)
         self.at += 2 if is_array else 1
@@ -262,14 +267,16 @@ class _Scan:
 
 
 # --- descriptions of expected values ----------------------------------------------------------------------
-# Each kind of pydantic's errors has a sentence of ours.
+# Each kind of pydantic error has its own sentence.
 
 EXPECTED: Final = {
     **{row["error"]: row["text"] for row in read_table("engine.drill.authoring", "expected.tsv")},
     "string_pattern_mismatch": "{pattern}",
     "value_error": "{error}",
 }
-"""pydantic's kind of error -> expected value. A test tries every field with every kind of value: no others occur."""
+"""Kind of pydantic error -> expected value. A test tries every field with every kind of value, so no other
+kinds occur.
+"""
 
 PATTERNS: Final = {
     "[A-Za-z_]": say("a name such as SERVER_A (letters, digits, _ $ -, at most 30 characters)"),
@@ -281,7 +288,7 @@ PATTERNS: Final = {
 
 
 def format_expected(error: ErrorDetails) -> LocalizableMessage:
-    """Describe the values that are allowed instead of the one that *error* rejects."""
+    """Describe the values that are allowed in place of the one that *error* rejects."""
     context = dict(error.get("ctx", {}))
     pattern = str(context.get("pattern", ""))
     context["pattern"] = next((said for start, said in PATTERNS.items() if start in pattern), pattern)

@@ -24,17 +24,19 @@ Changes = Literal["by events", "by the clock", "by itself"]
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """Number that a condition may compare. *of* is the kind of its argument in brackets."""
+    """Number that a condition may compare. *of* is the kind of its argument in parentheses."""
 
     of: Kind | None
     help: str
     read: Callable[[Facts, str], float]
     moves: Changes = "by events"
-    """Cause of changes. "by the clock": constant or one more per second without events. "by itself": any moment."""
+    """Way in which it changes. "by the clock": without events it is constant or grows by one per second. "by
+    itself": at any time.
+    """
     counter: str = ""
-    """Counter of the flow that it reads, if any."""
+    """Counter of the flow that it reads; empty: none."""
     whole: Callable[[Facts, str], float] = lambda facts, name: 0.0
-    """Value for 100%; 0: not a percentage."""
+    """Function for the value that counts as 100%; 0: not a percentage."""
 
 
 def _build_flow_quantity(
@@ -124,7 +126,7 @@ def _worker_threads(facts: Facts, server: str) -> float:
 
 
 def _read_from_node(read: Callable[[World, Node], float]) -> Callable[[Facts, str], float]:
-    """Build a reader of a value from the cluster of a server's node; 0 without a node."""
+    """Build a function that reads a value from the cluster of a server's node; 0 without a node."""
 
     def of_server(facts: Facts, server: str) -> float:
         node = facts.world.nodes.get(facts.world.computer_named(server).name)
@@ -145,9 +147,9 @@ def _owners(facts: Facts, server: str) -> float:
 
 
 def _read_from_group(read: Callable[[AvailabilityGroup], float]) -> Callable[[Facts, str], float]:
-    """Build a reader of a value from a database's availability group; the value is 0 without a group.
+    """Build a function that reads a value from a database's availability group; 0 without a group.
 
-    It reads the newest copy of the cluster database.
+    It uses the newest copy of the cluster database.
     """
 
     def of_database(facts: Facts, database: str) -> float:
@@ -182,7 +184,7 @@ def _standstill_s(facts: Facts, program: str) -> float:
 
 
 def settle_account(world: World, database: str) -> Availability:
-    """Return the account of *database* up to now."""
+    """Return the account of *database*, brought up to the present."""
     return availability.accrue_ticks(world.availability[database], world.tick)
 
 
@@ -241,7 +243,7 @@ _READ: Final[Mapping[str, Callable[[Facts, str], float]]] = {
     "thresholds": _thresholds,
     "monitor_age_s": _monitor_age_s,
 }
-"""Functions of the quantities in quantities.tsv that read no counter of the flow."""
+"""Functions of the quantities in quantities.tsv that do not read a counter of the flow."""
 
 
 def _build_quantity(row: dict[str, str]) -> Quantity:
@@ -255,4 +257,4 @@ def _build_quantity(row: dict[str, str]) -> Quantity:
 QUANTITIES: Final = {
     row["name"]: _build_quantity(row) for row in read_table("engine.drill.authoring", "quantities.tsv")
 }
-"""Numbers by their names in conditions."""
+"""Quantities by their names in conditions."""

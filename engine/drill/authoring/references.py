@@ -78,7 +78,7 @@ def check_references(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_name(finder: ProblemFinder, path: Path, name: str | None, names: Sequence[str], kind: str) -> bool:
-    """Return whether *name* (None: not given) is one of *names*, as written. Report a problem if it is not."""
+    """Return whether *name* (None: omitted) is one of *names* in the same spelling. Report a problem if it is not."""
     if name is None or name in names:
         return True
     near = difflib.get_close_matches(name, names, 1)
@@ -265,7 +265,7 @@ def _check_clients(scenario: Scenario, finder: ProblemFinder, names: ConditionNa
 
 
 def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
-    """Check that team keys are unique, servers exist, and rights are valid and spelled as in the scenario."""
+    """Check that team keys are unique, servers exist, and rights are valid and in the scenario's spelling."""
     world = _build_named_world(scenario)
     role_keys: set[str] = set()
     for i, role in enumerate(scenario.roles):
@@ -296,7 +296,7 @@ def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames
 def _check_author(
     item: Input, scenario: Scenario, path: Path, finder: ProblemFinder, must_speak_as: bool = False
 ) -> None:
-    """Check that the role before a line, and the role that it addresses, are in the team."""
+    """Check that the role before an input line, and the role that it addresses, belong to the team."""
     for key in (item.by, item.args[0] if item.verb in HEARS else ""):
         if key:
             try:
@@ -358,7 +358,7 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
 def _check_when(
     part: Inject | Question | Prediction, keys: Sequence[str], path: Path, finder: ProblemFinder
 ) -> None:
-    """Check that exactly one of *keys* gives the time."""
+    """Check that exactly one of *keys* is given."""
     given = [key for key in keys if getattr(part, key) is not None]
     if len(given) != 1:
         found = (
@@ -376,7 +376,7 @@ def _check_when(
 
 
 def _build_named_world(scenario: Scenario) -> World:
-    """Build a world with only the scenario's names."""
+    """Build a world that contains only the scenario's names."""
     world = World(seed=0, chance=Chance.from_seed(0), flow=Flow.empty())
     for host, server in enumerate(scenario.servers):
         world.computers[server.name] = Computer(name=server.name)
@@ -463,7 +463,7 @@ def _check_inquiries(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_right(question: Question, path: Path, finder: ProblemFinder) -> None:
-    """Check that every choice that is called right exists."""
+    """Check that every choice that counts as correct exists."""
     numbers = {(*path, "right"): question.right}
     numbers |= {(*path, "instead", i, "right"): other.right for i, other in enumerate(question.instead)}
     for where, right in numbers.items():

@@ -1,6 +1,6 @@
-"""Scenario from a run: faults become its timeline, repairs its solution, the final state its goals.
+"""Scenario from a run: faults become the timeline, repairs the solution, the final state the goals.
 
-Texts that only an author can write are prompts with a mark, and `check` lists each of them.
+Texts that only an author can write are placeholders with a mark. `check` lists each of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from engine.protocol import groups
 from engine.verbs import REMARKS, VERBS
 
 TO_WRITE: Final = "TO WRITE: "
-"""Mark at the beginning of every text that an author must write."""
+"""Mark at the beginning of every text that the author must write."""
 
 SUMMARY: Final = say("one sentence: the situation and the task")
 BRIEF: Final = say("the trainee's role, the risk and the task; do not name the coming fault")
@@ -39,52 +39,54 @@ BETTER: Final = say("advice for the full points")
 ASKED: Final[dict[str, str]] = {
     text: text for text in (SUMMARY, BRIEF, FACILITATOR, LOOK, MEANS, TYPE, BETTER)
 }
-"""Standard requests to the author: text as in a file -> message."""
+"""Standard placeholders for the author: text in the file -> message."""
 
 UNNAMED: Final = ("to-write",)
-"""Placeholder skill in a recorded scenario until the author chooses one."""
+"""Placeholder for the skills of a recorded scenario until the author chooses some."""
 
 STORY: Final = frozenset({"fault", "load"})
-"""Groups of verbs that form the story; all others are the trainee's reactions."""
+"""Groups of verbs that become the timeline. All others are the trainee's reactions."""
 
 LEFT_OUT: Final = REMARKS | {"cancel", "revert-all"}
 
 KEPT: Final = (
     "settings", "server", "link", "database", "session", "client", "before", "role", "source", "fidelity",
 )  # fmt: skip
-"""Tables of the recorded scenario that the new one keeps, in this order; its story, goals and points are dropped."""
+"""Tables of the recorded scenario that the new one keeps, in this order. Its story, goals and points are dropped."""
 
 ROOM_S: Final = 120.0
-"""Time of a new drill after the last recorded action. Assumed: a person is slower than a record."""
+"""Seconds between the last recorded action and the end of the new drill. Assumed: a person is slower than the
+recording.
+"""
 
 TARGET_SHARE: Final = 1.15
 LIMIT_SHARE: Final = 4.0
-"""Multiples of the recorded run's need for full points and for none. Assumed."""
+"""Limit of a rule for no points, as a multiple of the recorded run's value. Assumed."""
 
 SLACK_S: Final = 5.0
-"""Minimum distance between the recorded run's need and the limit for full points, because seeds differ."""
+"""Minimum distance between the recorded run's value and the limit for full points, because other seeds differ."""
 
 HOLD_S: Final = 2.0
 ASKING_SHARE: Final = 0.75
-"""Minimum share of the goals' weights for goals that inaction does not reach."""
+"""Minimum share of the goals' weight that must be in goals that inaction does not reach."""
 
 GOALS_MAX: Final = 8
-"""Maximum number of proposed goals; the author deletes those that are not meant."""
+"""Maximum number of proposed goals. The author deletes the unwanted ones."""
 
 CANDIDATES_MAX: Final = 50
-"""Maximum number of tested goals, the limit of a file."""
+"""Maximum number of goals that are tested, as many as a file may have."""
 
 POINTS: Final = {"goals": 60.0, "downtime": 20.0, "lost_transactions": 10.0, "conduct": 10.0}
 
 
 class ScenarioRecordingError(ValueError):
-    """A run contains nothing for a drill; one sentence."""
+    """Error for a run from which no drill can be built. Its text is one sentence."""
 
 
 def scenario_from_drill(drill: Drill, name: str) -> str:
     """Build the TOML text of a scenario called *name* (a slug) from the inputs in *drill*.
 
-    Faults and loads become the timeline; repairs, chores and T-SQL the solution; the state at the end the
+    Faults and loads become the timeline, repairs, chores and T-SQL the solution, the state at the end the
     goals. The scenario loads, its solution reaches its goals, and doing nothing misses some. Raises
     ScenarioRecordingError if the inputs make no difference.
     """
@@ -141,9 +143,9 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
 
 
 def _drop_undone_inputs(journal: Sequence[Input]) -> list[Input]:
-    """Return the journal without repairs that the same fault undid in the same tick, and without that fault.
+    """Return the journal without repairs that a fault undoes in the same tick, and without that fault.
 
-    In a drill the timeline comes first in a tick: the repair would fix what was broken after it.
+    In a drill the timeline comes first in a tick, so the repair would come after the fault.
     """
     lasting_inputs: list[Input] = []
     for item in journal:
@@ -167,7 +169,7 @@ def _is_story_input(item: Input) -> bool:
 
 
 def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, object]:
-    """Return the world of the recorded scenario, with placeholders for texts."""
+    """Return the start world of the recorded scenario, with placeholders for texts."""
     data = tomllib.loads(drill.scenario.text)
     if data.get(VARIANTS):
         data = substitute_picks(data, pick_values(data[VARIANTS], drill.seed))
@@ -187,7 +189,7 @@ def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, object]:
 
 
 def _read_timeline(drill: Drill) -> Iterator[dict[str, object]]:
-    """Yield the story of the recorded scenario."""
+    """Yield the timeline of the recorded scenario."""
     data = tomllib.loads(drill.scenario.text)
     if data.get(VARIANTS):
         data = substitute_picks(data, pick_values(data[VARIANTS], drill.seed))
@@ -213,7 +215,7 @@ def _build_hint(goal: str) -> dict[str, object]:
 def _propose_goals(drill: Drill, acts: Sequence[Input]) -> list[dict[str, object]]:
     """Propose goals from the facts at the end of the run.
 
-    A goal counts from the first action on, not before anything breaks.
+    A goal counts only from the first action on, because nothing is broken before.
     """
     after_s = acts[0].tick / TICKS_PER_S
     found = []
@@ -227,13 +229,13 @@ def _propose_goals(drill: Drill, acts: Sequence[Input]) -> list[dict[str, object
 def _holds(drill: Drill, condition: str) -> bool:
     try:
         return drill.holds(condition)
-    # the condition names an object that this scenario lacks, such as a witness added later
+    # the condition names an object that the scenario lacks, such as a witness that was added later
     except ConditionError:
         return False
 
 
 def _facts(world: World) -> Iterator[tuple[str, str]]:
-    """Yield the conditions that may be goals, with their text."""
+    """Yield (condition, text) for the facts that may become goals."""
     for database in world.availability:
         lead = facts.principal(world, database)
         if lead is not None:
@@ -265,7 +267,7 @@ def slug(text: str) -> str:
 
 
 def _build_rubric(downtime_s: float, lost_transactions: int | float) -> list[dict[str, object]]:
-    """Build the rubric: points by outcome first, with the recorded run as the measure."""
+    """Build the rubric, mainly points for the outcome, with the recorded run as the standard."""
     target_s = max(downtime_s + SLACK_S, downtime_s * TARGET_SHARE)
     better = f"{TO_WRITE}{BETTER}"
     return [
@@ -296,7 +298,7 @@ def _build_rubric(downtime_s: float, lost_transactions: int | float) -> list[dic
 def find_prompts(
     data: object, path: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield each text of a file that an author must still write: its path, and the prompt."""
+    """Yield (path, placeholder) for each text of a file that the author must still write."""
     if isinstance(data, Mapping):
         for key, part in data.items():
             yield from find_prompts(part, (*path, key))
@@ -340,7 +342,7 @@ def _is_tables(value: object) -> TypeGuard[list[Mapping[str, object]]]:
 def _key(key: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_-]+", key):
         return key
-    return f'"{_escape(key)}"'.replace("\n", "\\n")  # on one line
+    return f'"{_escape(key)}"'.replace("\n", "\\n")  # a key must be on one line
 
 
 def _value(value: object) -> str:
@@ -359,7 +361,7 @@ _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\t": "\\t"}
 
 
 def _text(text: str) -> str:
-    """Format a basic string; a multi-line one if it has several lines."""
+    """Format a basic string, as a multi-line string if it has several lines."""
     escaped = _escape(text)
     return f'"""\n{escaped}"""' if "\n" in text else f'"{escaped}"'
 

@@ -1,4 +1,4 @@
-"""Loader of scenarios: TOML text in, a checked Scenario out, or every problem with line and column."""
+"""Loader of scenarios. It returns a checked Scenario or reports every problem with line and column."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def load_scenario(
 ) -> Scenario:
     """Load the scenario in *text* from the file *source_name*. Raises ScenarioError with all problems.
 
-    If it has variants, *seed* (None: the file's own) or *picks* choose one.
+    If it has variants, *picks* or *seed* (None: the file's own) choose one.
     """
     data = _toml(text, source_name)
     finder = ProblemFinder(source_name, text)
@@ -83,9 +83,9 @@ def load_scenario(
 
 
 def select_variant(scenario: Scenario, seed: int) -> Scenario:
-    """Return the variant of *scenario* that *seed* picks; itself if it has none.
+    """Return the variant of *scenario* that *seed* picks; *scenario* itself if it has none.
 
-    Raises ScenarioError if this combination is invalid; `check` tries them all.
+    Raises ScenarioError if this combination is invalid; `check` tries all combinations.
     """
     if not scenario.variants:
         return scenario
@@ -93,7 +93,7 @@ def select_variant(scenario: Scenario, seed: int) -> Scenario:
 
 
 def _seed(data: dict[str, object]) -> int:
-    """Return the file's own seed, or any if it is invalid: the loader reports that."""
+    """Return the file's own seed, or a default if it is invalid, which the loader reports."""
     seed = data.get("seed", Scenario.model_fields["seed"].default)
     return seed if isinstance(seed, int) else 0
 
@@ -119,14 +119,14 @@ def _toml(text: str, file: str) -> dict[str, Any]:
 # --- valid parts of an invalid file -------------------------------------------------------------------------
 
 STAND_INS: Final = {"title": "x", "summary": "x", "level": "beginner", "minutes": 1, "brief": "x"}
-"""Substitutes for missing top-level keys that nothing else depends on."""
+"""Substitutes for missing top-level keys on which nothing else depends."""
 
 WORLD: Final = ("server", "database", "session", "client", "link")
-"""Tables with names that others reference; without one of them the rest cannot be checked."""
+"""Tables with names that others reference. Without any of them the rest cannot be checked."""
 
 
 class _ShiftedFinder(ProblemFinder):
-    """Finder of places in a file from which list entries were left out."""
+    """ProblemFinder for a file from which list entries were left out."""
 
     def __init__(self, finder: ProblemFinder, left_out: dict[str, list[int]]) -> None:
         super().__init__(finder.file, finder.text)
@@ -147,7 +147,7 @@ class _ShiftedFinder(ProblemFinder):
 def _check_the_rest(finder: ProblemFinder, data: dict[str, object], errors: Iterable[ErrorDetails]) -> None:
     """Check names, lines and conditions of all valid parts, although other parts are invalid.
 
-    So a wrong type does not hide a misspelled verb until the next check.
+    A wrong type then does not hide a misspelled verb until the next check.
     """
     paths = [(_to_file_path(e["loc"], data, keep_last=e["type"] == "missing"), e["type"]) for e in errors]
     for without in (_without_keys, _without_entries):
@@ -158,11 +158,11 @@ def _check_the_rest(finder: ProblemFinder, data: dict[str, object], errors: Iter
         try:
             scenario = Scenario.model_validate(sound)
         except ValidationError:
-            continue  # the omitted value is required
+            continue  # the key that would be omitted is required
         shifted = _ShiftedFinder(finder, left_out)
         check_references(scenario, shifted)
         ignored = tuple(dict.fromkeys(part for key in left_out for part in DEPENDENTS.get(key, ())))
-        parents = {format_path(path[:-1]) for path, _ in paths}  # every table that contains a wrong value
+        parents = {format_path(path[:-1]) for path, _ in paths}  # all tables that contain a wrong value
         finder.problems += [
             problem
             for problem in shifted.problems
@@ -172,11 +172,11 @@ def _check_the_rest(finder: ProblemFinder, data: dict[str, object], errors: Iter
 
 
 Sound = tuple[dict[str, Any], dict[str, list[int]]]
-"""File without its invalid parts, and the omitted entries of its lists."""
+"""File without its invalid parts, and the indexes of the omitted entries of its lists."""
 
 
 def _without_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
-    """Return *data* without each wrong key, so that its default is used; None if names would be missing."""
+    """Return *data* without wrong keys, so that their defaults apply; None if names would be missing."""
     sound = copy.deepcopy(data)
     for path, kind in paths:
         if kind != "extra_forbidden" and path and path[0] in WORLD:
@@ -191,7 +191,7 @@ def _without_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) ->
 
 
 def _without_entries(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
-    """Return *data* without invalid entries of lists."""
+    """Return *data* without invalid entries of lists; None if names would be missing."""
     paths, omitted = list(paths), dict[str, list[int]]()
     made = _without_keys(
         data, [(path, kind) for path, kind in paths if len(path) < 2 or kind == "extra_forbidden"]
@@ -216,7 +216,7 @@ DEPENDENTS: Final = {
     "predict": ("rubric",),
     "forbidden": ("rubric",),
 }
-"""Tables that would be reported to lack an entry although the file contains it."""
+"""Omitted table -> tables that would then be reported, wrongly, to refer to a missing entry."""
 
 
 def _inner(data: Any, path: Path) -> Any:
@@ -225,7 +225,7 @@ def _inner(data: Any, path: Path) -> Any:
     return data
 
 
-# --- pydantic's errors in words -----------------------------------------------------------------------------
+# --- descriptions of pydantic's errors ----------------------------------------------------------------------
 
 
 def _explain(finder: ProblemFinder, data: object, error: ErrorDetails) -> None:
@@ -256,7 +256,7 @@ def _explain(finder: ProblemFinder, data: object, error: ErrorDetails) -> None:
 
 
 def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
-    """Return *loc* without the parts that pydantic adds (the kind of a rule): the path in the file."""
+    """Return the path in the file: *loc* without the parts that pydantic adds (the kind of a rule)."""
     parts, path = list(loc), []
     for number, part in enumerate(parts):
         inside = part in data if isinstance(data, dict) else _has_index(part, data)
@@ -269,7 +269,7 @@ def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
 
 
 def _has_index(part: str | int, data: object) -> bool:
-    """Return whether the list has that index: pydantic also names the first missing one."""
+    """Return whether the list has that index. Pydantic also names the first missing one."""
     return isinstance(part, int) and isinstance(data, list) and part < len(data)
 
 
@@ -315,35 +315,35 @@ _LINK: Final = re.compile(
 )
 """Network addresses, including Windows shares."""
 LINKS_MAX: Final = 20
-"""Maximum number of listed links. Assumed: nobody reads more."""
+"""Maximum number of listed links. Assumed: more would not be read."""
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Contents of a scenario that has not run; all texts are plain, because the loader rejects invisible characters."""
+    """Contents of a scenario that has not run. All texts are plain, because the loader rejects invisible characters."""
 
     name: str
     title: str
     author: str | None
-    """Author that the file names. Unverified, because a file can contain any name."""
+    """Author according to the file. Unverified: a file can contain any name."""
     sources: tuple[str, ...]
-    """Papers that the file names. Unverified as well."""
+    """Papers according to the file. Unverified, too."""
     sha256: str
     """SHA-256 of the file's text, which is also stored with each run of it."""
     characters: int
     counts: tuple[tuple[str, int], ...]
     """Tables of the file with their counts."""
     verbs: tuple[tuple[str, int], ...]
-    """Verbs on the timeline and before the start with their counts, the most frequent first."""
+    """Verbs in the timeline and before the start, with their counts, most frequent first."""
     texts: tuple[tuple[str, int], ...]
-    """Key of the file -> characters of its displayed texts; the longest first."""
+    """Key of the file -> number of characters of its displayed texts; the largest first."""
     images: int
-    """Number of references to pictures. A scenario contains none, and none is loaded."""
+    """Number of references to pictures. Shipped scenarios have none, and no picture is loaded."""
     links: tuple[str, ...]
-    """Addresses in its texts, shown as text only."""
+    """Addresses in its texts. They are shown only as text."""
     length_s: float | None
-    """Length of the drill; None: the learner ends it."""
+    """Length of the drill in seconds; None: the learner ends it."""
 
 
 def contents(scenario: Scenario) -> Contents:
@@ -380,18 +380,18 @@ def contents(scenario: Scenario) -> Contents:
 
 
 def sha256(text: str) -> str:
-    """Return the SHA-256 that identifies a file, in hexadecimal digits."""
+    """Return the SHA-256 that identifies a file, as hexadecimal digits."""
     return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 def verbs_of(lines: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """Return the verbs of input lines, with or without a time, and their number; most frequent first."""
+    """Return (verb, count) for input lines with or without a time, most frequent first."""
     counted = Counter(map(_verb, lines))
     return tuple(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def escape_invisible(text: str) -> str:
-    """Escape every invisible or direction-changing character of *text* as ⟨U+202E⟩."""
+    """Replace every invisible or direction-changing character of *text* by its code, such as ⟨U+202E⟩."""
     unseen = [sign for sign in dict.fromkeys(text) if sign not in "\n\t" and _is_invisible(sign)]
     return text.translate({ord(sign): f"⟨U+{ord(sign):04X}⟩" for sign in unseen}) if unseen else text
 
@@ -401,7 +401,7 @@ def _is_invisible(sign: str) -> bool:
 
 
 def _list_visible_texts(scenario: Scenario) -> Iterator[tuple[str, object]]:
-    """Yield the keys of texts that people read, with their texts."""
+    """Yield (key, text) for all texts that people read."""
     kept = scenario.model_dump(by_alias=True)
     for key in ("brief", "role", "goal", "forbidden", "question", "predict", "hint", "solution", "timeline",
                 "facilitator", "fidelity"):  # fmt: skip
@@ -420,6 +420,6 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _verb(line: str) -> str:
-    """Return the verb of a line with or without its time."""
+    """Return the verb of a line, with or without a time."""
     inputs, problems = parse_script(line)
     return inputs[0].verb if inputs and not problems else parse_line(line).verb

@@ -1,8 +1,8 @@
-"""Variants of a scenario: pools of names, sizes and times; the seed picks one of each for `{name}` in its texts.
+"""Variants of a scenario: pools of names, sizes and times. The seed picks values for `{name}` in its texts.
 
-`[variants]` holds pools that are picked independently (`size = [10, 20]`), and groups of pools that are picked
-together (`[variants.site]` with `main = ["BERN", "OSLO"]` and `spare = ["BASEL", "BERGEN"]`: the first of both, or
-the second).
+`[variants]` holds pools from which values are picked independently (`size = [10, 20]`), and groups of pools
+that are picked together (`[variants.site]` with `main = ["BERN", "OSLO"]` and `spare = ["BASEL", "BERGEN"]`:
+the first of both, or the second of both).
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from engine.localization import say
 
 VARIANTS: Final = "variants"
 POOL_MAX: Final = 50
-"""Maximum entries of one pool; more deserve a separate file."""
+"""Maximum number of entries in a pool. More variants deserve a separate file."""
 
 ENTRY_LENGTH_MAX: Final = 200
-"""Maximum characters of an entry: pools hold names, sizes and times."""
+"""Maximum length of an entry. Pools hold only names, sizes and times."""
 
 COMBINATIONS_MAX: Final = 48
-"""Maximum combinations that `check` loads individually; of more, enough to cover every entry."""
+"""Maximum number of combinations that `check` loads. If there are more, it loads enough to cover every entry."""
 
 VARIANT_STREAM: Final = 0x5641
-"""Random stream that separates the picks from the world's randomness. Any number would do."""
+"""Number of the random stream for the picks, so that they do not depend on the world's randomness. The value
+is arbitrary.
+"""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,29}\Z")
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -37,11 +39,11 @@ Picks = Mapping[str, object]
 """Name -> its picked value."""
 
 Found = tuple[Path, str, str]
-"""Problem: place, description, and expected value."""
+"""Problem: path, description, expected value."""
 
 
 def groups(variants: Mapping[str, object]) -> list[dict[str, list[object]]]:
-    """Return the pools that are picked together, in the order of the file."""
+    """Return the groups of pools that are picked together, in the order of the file."""
     return [
         {
             inner: entries
@@ -63,7 +65,7 @@ def pick_values(variants: Mapping[str, object], seed: int) -> dict[str, object]:
 
 
 def combinations(variants: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    """Yield every combination of picks, or, if there are too many, some that contain every entry at least once."""
+    """Yield every combination of picks. If there are too many, yield some that contain every entry at least once."""
     known = groups(variants)
     sizes = [len(next(iter(group.values()))) for group in known]
     many = math.prod(sizes) > COMBINATIONS_MAX
@@ -77,12 +79,15 @@ def combinations(variants: Mapping[str, object]) -> Iterator[dict[str, object]]:
 
 
 def substitute_picks(data: Mapping[str, object], picks: Picks) -> dict[str, object]:
-    """Return the *data* of a file with its placeholders replaced; the pools stay as they are."""
+    """Return the *data* of a file with all placeholders replaced. The pools stay unchanged."""
     return {key: part if key == VARIANTS else _substitute(part, picks) for key, part in data.items()}
 
 
 def _substitute(value: object, picks: Picks) -> object:
-    """Return *value*, of TOML's types, with its placeholders replaced; a single placeholder becomes the pick."""
+    """Return *value*, of a TOML type, with its placeholders replaced.
+
+    A value that is only a placeholder becomes the pick itself.
+    """
     if isinstance(value, dict):
         return substitute_picks(value, picks)
     if isinstance(value, list):
@@ -95,11 +100,12 @@ def _substitute(value: object, picks: Picks) -> object:
     return _PLACEHOLDER.sub(lambda match: str(picks.get(match[1], match[0])), value)
 
 
-# --- what can be wrong --------------------------------------------------------------------------------------
+# --- problems of variants
+# -------------------------------------------------------------------------------------
 
 
 def find_problems(data: Mapping[str, object]) -> list[Found]:
-    """Find the problems in the pools of a file, and the placeholders without a pool."""
+    """Return the problems in the pools of a file, and the placeholders without a pool."""
     variants = data.get(VARIANTS)
     if variants is None:
         return []
@@ -167,7 +173,7 @@ def _entries(path: Path, name: str, pool: object) -> Iterator[Found]:
 
 
 def _placeholders(value: object, path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield each placeholder outside [variants], with the path of its text."""
+    """Yield (path of its text, placeholder) for each placeholder outside [variants]."""
     if isinstance(value, dict):
         for key, part in value.items():
             if (*path, key) != (VARIANTS,):

@@ -1,8 +1,8 @@
-"""Automatic players that test whether points go to the right runs, from the reference to those that exploit the rubric.
+"""Automatic players that test whether the right runs get the points, from the reference to exploits of the rubric.
 
-Every exploit has an honest twin, the same play without the trick, and must rank behind it. The ranking compares, in
-this order: completed runs, points, hints and rewinds, time of the goals, time of the last action. A player who only
-wastes time without hurting users keeps the points and ranks later.
+Every exploit has an honest twin, which plays the same without the trick. The exploit must rank behind it. The
+ranking compares, in this order: completed runs, points, hints and rewinds, time of the goals, time of the
+last action. A player who only wastes time without hurting users keeps the points and ranks later.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ Play = Callable[[Scenario, int], Drill]
 """Function that plays the drill of a scenario with a seed to its end."""
 
 RANDOM_ACTS: Final = 25
-"""Number of actions of a random player. Assumed: as many as a nervous person takes in a drill."""
+"""Number of actions of a random player. Assumed: as many as a nervous person performs in a drill."""
 RANDOM_PLAYERS: Final = 3
 STALL_S: Final = 60.0
-"""Delay of every action of a stalling player."""
+"""Delay of each action of a stalling player."""
 REVERT_EVERY_S: Final = 20.0
 SOON: Final = ticks(1.0)
-"""Start of the players that do not wait for the failure."""
+"""Time of the first action of players that do not wait for the failure."""
 
 
-# --- what can be done ---------------------------------------------------------------------------------------
+# --- possible actions ---------------------------------------------------------------------------------------
 
 _PARTNER: Final = (
     "SET PARTNER FAILOVER",
@@ -57,7 +57,7 @@ _SWITCHES: Final = (
 
 
 def list_candidate_lines(scenario: Scenario) -> list[str]:
-    """List lines that a player could try in a drill, sensible or not."""
+    """Return the input lines that a player could try in a drill, whether sensible or not."""
     lines = [f"{verb} {server.name}" for server in scenario.servers for verb in _SWITCHES]
     for server in scenario.servers:
         for database in scenario.databases:
@@ -121,7 +121,7 @@ def play_worst(scenario: Scenario, seed: int) -> Drill:
 
 
 def add_noops_and_undo(scenario: Scenario, seed: int) -> Drill:
-    """Play the reference, with something healthy broken and repaired, and an inspection, around each step."""
+    """Play the reference, but break and repair something healthy, and inspect something, around each step."""
     drill = Drill(scenario, seed)
     for item in _steps(scenario, seed):
         drill.advance_to(item.tick)
@@ -158,7 +158,7 @@ def try_harmful_first(scenario: Scenario, seed: int) -> Drill:
 
 
 def farm_hints(scenario: Scenario, seed: int) -> Drill:
-    """Read every hint to the end of the drill, rewind to the beginning, and play the reference."""
+    """Open every hint until the end of the drill, rewind to the beginning, and play the reference."""
     history = History(Drill(scenario, seed))
     steps = _steps(scenario, seed)
     for item in steps:
@@ -170,13 +170,13 @@ def farm_hints(scenario: Scenario, seed: int) -> Drill:
 
 
 def play_late(scenario: Scenario, seed: int) -> Drill:
-    """Play the reference, each step a minute late."""
+    """Play the reference with each step a minute late."""
     late = [replace(i, tick=i.tick + ticks(STALL_S)) for i in _steps(scenario, seed)]
     return _play_steps(Drill(scenario, seed), late)
 
 
 def act_before_failure(scenario: Scenario, seed: int) -> Drill:
-    """Apply all actions of the reference at once, before anything has happened."""
+    """Apply all actions of the reference immediately, before anything has happened."""
     return _play_steps(Drill(scenario, seed), [replace(i, tick=SOON) for i in _steps(scenario, seed)])
 
 
@@ -239,13 +239,15 @@ def _explain_early_finish(scenario: Scenario) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Player by name; an exploit has the name of its honest twin."""
+    """Player with its name. An exploit also has the name of its honest twin."""
 
     name: str
     play: Play
     twin: str | None = None
     allowed: Allowed = lambda _: ""
-    """Predicate: whether the agent may equal the score of its twin, or finish earlier with equal points."""
+    """Function that returns why the agent may equal the score of its twin, or finish earlier with equal
+    points; "" if it may not.
+    """
 
 
 REFERENCE, NOTHING, WORST = "reference", "nothing", "worst"
@@ -268,21 +270,21 @@ AGENTS: Final[tuple[Agent, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class AgentResult:
-    """Result of an agent."""
+    """Result of an agent in one scenario."""
 
     agent: str
     total: float
     finished: bool
     hints_cost: float = 0.0
     aids: int = 0
-    """Number of opened hint layers and rewinds."""
+    """Number of opened hint layers and of rewinds."""
     reached_s: float | None = None
     """Mean time at which the goals were reached; None if some were not."""
     last_deed_s: float = 0.0
 
     @property
     def key(self) -> tuple[bool, float, int, float, float]:
-        """Sort key: better results first."""
+        """Return the sort key; better results come first."""
         reached_s = math.inf if self.reached_s is None else self.reached_s
         return (not self.finished, -self.total, self.aids, reached_s, self.last_deed_s)
 
@@ -300,14 +302,14 @@ class AgentResult:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All agents in one scenario, best first, and a sentence for each violation of the order."""
+    """All agents in one scenario, best first, and a sentence for each violation of the expected order."""
 
     scenario: str
     seed: int
     standings: tuple[AgentResult, ...]
     wrong: tuple[str, ...]
     allowed: tuple[tuple[str, str], ...] = ()
-    """Exploits that rank with or before their twin, and the reason why they may."""
+    """Exploits that rank equal to or before their twin, with the reason why they may."""
 
     def result_of(self, agent: str) -> AgentResult:
         """Return the result of an agent by name."""
@@ -325,7 +327,7 @@ class Ranking:
 
 
 def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = AGENTS) -> Ranking:
-    """Let every agent play the drill in practice mode, and check their ranking."""
+    """Let every agent play the drill in practice mode, and check the ranking."""
     seed, agents = scenario.seed if seed is None else seed, tuple(agents)
     try:
         play_reference(scenario, seed)
@@ -341,7 +343,7 @@ def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = 
         and by_name[agent.name].key <= by_name[agent.twin].key
         and (why := agent.allowed(scenario))
     )
-    order = sorted(standings, key=lambda s: s.key)  # ties keep the order of the table
+    order = sorted(standings, key=lambda s: s.key)  # a stable sort: ties keep the order of AGENTS
     wrong = find_ranking_errors(standings, twins, [name for name, _ in allowed])
     return Ranking(scenario.name, seed, tuple(order), tuple(wrong), allowed)
 
@@ -365,9 +367,9 @@ def _summarize_run(agent: Agent, drill: Drill) -> AgentResult:
 def find_ranking_errors(
     standings: Iterable[AgentResult], twins: Mapping[str, str], allowed: Iterable[str] = ()
 ) -> list[str]:
-    """Return all ranking errors among *standings*.
+    """Return a sentence for each ranking error among *standings*.
 
-    *twins* has the honest twin of each exploit. Those *allowed* may have equal points, but never more.
+    *twins*: exploit -> its honest twin. Agents in *allowed* may have equal points, but never more.
     """
     by_name = {standing.agent: standing for standing in standings}
     best, idle, bad = by_name[REFERENCE], by_name[NOTHING], by_name[WORST]
@@ -412,7 +414,7 @@ or a later last action; + level with it or before it, and allowed"""
 
 
 def table(rankings: Iterable[Ranking]) -> str:
-    """Format all rankings as one table: a row for each scenario, a column for each agent."""
+    """Format all rankings as one table with a row for each scenario and a column for each agent."""
     rankings = list(rankings)
     names = [agent.name for agent in AGENTS]
     width = max((len(ranking.scenario) for ranking in rankings), default=0)

@@ -1,7 +1,8 @@
 """Result of a run without one of its actions: the run is replayed and that action is left out.
 
-The replay also leaves out consequences of the action. One kind is a later line that cannot be applied or is refused in
-the other run. The other is a session forced or removed for a service that would have recovered automatically.
+The replay also leaves out two consequences of the action: later lines that the other run cannot apply or
+refuses, and emergency measures (forcing or removing a session) for a service that would have recovered
+automatically.
 """
 
 from __future__ import annotations
@@ -27,47 +28,52 @@ from engine.verbs import REMARKS
 from engine.verbs.lines import describe_input
 
 DEEDS_MAX: Final = 12
-"""Maximum number of tested actions of a run, the earliest first; actions missing in the reference come first.
+"""Maximum number of actions that are tested, the earliest first. Actions that the reference lacks take
+precedence.
 
 Assumed.
 """
 
 WORK_MAX: Final = 60 * 3600 * TICKS_PER_S
-"""Maximum work of all tests together, in ticks times databases: sixty hours of one database, half a minute. Assumed."""
+"""Maximum work of all tests together, in ticks times databases: sixty hours of one database, which take half
+a minute. Assumed.
+"""
 
 BACK_S: Final = 60.0
-"""Service that returns within this time needed no emergency measure. Assumed: several times a failover."""
+"""Time within which a service must return by itself for an emergency measure to be needless. Assumed: several
+times a failover.
+"""
 
 REFUSED_S: Final = 1.0
-"""Time after a command in which its refusal can follow."""
+"""Time within which a command is refused."""
 
 _EMERGENCY: Final = re.compile(r"FORCE_SERVICE_ALLOW_DATA_LOSS|SET PARTNER OFF|WITH RECOVERY")
 
 
 @dataclass(frozen=True, slots=True)
 class ActionImpact:
-    """Action of the trainee, and the result of the run without it."""
+    """Action of the trainee, with the result of the run without it."""
 
     place: int
     """Index in the journal."""
     tick: Tick
     what: str
-    """Command with its server, or the action."""
+    """Command and its server, or another action."""
     outcomes: tuple[OutcomeRow, ...]
     """Outcomes of this run (left) and of the run without the action (right)."""
     points: float
-    """Points that the run scores more without the action."""
+    """Points that the run would gain without the action."""
     gains: tuple[tuple[str, float], ...]
-    """Item of the score -> its gain without the action."""
+    """Rubric item -> points that it would gain without the action."""
 
     def points_gained(self, item: str) -> float:
-        """Return the points that a rubric item gains without the action."""
+        """Return the points that a rubric item would gain without the action."""
         return dict(self.gains).get(item, 0.0)
 
 
 LOOKING: Final = ("get-", "test-", "resolve-")
 ACTING: Final = re.compile(r"=|\b(?:set|start|stop|move|suspend|resume|restart|add|remove)-", re.IGNORECASE)
-"""Pattern of parts that make an otherwise querying PowerShell line an action."""
+"""Pattern of parts that turn a PowerShell query into an action."""
 
 _ARGUMENT: Final = r"(?:@\w+ ?= ?)?(?:N?'[^']*'|[\w.-]+)"
 READING: Final = re.compile(
@@ -75,7 +81,7 @@ READING: Final = re.compile(
     r"(?:[XS]P_READERRORLOG|XP_FIXEDDRIVES|SP_HELPDB|SP_WHO2?|SP_DBMMONITORHELPALERT|SP_DBMMONITORRESULTS)\b"
     rf"(?: {_ARGUMENT}(?: ?, ?{_ARGUMENT})*)?[; ]*)+"
 )
-"""Pattern of a batch, in plain capitals, with procedures that only show data; sp_dbmmonitorresults may also record."""
+"""Pattern of a normalized batch with procedures that only show data. sp_dbmmonitorresults may also record a row."""
 
 
 def is_inspection(item: Input) -> bool:
@@ -93,9 +99,9 @@ def is_inspection(item: Input) -> bool:
 def evaluating_actions(
     drill: Drill, indices: Sequence[int] | None = None
 ) -> Slices[tuple[ActionImpact, ...]]:
-    """Return the actions of a finished run with the result without each, the most costly first; in slices.
+    """Return the actions of a finished run with the result without each, the most costly first. Runs in slices.
 
-    *indices*: journal indexes to try; None: those that changed something, at most DEEDS_MAX.
+    *indices*: journal indexes to try; None: at most DEEDS_MAX actions that changed something.
     """
     places = sorted(_list_candidates(drill) if indices is None else indices)
     run = Drill(drill.scenario, drill.seed, drill.mode)
@@ -117,7 +123,7 @@ def evaluating_actions(
 
 
 def _list_candidates(drill: Drill) -> list[int]:
-    """Return the indexes of actions that changed something; those also in the reference come last."""
+    """Return the indexes of actions that changed something. Those that the reference contains, too, come last."""
     reference = " ".join(facts.normalize_sql(step.do, keep_literals=True) for step in drill.scenario.solution)
     places = [
         n for n, item in enumerate(drill.journal) if item.verb not in REMARKS and not is_inspection(item)
@@ -150,7 +156,7 @@ def _measure_impact(drill: Drill, counterfactual: Drill, index: int) -> ActionIm
 
 
 def _play_on(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
-    """Play the journal from *index* to the drill's end, without consequences of the action itself."""
+    """Play the journal from *index* to the drill's end, without the consequences of the omitted action."""
     for item in drill.journal[index:]:
         yield from _advance(counterfactual, drill, item.tick)
         if counterfactual.finished:
@@ -162,7 +168,7 @@ def _play_on(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
         try:
             counterfactual.do(item.line_without_time)
         except InputError:
-            continue  # the target of the change does not exist
+            continue  # the object of the action does not exist in this run
     over = drill.ended_by in (DrillEnd.GOALS, DrillEnd.FORBIDDEN, DrillEnd.TIME)
     yield from _advance(
         counterfactual,
@@ -172,7 +178,7 @@ def _play_on(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
 
 
 def _advance(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
-    """Advance to *tick*; answer questions as in *drill* with equal quality."""
+    """Advance to *tick*. Answer questions as correctly as in *drill*."""
     waiting = any(answer.choice is not None for answer in drill.answers.values())
     while counterfactual.tick < tick and not counterfactual.finished:
         yield from advance_in_slices(
@@ -186,7 +192,7 @@ def _advance(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
 
 
 def _is_needless(counterfactual: Drill, drill: Drill, item: Input) -> bool:
-    """Return whether a batch of *drill* is needless in the other run."""
+    """Return whether a batch of *drill* is not needed, or is refused, in the other run."""
     if is_inspection(item):
         return False
     text = facts.normalize_sql(item.args[1], keep_literals=False)
@@ -202,7 +208,7 @@ def _is_needless(counterfactual: Drill, drill: Drill, item: Input) -> bool:
 
 
 def was_refused(drill: Drill, item: Input) -> bool:
-    """Return whether the batch of *item*, which *drill* has applied, failed with an error."""
+    """Return whether the batch of *item*, which *drill* has applied, ended with an error."""
     return any(
         batch.started_tick == item.tick
         and event.server == item.args[0].partition("#")[0]
@@ -212,7 +218,7 @@ def was_refused(drill: Drill, item: Input) -> bool:
 
 
 def _would_recover(counterfactual: Drill, text: str) -> bool:
-    """Return whether every database that *text* names is served, or would be within BACK_S without further inputs."""
+    """Return whether every database that *text* names would be served within BACK_S without further inputs."""
     named = [name for name in counterfactual.world.availability if name.upper() in text]
     trial = counterfactual.fork()
     trial.advance_to(counterfactual.tick + ticks(BACK_S))
@@ -220,14 +226,16 @@ def _would_recover(counterfactual: Drill, text: str) -> bool:
 
 
 # --- start time of a retry --------------------------------------------------------------------------------
-# It leaves a person time to look, think and type before the decisive moment.
+# It leaves time to look, think and type before the decisive moment.
 
 LOOK_S: Final = 5.0
-"""Time for a query and its answer. Assumed."""
+"""Time for a query and for reading its result. Assumed."""
 
 THINK_S: Final = 1.35
 KEY_S: Final = 0.28
-"""Time to prepare an action, and per key for an average typist [Card, Moran and Newell 1980, keystroke-level model]."""
+"""Time to prepare an action, and time per key of an average typist [Card, Moran and Newell 1980,
+keystroke-level model].
+"""
 
 LEAD_S_MAX: Final = 60.0
 """Maximum typing time: longer texts are pasted, or typed while the clock is paused. Assumed."""
@@ -236,7 +244,7 @@ LEAD_S_MAX: Final = 60.0
 def find_retry_tick(tick: Tick, act: Input | None, journal: Iterable[Input]) -> Tick:
     """Return the latest tick that leaves enough time before *tick* to type *act* (None: any action).
 
-    If there is time for a look after them, actions of the *journal* before that tick are kept.
+    Actions of the *journal* in that time are kept if enough time for a query remains after them.
     """
     typed = 0 if act is None else len(act.args[-1] if act.verb in ("sql", "ps") else act.command_text)
     early = tick - ticks(min(LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed))

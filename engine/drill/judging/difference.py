@@ -1,4 +1,4 @@
-"""Two runs of one scenario side by side: divergence, states, and results."""
+"""Comparison of two runs of one scenario: divergence, states, and outcomes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CURVES: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s")
 
 @dataclass(frozen=True, slots=True)
 class FirstDifference:
-    """First event that differs; None where one run has no more events."""
+    """First pair of events that differ; None for a run that has no more events."""
 
     tick: Tick
     left: Event | None
@@ -45,7 +45,7 @@ class StateRow:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRow:
-    """Figure of the outcome."""
+    """Figure of the outcome in both runs."""
 
     name: str
     left: float
@@ -59,7 +59,7 @@ class OutcomeRow:
 
 @dataclass(frozen=True, slots=True)
 class CounterCurve:
-    """Counter of one database at each second of both runs; None where no copy was running."""
+    """Counter of one database at each second of both runs; None for seconds without a running copy."""
 
     database: str
     counter: str
@@ -68,9 +68,9 @@ class CounterCurve:
 
 
 def find_first_difference(left_run: Drill, right_run: Drill) -> FirstDifference | None:
-    """Return the first event in which two runs differ; None if they are equal as far as both go.
+    """Return the first event in which two runs differ; None if they are equal as long as both last.
 
-    Events about rewinds, and the hints that come with them, are ignored: they concern the trainee.
+    Events about rewinds and the hints with them are ignored, because they concern only the trainee.
     """
     until = min(left_run.tick, right_run.tick)
     for one, other in zip_longest(_iterate_events(left_run, until), _iterate_events(right_run, until)):
@@ -89,7 +89,7 @@ def _iterate_events(drill: Drill, end_tick: Tick) -> Iterator[Event]:
 
 
 def compare_states(left_run: Drill, right_run: Drill) -> list[StateRow]:
-    """Compare servers, copies and clients of two drills, each at its current time."""
+    """Compare servers, copies and clients of two drills, each at its own present time."""
     rows = []
     for name in left_run.world.instances:
         rows.append(StateRow(name, _server(left_run, name), _server(right_run, name)))
@@ -114,7 +114,7 @@ def _copy(drill: Drill, key: tuple[str, str]) -> str:
     copy = drill.world.copies.get(key)
     if copy is None:
         return "ABSENT"
-    if not drill.world.instances[key[0]].running:  # the former state cannot be compared
+    if not drill.world.instances[key[0]].running:  # the state before a shutdown is not comparable
         role = groups.policy(copy).role(copy)
         return say("instance is down, was {role}", role=role) if role else say("instance is down")
     policy = groups.policy(copy)

@@ -1,7 +1,7 @@
-"""Automatic failover that the trainee disabled although neither the story nor the reference requires it.
+"""Automatic failover that the trainee disabled although neither the story nor the reference requires that.
 
-A rubric prices only the actions that its author expected. Without this rule a trainee could remove the witness
-before the failure, force service afterwards, restore everything, and keep most of the points.
+A rubric has prices only for actions that its author expected. Without this rule a trainee could remove the
+witness before the failure, force service afterwards, restore everything, and keep most of the points.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PRICE: Final = 30.0
 PRICE_MAX: Final = 45.0
 """Maximum points for each command, and for all together. Assumed: more than any conduct rule gives.
 
-The session was planned with a witness, for automatic failover.
+The session was set up with a witness, and thus for automatic failover.
 """
 
 COMMANDS: Final = {
@@ -45,9 +45,9 @@ class DisabledFailover:
 
 
 def find_disabled_failovers(events: Sequence[Event], scenario: Scenario) -> list[DisabledFailover]:
-    """Find every such command, once for each database, oldest first.
+    """Return every such command, once for each database, oldest first.
 
-    Commands of the reference and commands that the rubric already covers are left out.
+    Commands of the reference and commands that the rubric has a price for are left out.
     """
     planned = {s.database.upper() for s in scenario.sessions if s.witness is not None and s.safety == "FULL"}
     reference = " ".join(facts.normalize_sql(step.do, keep_literals=False) for step in scenario.solution)
@@ -65,7 +65,7 @@ def find_disabled_failovers(events: Sequence[Event], scenario: Scenario) -> list
 
 
 def _is_priced(name: str, scenario: Scenario) -> bool:
-    """Return whether the author has a condition about it."""
+    """Return whether a condition of the author's rubric covers the command."""
     texts = [state.when for state in scenario.forbidden]
     for rule in scenario.rubric:
         texts += [price.when for price in rule.prices] if isinstance(rule, ConductRule) else []

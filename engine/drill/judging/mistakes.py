@@ -1,4 +1,4 @@
-"""Mistakes of a run: time, cause and lost points of each, the better alternative, and the time for a retry."""
+"""Mistakes of a run: time, cause, lost points, the better alternative, and the time for a retry."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from engine.verbs import REMARKS
 from engine.verbs.lines import describe_input, describe_line, parse_line
 
 RAN: Final = re.compile(r'(?<!not )\bran "([^"]+)"(?: on (\w+))?', re.IGNORECASE)
-"""A statement for which a condition asks, and its server."""
+"""Pattern of a statement that a condition tests (`ran`), with its server."""
 
 FAILING_OVER: Final = ("FAILOVER", "FORCE_SERVICE")
 
 LOOK_BACK: Final = ticks(2.0)
-"""Maximum delay between an action and its condition: conditions are checked each second, and a batch takes time."""
+"""Maximum delay from an action to its condition: conditions are checked each second, and a batch takes time."""
 
 DIFFERENCE: Final = say("This decided the result.")
-"""Text for an action without which the run scores more, although no rule covers it."""
+"""Text for an action without which the run would score more although no rule covers it."""
 
 DIFFERENCE_MIN: Final = 1.0
-"""Minimum difference in points for which an action counts as the cause."""
+"""Minimum difference in points at which an action counts as the cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +45,24 @@ class Mistake:
 
     tick: Tick
     rule: str
-    """Name of the rule that took the points."""
+    """Name of the rule under which points were lost."""
     what: str
     cause: str
-    """Action or event that caused it, or the omitted action; empty without a specific cause."""
+    """Action or event that caused it, or the action that was missing; empty without a specific cause."""
     points: float
     better: str
     retry_tick: Tick
     """Time from which to retry the drill, before any action at this tick (`seek(…, before=True)`)."""
     cause_tick: Tick | None = None
-    """Time of the cause, or of the omitted action in the reference."""
+    """Time of the cause, or the time of the missing action in the reference."""
     without: ActionImpact | None = None
-    """Causing action with the result of the run without it; None if there is none or it was not tested."""
+    """Causing action with the result of the run without it. None: there is none, or it was not tested."""
     omission: bool = False
-    """True if the cause is an omitted action."""
+    """True if the cause is a missing action."""
 
     @property
     def size(self) -> str:
-        """blunder, mistake or inaccuracy, by the points that the rule took."""
+        """Return "blunder", "mistake" or "inaccuracy", by the lost points."""
         return next((name for points, name in SIZES if self.points >= points), SIZES[-1][1])
 
     def as_json(self) -> dict[str, object]:
@@ -89,7 +89,7 @@ def mistakes(
 ) -> list[Mistake]:
     """Return everything that cost points: the most costly first, the rest in order of time.
 
-    *plan*: the times of the reference's actions that were never applied here. *deeds*: the results without each
+    *plan*: (tick, text) of the reference's actions that were missing here. *deeds*: the result without each
     action.
     """
     rules = {rule.name: rule for rule in drill.scenario.rubric}
@@ -158,15 +158,16 @@ def _mistake(
     if loss.cause:
         return mistake
     before, since = _find_preceding_event(drill, loss_tick)
-    if since is not None and since >= retry_tick:  # a cause that late cannot be avoided
+    if since is not None and since >= retry_tick:  # a cause at this time can no longer be avoided in a retry
         retry_tick = counterfactual.find_retry_tick(since, None, drill.journal)
     return replace(mistake, cause=before, cause_tick=since, retry_tick=retry_tick)
 
 
 def _before_harm(drill: Drill) -> Tick:
-    """Return the tick before the first harmful command of the rules; the end of the run if there was none.
+    """Return the latest time to retry from before the first harmful command.
 
-    After such a command the step that is missing may no longer be possible.
+    Without such a command it is the end of the run. After such a command, the missing step may no longer be
+    possible.
     """
     losses = [loss for item in drill.score().items for loss in item.losses if loss.condition]
     places = [
@@ -181,7 +182,7 @@ def _retry(drill: Drill, index: int) -> Tick:
 
 
 def _find_costliest_action(item: str, deeds: Mapping[int, ActionImpact]) -> int | None:
-    """Return the action without which this part of the score is highest; None if no action changes it."""
+    """Return the action without which this rubric item would gain most; None if no action changes it."""
     best = max(
         deeds.values(), key=lambda deed: (deed.points_gained(item), deed.points, -deed.place), default=None
     )
@@ -189,7 +190,7 @@ def _find_costliest_action(item: str, deeds: Mapping[int, ActionImpact]) -> int 
 
 
 def _find_longest_outage(deeds: Mapping[int, ActionImpact]) -> int | None:
-    """Return the action without which downtime would be less than half; None if there is none."""
+    """Return the action without which downtime would be shortest; None if it would not be halved."""
     best = min(deeds.values(), key=lambda deed: (_down_s(deed)[1], deed.place), default=None)
     if best is None:
         return None
@@ -198,21 +199,21 @@ def _find_longest_outage(deeds: Mapping[int, ActionImpact]) -> int | None:
 
 
 def _down_s(deed: ActionImpact) -> tuple[float, float]:
-    """Return the downtime with and without it."""
+    """Return the downtime with and without the action, in seconds."""
     return next(((row.left, row.right) for row in deed.outcomes if row.name == "downtime_s"), (0.0, 0.0))
 
 
 def _with_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) -> Mistake:
-    """Add advice to an outage: after automatic failover was disabled, no copy could take over."""
+    """Add advice to an outage that automatic failover could not end, because the trainee had disabled it."""
     if isinstance(rule, DowntimeRule) and mistake.without is not None:
         return replace(mistake, better=advice.get(mistake.without.what, mistake.better))
     return mistake
 
 
 def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> int | None:
-    """Return the index of the input that caused the event seen at *tick*.
+    """Return the journal index of the input that caused the event seen at *tick*.
 
-    This is the command of the failover that was then executed, else the statement that was then executed, else
+    It is the command of the failover that was then executed, else the statement that was then executed, else
     the last action shortly before.
     """
     if loss is not None and (index := _find_ordering_statement(drill, tick, loss.condition)) is not None:
@@ -238,7 +239,10 @@ def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> 
 
 
 def _find_ordering_statement(drill: Drill, tick: Tick, condition: str) -> int | None:
-    """Return the index of the last statement up to *tick* that makes *condition* true; None if it requires none."""
+    """Return the index of the last statement up to *tick* that makes *condition* true.
+
+    Return None if the condition names no statement.
+    """
     for text, server in RAN.findall(condition):
         place = _find_statement(drill, server, tick, (text,))
         if place is not None:
@@ -249,8 +253,8 @@ def _find_ordering_statement(drill: Drill, tick: Tick, condition: str) -> int | 
 def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str]) -> int | None:
     """Return the index of the last matching statement up to *tick*.
 
-    It has one of *texts*, or any text if none matches, and was sent to *server* (empty: any). Several
-    statements of one tick are distinguished by their text.
+    It contains one of *texts* (or any text, if no statement does) and was sent to *server* (empty: any
+    server). Statements of the same tick are distinguished by their text.
     """
     wanted = [facts.normalize_sql(text, keep_literals=True) for text in texts]
 
@@ -268,7 +272,7 @@ def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str])
 
 
 def _find_last_action(drill: Drill, predicate: Callable[[Input], bool]) -> int | None:
-    """Return the last action of the journal that matches."""
+    """Return the index of the journal's last action that meets *predicate*."""
     numbered = reversed(list(enumerate(drill.journal)))
     return next(
         (
@@ -281,7 +285,7 @@ def _find_last_action(drill: Drill, predicate: Callable[[Input], bool]) -> int |
 
 
 def _find_longest_span(rule: AnyRule | None, lanes: Mapping[str, Lanes]) -> StateSpan | None:
-    """Return the longest span that a rule about time counts."""
+    """Return the longest span of time that counts under *rule*."""
     if not isinstance(rule, (DowntimeRule, ExposedRule)):
         return None
     asked = [lane for name, lane in lanes.items() if rule.database in (None, name)]
@@ -296,7 +300,7 @@ _TELLING: Final = ("fault", "chore", "sql")
 
 
 def _find_preceding_event(drill: Drill, tick: Tick) -> tuple[str, Tick | None]:
-    """Return the last action or fault up to *tick*, as text, and its time."""
+    """Return text and time of the last action or fault up to *tick*."""
     before = [event for event in drill.events if event.kind in _TELLING and event.tick <= tick]
     if not before:
         return "", None

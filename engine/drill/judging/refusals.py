@@ -1,4 +1,4 @@
-"""Commands that a server refused as wrong, and the advice that would have avoided each."""
+"""Commands that a server refused as wrong, and the advice that would have avoided each refusal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.model import Tick
 from engine.tables import read_table
 
 REFUSAL_RANGES: Final = ((1400, 1500), (3101, 3121), (5011, 5012))
-"""Ranges of errors that mean "this command was wrong here": mirroring, RESTORE, no such database.
+"""Ranges of error numbers that mean "this command was wrong here": mirroring, RESTORE, unknown database.
 
 Failed queries (954, 955, …) and typing errors (102, 156, …) cost only time.
 """
@@ -24,7 +24,7 @@ REFUSAL_ADVICE: Final = {
     int(number): say(text)
     for number, text in (row.values() for row in read_table("engine.drill.judging", "refusals.tsv"))
 }
-"""Advice that would have avoided the refusal, by error number."""
+"""Error number -> advice that would have avoided the refusal."""
 
 
 ON_THE_PRINCIPAL: Final = 1470
@@ -37,7 +37,7 @@ NO_PRINCIPAL: Final = say(
 
 
 def was_serving(events: Sequence[Event], refused: RefusedBatch) -> bool:
-    """Return whether a database was served when *refused* happened, as far as its batch names one."""
+    """Return whether a database that the refused batch names was served when it was refused."""
     text, serving = refused.batch.lower(), True
     for event in events:
         if event.tick > refused.tick:
@@ -48,12 +48,12 @@ def was_serving(events: Sequence[Event], refused: RefusedBatch) -> bool:
 
 
 def is_refusal(number: int) -> bool:
-    """Return whether a reached server refused the command with the error *number*, as a wrong command."""
+    """Return whether error *number* means that a server refused the command as wrong."""
     return any(first <= number < end for first, end in REFUSAL_RANGES)
 
 
 class RefusedBatch(Struct, frozen=True):
-    """Batch that a server refused as wrong, with the first such error."""
+    """Batch that a server refused as wrong, with its first such error."""
 
     tick: Tick
     server: str
@@ -62,7 +62,7 @@ class RefusedBatch(Struct, frozen=True):
 
 
 def find_refusals(events: Sequence[Event]) -> list[RefusedBatch]:
-    """Find the trainee's batches that a server refused as wrong."""
+    """Return the trainee's batches that a server refused as wrong."""
     found = []
     for event, done in select_data(events, SqlDoneData):
         wrong = [n for n in facts.errors(done) if is_refusal(n)]

@@ -38,7 +38,7 @@ HOLDS, FAILS = say("met"), say("not met")
 
 @dataclass(frozen=True, slots=True)
 class StateSpan:
-    """Span of time with one state."""
+    """Span of time in one state."""
 
     from_tick: Tick
     to_tick: Tick
@@ -55,13 +55,16 @@ class StateSpan:
 
 
 class LaneRecorder:
-    """Value over time, recorded at each change."""
+    """Recorder of a value over time; it stores each change."""
 
     def __init__(self) -> None:
         self._changes: list[tuple[Tick, str]] = []
 
     def note(self, tick: Tick, state: str, keep_instant: bool = False) -> None:
-        """Record *state* from *tick* on; *keep_instant* keeps a state recorded at the same tick before."""
+        """Record *state* from *tick* on.
+
+        With *keep_instant*, a state recorded earlier at the same tick is kept as an instant.
+        """
         if self._changes and self._changes[-1][1] == state:
             return
         if self._changes and self._changes[-1][0] == tick and not keep_instant:
@@ -71,7 +74,7 @@ class LaneRecorder:
             self._changes.append((tick, state))
 
     def spans(self, end_tick: Tick) -> tuple[StateSpan, ...]:
-        """Return the spans so far, the last one up to *end_tick*."""
+        """Return the spans so far. The last one ends at *end_tick*."""
         ends = [*(tick for tick, _ in self._changes[1:]), end_tick]
         return tuple(
             StateSpan(tick, end, what)
@@ -82,15 +85,15 @@ class LaneRecorder:
 
 @dataclass(frozen=True, slots=True)
 class PreconditionHistory:
-    """Precondition of an automatic failover over the time in which the database had a mirror."""
+    """History of a precondition of an automatic failover, while the database had a mirror."""
 
     name: str
     seen_in: str
-    """View or log, and server, in which a DBA could have seen it."""
+    """View or log, with its server, in which a DBA could have seen it."""
     spans: tuple[StateSpan, ...]
-    """Spans in which it holds or does not hold. A gap means that nothing mirrored the database."""
+    """Spans in which it is met or not met. In a gap, nothing mirrored the database."""
     begins: bool = False
-    """True for the detection of the loss."""
+    """True if the precondition is the detection of the loss."""
     target: str = ""
     """Secondary or node to which it applies; empty: all of them."""
 
@@ -101,33 +104,35 @@ class PreconditionHistory:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """Database over a run."""
+    """History of a database in a run."""
 
     database: str
     service: tuple[StateSpan, ...]
     where: tuple[StateSpan, ...]
-    """Server of the open database; empty while it is closed."""
+    """Server on which the database is open; empty while it is closed."""
     protection: tuple[StateSpan, ...]
     state: tuple[StateSpan, ...]
-    """Mirroring state in the principal's knowledge, or NONE."""
+    """Mirroring state that the principal knows, or NONE."""
     preconditions: tuple[PreconditionHistory, ...]
     estimates: tuple[tuple[Tick, Estimate], ...] = ()
-    """Published formulas just before each failover of an availability group, by the tick of the loss."""
+    """Estimates of the published formulas just before each failover of an availability group, by the tick of
+    the loss.
+    """
 
 
 @dataclass(slots=True)
 class _DatabaseRecorder:
-    """Lanes of one database while they grow."""
+    """Recorder of the lanes of one database."""
 
     service: LaneRecorder = field(default_factory=LaneRecorder)
     where: LaneRecorder = field(default_factory=LaneRecorder)
     protection: LaneRecorder = field(default_factory=LaneRecorder)
     state: LaneRecorder = field(default_factory=LaneRecorder)
     guards: dict[tuple[str, str, str], LaneRecorder] = field(default_factory=dict)
-    """(precondition, place of its check, target) -> its history; another mirror is another place."""
+    """(precondition, place of its check, target) -> its history. Another mirror counts as another place."""
     estimates: list[tuple[Tick, Estimate]] = field(default_factory=list)
     beginnings: set[tuple[str, str, str]] = field(default_factory=set)
-    """Preconditions for the detection of the loss."""
+    """Keys of preconditions that are the detection of the loss."""
 
     def record_state(self, world: World, database: str) -> None:
         account = world.availability[database]
@@ -148,14 +153,14 @@ class _DatabaseRecorder:
             if guard.about == "beginning":
                 self.beginnings.add(key)
             if guard.about == "memory" and lost and key in self.guards:
-                continue  # as when the loss was noticed
+                continue  # their state at the detection of the loss stays
             self.guards.setdefault(key, LaneRecorder()).note(world.tick, HOLDS if guard.holds else FAILS)
         for key, lane in self.guards.items():
             if key not in guards_by_key:
                 lane.note(world.tick, "", keep_instant=True)
 
     def note_estimate(self, world: World, failover: Failover) -> None:
-        """Record the data loss and times that the formulas estimate for this failover."""
+        """Record the data loss and the times that the formulas estimate for this failover."""
         copy = world.copies.get((failover.to_server, failover.database))
         found = estimates.estimate(world, copy, failover.cause) if copy is not None else None
         if found is not None:
@@ -184,7 +189,7 @@ class _DatabaseRecorder:
 
 
 def recording_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
-    """Record the lanes of every database of *drill*, from a separate replay; in slices."""
+    """Record the lanes of every database of *drill* from a separate replay. Runs in slices."""
     replay = Drill(drill.scenario, drill.seed, drill.mode)
     watched = {name: _DatabaseRecorder() for name in replay.world.availability}
     for name, recorder in watched.items():
@@ -197,7 +202,9 @@ def recording_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
         for lost in losses:
             if max(0, lost.failed_tick - 1) == tick:
                 watched[lost.database].note_estimate(replay.world, lost)
-        if inputs and inputs[-1].tick <= tick:  # a loss may be noticed in the tick in which its session ends
+        if (
+            inputs and inputs[-1].tick <= tick
+        ):  # a loss may be noticed in the same tick in which its session ends
             for name in sorted(watched):
                 watched[name].record_preconditions(replay.world, name)
         while inputs and inputs[-1].tick <= tick and not replay.finished:
@@ -210,7 +217,7 @@ def recording_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
 
 
 def _moments(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
-    """Yield each tick with an event and the affected databases; an empty set means all."""
+    """Yield each tick with an event, with the affected databases. An empty set means all databases."""
     done = ((item.tick, None) for item in drill.journal)
     told = ((event.tick, event.database) for event in drill.events)
     before = sorted((max(0, lost.failed_tick - 1), lost.database) for lost in drill.world.failovers)
@@ -220,7 +227,7 @@ def _moments(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
         yield tick, set() if None in about else {name for name in about if name is not None}
 
 
-# --- noteworthy moments of a run, for its timeline --------------------------------------------------------
+# --- markers for the timeline of a run ---------------------------------------------------------------------
 
 MarkerKind = Literal[
     "fault", "repair", "detection", "transition", "command", "refusal", "hint", "question", "goal", "rewind",
@@ -230,7 +237,7 @@ MarkerKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """Moment with its kind and text."""
+    """Marker of the timeline, with its kind and text."""
 
     tick: Tick
     kind: MarkerKind
@@ -245,7 +252,7 @@ def markers(events: Iterable[Event]) -> list[Marker]:
 
 
 def marker_of(event: Event) -> Marker | None:
-    """Return the marker of an event, if any. ERRORLOG lines and traces only repeat other events."""
+    """Return the marker of an event, if any. ERRORLOG lines and traces have none: they only repeat other events."""
     found = _find_kind_and_text(event)
     return None if found is None else Marker(event.tick, *found, event.server, event.database)
 
@@ -288,4 +295,4 @@ TEXT_KINDS: Final[Mapping[EventKind, MarkerKind]] = {
     "goal": "goal",
     "note": "note",
 }
-"""Kind of event -> kind of the marker with the event's text."""
+"""Kind of event -> kind of marker that has the event's text."""

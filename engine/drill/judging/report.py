@@ -29,21 +29,21 @@ from engine.model import Availability, Failover, World
 from engine.protocol import streams
 
 STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_done")
-"""Steps of a failover in order. Manual and forced failovers have no detection step."""
+"""Steps of a failover in order. Manual and forced failovers have no detection."""
 
 
 def report(drill: DrillState) -> Report:
     """Return the run so far in plain JSON types.
 
-    A part that fails is empty and listed under `failed_parts`: an error of the program must not cost a trainee
-    the report.
+    A part that fails is empty and listed under `failed_parts`, because an error of the program must not cost
+    a trainee the report.
     """
     parts: dict[str, object] = {}
     failed: list[dict[str, str]] = []
     for name, (make, empty) in _parts(drill).items():
         try:
             parts[name] = make()
-        except Exception as problem:  # whatever the error is, the other parts must be written
+        except Exception as problem:  # the other parts must be written, whatever the error is
             parts[name] = empty
             failed.append({"part": name, "error": f"{type(problem).__name__}: {problem}"})
     if failed:
@@ -52,7 +52,7 @@ def report(drill: DrillState) -> Report:
 
 
 def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
-    """Return each part of the report: the function that makes it, and the value if that fails."""
+    """Return for each part of the report the function that creates it, and the value to use if it fails."""
     return {
         "scenario": (lambda: drill.scenario.name, ""),
         "title": (lambda: drill.scenario.title, ""),
@@ -95,7 +95,7 @@ def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
 
 
 def origin(drill: DrillState) -> str:
-    """Return the digest of mode, scenario and its name: a report with a changed one no longer matches."""
+    """Return the digest of mode, scenario and scenario name. A report in which one was changed no longer matches."""
     parts = (drill.scenario.name, drill.scenario.text, str(drill.seed), drill.mode.value)
     text = "\0".join(parts).encode("utf-8", errors="surrogatepass")
     return hashlib.blake2b(text, digest_size=16).hexdigest()
@@ -110,7 +110,7 @@ def _failovers(drill: DrillState) -> list[Row]:
 
 
 def _attempts(drill: DrillState) -> list[dict[str, object]]:
-    """List the attempted failovers that were not completed, each with its reason."""
+    """Return the failovers that were attempted but not completed, each with its reason."""
     return [
         {**failover_json(failover, None), **_technology(drill, failover), "why": failover.why or UNDECIDED}
         for failover in drill.world.failovers
@@ -130,7 +130,7 @@ def _events(drill: DrillState) -> list[Row]:
 
 
 def events(drill: DrillState) -> Iterator[Row]:
-    """Return the events in the form of a report, which a replay is compared with."""
+    """Yield the events in the form of a report. A replay is compared with this form."""
     asked = _programs(drill)
     return (to_json_types({**event.as_json(), **_with_row_counts(event, asked)}) for event in drill.events)
 
@@ -152,7 +152,7 @@ def _sql(drill: DrillState) -> list[Row]:
 
 
 def unfinished(drill: DrillState) -> list[Row]:
-    """Return the batches that run, or wait for a running one."""
+    """Return the batches that run or wait for a running one."""
     sent = {item.args[:2]: item.tick for item in drill.journal if item.verb == "sql"}
     rows: list[Row] = []
     for window, run in sorted(drill.world.batches.items()):
@@ -169,14 +169,15 @@ def unfinished(drill: DrillState) -> list[Row]:
 
 
 def _programs(drill: DrillState) -> set[str]:
-    """Return the windows that are connections of programs."""
+    """Return the windows that are connections of external programs."""
     return {item.args[0] for item in drill.journal if item.verb == "connect"}
 
 
 def _with_row_counts(event: Event, programs: Container[str]) -> dict[str, object]:
-    """Return the results of a program's batch with a row count instead of their rows.
+    """Return the event, with row counts in place of rows if it is the result of a program's batch.
 
-    A program that queries every second for an hour receives a hundred megabytes, which a replay produces again.
+    A program that queries every second for an hour receives a hundred megabytes. A replay produces them
+    again.
     """
     batch = data_of(event, SqlDoneData)
     if batch is None or batch.window not in programs:
@@ -215,7 +216,7 @@ def _score(drill: DrillState) -> ScoreJson:
 
 
 def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object]:
-    """Return a question with its answer, with the right choices only when the drill is over."""
+    """Return a question with its answer. The right choices are included only when the drill is over."""
     answer = drill.answers[inquiry.name]
     row: dict[str, object] = {
         "name": inquiry.name,
@@ -234,9 +235,9 @@ def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object]:
 
 
 def team_json(drill: DrillState) -> list[Row]:
-    """List the calls between the roles of a team.
+    """Return the calls between the roles of a team.
 
-    Include whether a call was correct and true only when that may be revealed.
+    Whether a call was correct and true is included only when it may be revealed.
     """
     may_reveal = drill.finished or drill.terms.answers_at_once
     return [
@@ -286,7 +287,7 @@ def to_json_types(value: object) -> Any:
 
 
 def failover_json(failover: Failover, published: tuple[float, str] | None) -> dict[str, object]:
-    """Return one failover with its times; `failover_s` runs from detection to the new role, as in the paper."""
+    """Return a failover with its times. `failover_s` is the time from detection to the new role, as in the paper."""
     row: dict[str, object] = {
         "database": failover.database,
         "kind": failover.kind,
@@ -313,7 +314,7 @@ def _to_seconds(tick: int | None) -> float | None:
 
 
 def availability_json(world: World) -> Row:
-    """Return downtime, exposure and losses in total and of each database."""
+    """Return downtime, exposure and losses, in total and of each database."""
     accounts = {name: quantities.settle_account(world, name) for name in world.availability}
     total = {
         name: arithmetic.total(_account(a)[name] for a in accounts.values())
@@ -323,7 +324,7 @@ def availability_json(world: World) -> Row:
 
 
 def clients_json(drill: DrillState) -> Row:
-    """Return the time without service for clients, in total and per database, with its basis."""
+    """Return the time without service for clients, in total and per database, and how it was determined."""
     clients = clients_at_start(drill.scenario)
     down = client_downtime_s(events(drill), clients, drill.world.t_s)
     return {
@@ -348,7 +349,7 @@ def _account(account: Availability) -> dict[str, float]:
 
 
 def log_of(world: World, database: str) -> Place | None:
-    """Return the log of *database* and the stream that carries it now: its principal's, else any."""
+    """Return the log of *database* and the stream that carries it now: the principal's, else any."""
     copy = facts.principal(world, database)
     copies = [*([copy] if copy is not None else []), *world.copies_of(database)]
     found = (streams.find_log_place(world, other) for other in copies)
@@ -356,10 +357,10 @@ def log_of(world: World, database: str) -> Place | None:
 
 
 def readings(drill: DrillState) -> Row:
-    """Return t_s and one array for each counter of the first database; several databases are under `databases`.
+    """Return `t_s` and an array for each counter of the first database. Several databases are under `databases`.
 
-    None stands for times without a living copy of the database. The interval grows so that there are at most
-    READINGS_MAX values: it is one second until a hundred databases run for minutes.
+    None marks times without a running copy of the database. The interval is a second, and grows so that there
+    are at most READINGS_MAX values.
     """
     databases = list(drill.world.availability)
     every = 1 + len(drill.logs) * len(databases) * len(COUNTERS) // READINGS_MAX
@@ -371,7 +372,7 @@ def readings(drill: DrillState) -> Row:
 
 
 def by_database(drill: DrillState) -> dict[str, dict[str, list[float | None]]]:
-    """Return every counter of every database at each second; None without a living copy of it."""
+    """Return every counter of every database at each second; None for seconds without a running copy."""
     return {name: _arrays(drill, name) for name in drill.world.availability}
 
 
@@ -396,23 +397,23 @@ def _arrays(drill: DrillState, database: str, stride: int = 1) -> dict[str, list
     }
 
 
-# --- service in the view of clients -----------------------------------------------------------------------
-# A database can be online before any client has found it.
+# --- service as clients see it ---------------------------------------------------------------------------- A
+# database can be online before any client has found it.
 
 DISCONNECTED: Final = frozenset({"cut", "stopped", "gave up", "timeout", "partner refused", "login failed"})
-"""Changes after which a client has no connection."""
+"""Client events after which a client has no connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseClients:
-    """Clients that write to one database, and the initial server."""
+    """Clients that write to one database, and their server at the start."""
 
     names: tuple[str, ...]
     server: str | None
 
 
 def clients_at_start(scenario: Scenario) -> dict[str, DatabaseClients]:
-    """Return the clients of each database that has any; clients with read intent do not count."""
+    """Return the clients of each database that has any. Clients with read intent do not count."""
     servers = {session.database: session.principal for session in scenario.sessions}
     servers |= {database: group.primary for group in scenario.groups for database in group.databases}
     found = {}
@@ -426,18 +427,18 @@ def clients_at_start(scenario: Scenario) -> dict[str, DatabaseClients]:
 
 
 class ClientService:
-    """Follower of a run's events in report form, which knows the databases whose clients work."""
+    """Tracker that follows a run's events in report form and knows the databases whose clients work."""
 
     def __init__(self, clients: Mapping[str, DatabaseClients]) -> None:
         self._clients = clients
         self._serving = {
             database: {users.server} if users.server else set() for database, users in clients.items()
         }
-        """Servers with an open copy of each database: two if a copy was recovered in addition to its principal."""
+        """Database -> servers with an open copy: two if a copy was recovered in addition to its principal."""
         self._connected: dict[str, str | None] = {
             name: users.server or "" for users in clients.values() for name in users.names
         }
-        """Server of each client; empty: the database's initial server; None: no connection."""
+        """Client -> its server; empty: the database's server at the start; None: no connection."""
 
     @property
     def has_users(self) -> bool:
@@ -456,7 +457,7 @@ class ClientService:
                 self._connected[str(event["client"])] = None
 
     def is_working(self, database: str) -> bool:
-        """Return True if every client of *database* is connected to a server that serves it, if one does."""
+        """Return whether every client of *database* is connected to a server that serves it."""
         users, servers = self._clients.get(database), self._serving.get(database)
         if users is None:
             return True
@@ -467,7 +468,7 @@ class ClientService:
 def client_downtime_s(
     events: Iterable[Row], clients: Mapping[str, DatabaseClients], until_s: float
 ) -> dict[str, float]:
-    """Return the client downtime of each database in seconds: database down, or client without connection."""
+    """Return the client downtime of each database in seconds: database down, or a client without a connection."""
     service = ClientService(clients)
     online = dict.fromkeys(clients, True)
     total = dict.fromkeys(clients, 0.0)
@@ -493,13 +494,13 @@ def client_downtime_s(
 
 
 # --- calibration of a trainee's confidence ----------------------------------------------------------------
-# Brier score and calibration curve of questions and predictions. Brier (Monthly Weather Review 78, 1950)
-# for one event: the mean of (stated probability - outcome) squared. The score is 0 for a trainee who is
-# always certain and right, 0.25 for one who always says 50 %, and at most 1.
+# Brier score and calibration curve of questions and predictions. Brier (Monthly Weather Review 78, 1950) for
+# one event: the mean of (stated probability - outcome) squared. The score is 0 for a trainee who is always
+# certain and right, 0.25 for one who always says 50%, and at most 1.
 
 
 def calibration(questions: Iterable[Row]) -> Calibration | None:
-    """Return the calibration from rows of `questions` in reports of finished runs; None without stated confidence."""
+    """Return the calibration from the `questions` of finished runs' reports; None if no confidence was stated."""
     answers = [
         (float(row["sure_percent"]), bool(row["correct"]))
         for row in questions

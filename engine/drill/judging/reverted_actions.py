@@ -1,6 +1,6 @@
 """Pointless faults, and commands that were reverted without a reason.
 
-Without a price, a trainee could look busy, or identify servers by pulling cables.
+Without a price for them, a trainee could look busy, or identify servers by pulling cables.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ from engine.verbs.lines import UNDOES, arguments, is_requested
 
 PRICE: Final = 2.0
 PRICE_MAX: Final = 10.0
-"""Maximum points for each, and for all together. Assumed: less than a refused command, because nothing is lost."""
+"""Maximum points for each action, and for all together. Assumed: less than a refused command, because nothing
+is lost.
+"""
 
 CURES: Final = frozenset(verb.name for verb in VERBS.values() if verb.cure)
-"""Verbs that the ledger lists like faults although people repair with them."""
+"""Verbs that the ledger lists like faults although they repair something."""
 
 OPPOSITES: Final = (
     (re.compile(r"\bSET\s+PARTNER\s+SUSPEND\b", re.I), re.compile(r"\bSET\s+PARTNER\s+RESUME\b", re.I)),
     (re.compile(r"\bSAFETY\s+OFF\b", re.I), re.compile(r"\bSAFETY\s+FULL\b", re.I)),
 )
-"""Commands and their reverse."""
+"""Commands with their reverse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class PointlessAction:
 def find_pointless_actions(
     world: World, journal: Sequence[Input], events: Sequence[Event], scenario: Scenario
 ) -> list[PointlessAction]:
-    """Find all pointless actions, oldest first. Actions of the reference solution are never pointless."""
+    """Return all pointless actions, oldest first. Actions of the reference solution never count as pointless."""
     faults = (
         PointlessAction(" ".join((f.verb, *f.args)), f.asked_tick) for f in _faults(world, journal, scenario)
     )
@@ -51,12 +53,12 @@ def find_pointless_actions(
 
 
 def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Iterator[Fault]:
-    """List the faults that the trainee injected needlessly.
+    """Yield the faults that the trainee injected needlessly.
 
-    Whether and when one was reverted does not matter, so that waiting brings no advantage.
+    Whether and when a fault was reverted does not matter, so that waiting brings no advantage.
 
-    A fault can be necessary for a server that something else has already hit. For example, a trainee powers off
-    an instance that hangs, or keeps an unreachable server from returning.
+    A fault can be necessary for a server that another fault affects already. For example, a trainee powers
+    off an instance that hangs, or keeps an unreachable server from returning.
     """
     wanted = {word for step in scenario.solution for word in step.do.split()[:2]}
     wanted |= {verb for back in UNDOES.values() if not back.isdisjoint(wanted) for verb in back}
@@ -69,7 +71,7 @@ def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Itera
 
 
 def _still_hit(fault: Fault, names: set[str], tick: Tick) -> bool:
-    """Return whether *fault* still affected one of *names* at *tick*, or an input at that tick reverted it."""
+    """Return whether *fault* still affected one of *names* at *tick*, or was reverted by an input of that tick."""
     back = fault.reverted_tick
     return not names.isdisjoint(arguments(fault)) and (back is None or back >= tick)
 

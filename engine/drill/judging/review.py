@@ -1,4 +1,4 @@
-"""All facts of a debrief: plan, events, causes, costs, and the reference."""
+"""All facts of a debrief: goals, events, causes, costs, and the reference."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ PHASES: Final = (
     ("decided", "online", say("role change")),
     ("online", "undo_done", say("undo")),
 )
-"""Phases of a failover: from step, to step, name. Undo runs while clients already work again."""
+"""Phases of a failover: from step, to step, name. During undo, clients work already."""
 
 INSTANCE_PHASES: Final = (PHASES[0], ("detected", "online", say("start and recovery on the new node")))
-"""Phases of a failover cluster instance, where redo is part of the recovery."""
+"""Phases of a failover of a failover cluster instance. Its redo is part of the recovery."""
 
 ORDERED: Final = {"detection": say("until the command")}
-"""Phases with another name in a requested failover."""
+"""Phases that have another name in a failover that a person requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """Part of a failover with its duration."""
+    """Phase of a failover with its duration."""
 
     name: str
     from_tick: Tick
@@ -61,7 +61,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class FailoverReview:
-    """Failover next to the published row, or the reason why there is none."""
+    """Failover next to its published row, or the reason why no row is comparable."""
 
     database: str
     kind: str
@@ -70,7 +70,7 @@ class FailoverReview:
     to_server: str
     phases: tuple[Phase, ...]
     took_s: float | None
-    """Time from detection to the new principal, as in the paper; None if it was not completed."""
+    """Seconds from detection to the new principal, as in the paper; None if the failover was not completed."""
     published_s: float | None
     published_ref: str
     unlike: str
@@ -81,17 +81,17 @@ class FailoverReview:
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """Span without service, and the obstacles of an automatic failover during it."""
+    """Span without service, with the obstacles of an automatic failover during it."""
 
     database: str
     span: StateSpan
     server: str
-    """Last server of the open database."""
+    """Last server on which the database was open."""
     failed_over: bool
     by: str
-    """Kind of the failover that ended it: automatic, manual or forced; empty if none did."""
+    """Kind of the failover that ended the outage: automatic, manual or forced; empty if none did."""
     against: tuple[tuple[PreconditionHistory, Tick], ...]
-    """Unmet preconditions, and the time since when."""
+    """Unmet preconditions, each with the tick since when."""
     told: str
     """Sentence that names the server that took over."""
     verdict: str
@@ -105,20 +105,20 @@ class LostTransactions:
     tick: Tick
     database: str
     server: str
-    """Server that is open without them."""
+    """Server on which the database is open without them."""
     transactions: int
     kb: float
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """Step of the reference with its time there, its reason, and its time in this run; None: never."""
+    """Step of the reference: its time there, its reason, and its time in this run (None: never)."""
 
     tick: Tick
     line: str
     why: str
     looks: bool
-    """True if it changes nothing."""
+    """True if the step changes nothing."""
     done_tick: Tick | None
 
 
@@ -128,7 +128,7 @@ class Reference:
 
     steps: tuple[PlannedStep, ...]
     besides: tuple[Input, ...]
-    """Actions of this run that the reference does not contain."""
+    """Actions of this run that are not in the reference."""
     outcomes: tuple[OutcomeRow, ...]
     """Outcomes of this run (left) and of the reference (right)."""
     parted: FirstDifference | None
@@ -140,10 +140,10 @@ class Review:
 
     title: str
     planned: tuple[str, ...]
-    """The goals."""
+    """Goals of the drill."""
     ended: str
     total: float | None
-    """Points; None if nothing is scored."""
+    """Points; None if the run has no score."""
     happened: tuple[Marker, ...]
     lanes: Mapping[str, Lanes]
     failovers: tuple[FailoverReview, ...]
@@ -160,7 +160,7 @@ class Review:
 
 
 def review(drill: Drill) -> Review:
-    """Review *drill* by replaying it and the reference; not allowed for an exam in progress."""
+    """Review *drill* by replaying it and the reference. An exam in progress cannot be reviewed."""
     return run_to_completion(reviewing(drill))
 
 
@@ -197,7 +197,7 @@ def _review_failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[Failover
     reviews = []
     for index, failover in enumerate(drill.world.failovers):
         if failover.online_tick is None:
-            continue  # an attempt: listed among the events of the debrief
+            continue  # an attempt that failed: the debrief lists it among the events
         technology = find_technology(drill.world, failover)
         stamps = {step: getattr(failover, f"{step}_tick") for step in report.STEPS}
         phases = tuple(
@@ -235,7 +235,7 @@ def _review_failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[Failover
 
 
 def _find_losses(events: Iterable[Event]) -> list[LostTransactions]:
-    """Find the losses of committed transactions, in their order."""
+    """Return the losses of committed transactions, in order of time."""
     return [
         LostTransactions(
             event.tick,
@@ -249,7 +249,8 @@ def _find_losses(events: Iterable[Event]) -> list[LostTransactions]:
     ]
 
 
-# --- why there was no automatic failover --------------------------------------------------------------------
+# --- reasons why there was no automatic failover
+# -------------------------------------------------------------
 
 
 TOOK_OVER: Final = {
@@ -265,7 +266,7 @@ START: Final = re.compile(r"\bstart-cluster(?:group|resource)\b", re.IGNORECASE)
 
 
 def _was_started(drill: Drill, failover: Failover) -> bool:
-    """Return True if a person started the role of an instance that had moved and stayed offline."""
+    """Return whether a person started the role of an instance that had moved and stayed offline."""
     return find_technology(drill.world, failover) == INSTANCE and any(
         failover.detected_tick < item.tick <= (failover.online_tick or 0)
         and (item.verb == "start-role" or (item.verb == "ps" and START.search(item.args[-1]) is not None))
@@ -310,7 +311,10 @@ def _build_outage(drill: Drill, lanes: Lanes, span: StateSpan) -> Outage:
 
 
 def _failover_of(drill: Drill, database: str, span: StateSpan) -> Failover | None:
-    """Return the failover that ended an outage: a role may count as online just after its database serves again."""
+    """Return the failover that ended an outage.
+
+    A cluster role may count as online just after its database serves again.
+    """
     done = [one for one in drill.world.failovers if one.database == database and one.online_tick is not None]
     inside = (one for one in done if span.from_tick <= (one.online_tick or 0) <= span.to_tick)
     begun = (
@@ -322,10 +326,10 @@ def _failover_of(drill: Drill, database: str, span: StateSpan) -> Failover | Non
 def _find_blocking_preconditions(
     lanes: Lanes, outage: StateSpan, end: Tick
 ) -> list[tuple[PreconditionHistory, Tick]]:
-    """Return the preconditions that blocked a failover from the loss of the principal to *end*, and since when.
+    """Return (precondition, tick since when) for each precondition that blocked a failover from the loss to *end*.
 
-    These are the ones that never held; if each held at some time, those that did not hold at the end. Of
-    several targets the one that came nearest counts.
+    These are the ones that were never met. If each was met at some time, they are those that were not met at
+    the end. Of several targets, the one with the fewest unmet preconditions counts.
     """
     lost = (guard for guard in lanes.preconditions if guard.begins)
     noticed = sorted(span.from_tick for guard in lost for span in guard.spans if span.what == HOLDS)
@@ -335,7 +339,7 @@ def _find_blocking_preconditions(
         inside = [span for span in guard.spans if span.to_tick > start and span.from_tick < end]
         at_the_loss = guard.span_at(start)
         if not inside and at_the_loss is not None and at_the_loss.to_tick == start:
-            inside = [at_the_loss]  # the session was removed in the tick in which the loss was noticed
+            inside = [at_the_loss]  # the session was removed in the same tick in which the loss was noticed
         if inside and all(span.what != HOLDS for span in inside):
             failed_throughout.append((guard, inside[0].from_tick))
         elif inside and inside[-1].what != HOLDS:
@@ -372,7 +376,7 @@ def _format_blocker(guard: PreconditionHistory, since_tick: Tick) -> Localizable
 
 
 def _build_reference(drill: Drill) -> Slices[Reference | None]:
-    """Build the reference; None if none is playable."""
+    """Build the reference; None if the drill has no playable solution. Runs in slices."""
     if not drill.scenario.solution:
         return None
     reference_run = Drill(drill.scenario, drill.seed)

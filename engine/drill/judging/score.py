@@ -1,7 +1,8 @@
-"""Score of a drill: every point with its reason, its moments and a better alternative.
+"""Score of a drill: every point with its reason, its times and a better alternative.
 
-Points for outcome and conduct require a completed drill. While a goal is missing, only the goals count. Therefore
-inaction never scores more than a poor solution, and an incomplete run never ranks above a complete one.
+Points for outcome and conduct require a completed drill. While a goal is not met, only the goals count.
+Therefore doing nothing never scores more than a poor solution, and an incomplete run never ranks above a
+complete one.
 """
 
 from __future__ import annotations
@@ -47,12 +48,12 @@ from engine.localization import LocalizableMessage, format_duration, format_run_
 from engine.model import Tick, ticks
 
 TOTAL_MAX: Final = 100.0
-"""Best possible total of a run."""
+"""Maximum total of a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """0 to 100 points and their origin. *scored* is False if the scenario has no rubric."""
+    """Score from 0 to 100 points, and its origin. *scored* is False if the scenario has no rubric."""
 
     total: float
     items: tuple[RubricItem, ...]
@@ -85,9 +86,9 @@ def score(run: ScoredRun) -> Score:
 
 
 def compute_upper_bound(run: ScoredRun, threshold: float = TOTAL_MAX) -> float:
-    """Return a limit that no continuation exceeds: lost points stay lost, and all others can still be earned.
+    """Return an upper bound of the total: lost points stay lost, and all others can still be earned.
 
-    The amount by which the bound exceeds *threshold* does not matter.
+    The result may be too low above *threshold*, where the caller does not need the exact value.
     """
     goals = [goal for goal in run.scenario.goals if run.goals[goal.name].missed_tick is None]
     of_goals = total_of_goals(run.scenario, goals)
@@ -104,7 +105,7 @@ def compute_upper_bound(run: ScoredRun, threshold: float = TOTAL_MAX) -> float:
 
 
 def total_of_goals(scenario: Scenario, met_goals: Sequence[Goal]) -> float:
-    """Return the total of an unfinished run, in which only goals count."""
+    """Return the total of an unfinished run, in which only the points for goals count."""
     rules = [rule for rule in scenario.rubric if isinstance(rule, GoalsRule)]
     return _clamp_total(
         _round_points(rule, _compute_goal_points(scenario, rule, met_goals)) for rule in rules
@@ -125,7 +126,7 @@ def _list_met_goals(run: ScoredRun) -> list[Goal]:
 
 
 def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> RubricItem:
-    """Return no points for an unfinished drill from a rule that does not score goals."""
+    """Return *item* without its points, because the drill is unfinished and the rule does not score goals."""
     goals = len(run.scenario.goals)
     missing = say("Not counted: only {n} of {of} goals met.", n=reached, of=goals)
     if reached == goals:
@@ -136,18 +137,18 @@ def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> Rubr
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """Result of a rule: points, reason, the times that it refers to, and the loss behind each missing point."""
+    """Result of a rule: points, reason, the times that it refers to, and the losses behind the missing points."""
 
     points: float
     why: str
     at: Sequence[Tick] = ()
     losses: Sequence[Loss] = ()
     counted: bool = True
-    """False if the run gave no opportunity to earn them."""
+    """False if the run gave no opportunity to earn the points."""
 
 
 def _redistribute_uncounted(items: list[RubricItem]) -> list[RubricItem]:
-    """Give each item without an occasion in the run the same share of its points that the other items earned."""
+    """Give each uncounted item the same share of its points that the other items earned."""
     rest = [item for item in items if item.counted]
     share = arithmetic.total(item.points for item in rest) / max(
         1e-9, arithmetic.total(item.max for item in rest)
@@ -197,7 +198,7 @@ def _weight(goals: Iterable[Goal]) -> float:
 
 
 def score_linearly(points: float, value: float, target: float, limit: float) -> float:
-    """Score all *points* up to *target*, none from *limit* on, linearly between."""
+    """Score all *points* up to *target*, none from *limit* on, and linearly in between."""
     return points * min(1.0, max(0.0, (limit - value) / (limit - target)))
 
 
@@ -209,7 +210,7 @@ def _sum_accounts(run: ScoredRun, database: str | None, name: str) -> float:
 
 
 def _find_single_database(run: ScoredRun, database: str | None) -> str:
-    """Return the only database of a rule; "" if there are several."""
+    """Return the only database that a rule is about; "" if there are several."""
     names = [database] if database else list(run.world.availability)
     return names[0] if len(names) == 1 else ""
 
@@ -235,7 +236,10 @@ ALL_UNPROTECTED: Final = mark(
 def _score_duration(
     run: ScoredRun, rule: DowntimeRule | ExposedRule, t_s: float, templates: tuple[str, str]
 ) -> tuple[float, LocalizableMessage]:
-    """Return points and reason for a duration in seconds; *templates*: the text for one and for several databases."""
+    """Return points and reason for a duration in seconds.
+
+    *templates*: the texts for one and for several databases.
+    """
     only = _find_single_database(run, rule.database)
     why = say(
         templates[0] if only else templates[1],
@@ -309,7 +313,7 @@ def _score_prediction(run: ScoredRun, rule: PredictionRule) -> RuleResult:
 
 
 def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) -> RuleResult:
-    """Score right answers by weight; while the drill runs, reveal nothing."""
+    """Score correct answers by weight. While the drill runs, the result reveals nothing."""
     if not run.over and not run.answers_at_once:
         return RuleResult(0.0, LATER)
     counted = [
@@ -368,7 +372,7 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
 
 
 def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
-    """Score the share of orders with a closed loop."""
+    """Score the share of orders that were read back and confirmed."""
     given_orders = orders(run.calls)
     closed = [one for one in given_orders if one.closed]
     of = max(rule.least, len(given_orders))
@@ -398,7 +402,7 @@ def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
 
 
 def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
-    """Score the share of status questions that were answered correctly and in time."""
+    """Score the share of status requests that were answered correctly and in time."""
     within_ticks = ticks(rule.within)
     status_questions = [
         one
@@ -434,11 +438,14 @@ DISARMED, HINTS = say("Automatic failover disabled"), say("Hints")
 NEEDLESS, REWINDS = say("Unnecessary faults"), say("Rewinds")
 
 DEDUCTIONS: Final[dict[str, str]] = {name: name for name in (DISARMED, HINTS, NEEDLESS, REWINDS)}
-"""Score items without an author's name; a report read from a file has their texts."""
+"""Score items whose names are not from the author. A report that is read from a file has the same texts."""
 
 
 def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct disabled automatic failover, at most the points beyond the goals."""
+    """Deduct points for disabled automatic failover.
+
+    The deduction is at most the points earned besides the goals.
+    """
     disabled = given_up_failover.find_disabled_failovers(run.events, run.scenario)
     if not disabled:
         return []
@@ -463,7 +470,10 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
 
 
 def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct hints at their announced cost, at most the points beyond the goals."""
+    """Deduct hints at their announced cost.
+
+    The deduction is at most the points earned besides the goals.
+    """
     cost = arithmetic.total(hint.cost for hint in run.hints)
     if not run.hints:
         return []
@@ -476,7 +486,7 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
 def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     """Deduct points for faults and commands that had no purpose.
 
-    Like hints, they cost at most the points earned besides the goals.
+    The deduction is at most the points earned besides the goals.
     """
     pointless = reverted_actions.find_pointless_actions(run.world, run.journal, run.events, run.scenario)
     if not pointless:
@@ -502,11 +512,11 @@ def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[Rubr
 
 
 REWINDS_COST_MAX: Final = 10.0
-"""Maximum cost of all rewinds together. Assumed: people must not avoid rewinding as a way to learn."""
+"""Maximum cost of all rewinds together. Assumed: trainees must not avoid rewinding, because they learn from it."""
 
 
 def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct rewinds, which reveal the future."""
+    """Deduct points for rewinds, which reveal the future."""
     if not run.rewinds:
         return []
     rewind_texts = join_messages(
@@ -527,7 +537,7 @@ def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
 
 
 DEDUCTED: Final = (_deduct_disabled_failovers, _deduct_hints, _deduct_pointless_actions, _deduct_rewinds)
-"""Deductions in order: each takes at most what the previous ones have left."""
+"""Deductions in order. Each takes at most what the preceding ones have left."""
 
 RULES: Final[dict[str, Callable[[ScoredRun, Any], RuleResult]]] = {
     "goals": _score_goals,
@@ -545,4 +555,4 @@ RULES: Final[dict[str, Callable[[ScoredRun, Any], RuleResult]]] = {
 """Scoring function of each kind of rule."""
 
 MAY_RISE: Final = ("condition", "diagnosis", "prediction", "calls", "status")
-"""Kinds of rules whose points may still rise during a run; losses of the others are permanent."""
+"""Kinds of rules whose points can still rise during a run. Points lost under the other rules stay lost."""

@@ -1,4 +1,4 @@
-"""Input of a score, and the items of which a score consists."""
+"""Input of the score, and the items of which a score consists."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from engine.model import Tick, World
 
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
-    """Present state of a run, for its score."""
+    """Present state of a run, as the score needs it."""
 
     scenario: Scenario
     world: World
     events: Sequence[Event]
     goals: Mapping[str, GoalState]
     first_held: Mapping[str, Tick | None]
-    """Condition (`forbidden:…`, `price:…`) -> tick at which it first held; None: it was not chargeable then."""
+    """Condition (`forbidden:…`, `price:…`) -> tick at which it was first met; None: it could not be charged then."""
     holds_now: Callable[[str], bool]
-    """Function that returns whether a condition of the scenario holds now."""
+    """Function that returns whether a condition of the scenario is met now."""
     hints: Sequence[OpenedHint]
     answers: Mapping[str, InquiryAnswer]
     over: bool
-    """True if the drill has ended, so that no information can help any more."""
+    """True if the drill has ended, so that the score may reveal everything."""
     left_early: bool
-    """True if it ended before the end of the story."""
+    """True if the drill ended before the end of its story."""
     given_up: bool
-    """True if the trainee ended it; open questions count as missing."""
+    """True if the trainee ended the drill. Open questions then count as missing."""
     answers_at_once: bool
     rewinds: Sequence[tuple[Tick, Tick]]
     """(from, to) of each rewind."""
@@ -48,17 +48,17 @@ class ScoredRun:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Points lost by one cause: number, time, cause, and a better alternative."""
+    """Points lost by one cause: number, time, reason, and a better alternative."""
 
     points: float
     tick: Tick | None
-    """Tick; None if it has no single moment."""
+    """Time of the loss; None if it has no single time."""
     why: str
     better: str
     cause: str = ""
-    """Cause, if it is known immediately: the refused command."""
+    """Cause that is known without a search: the refused command; else empty."""
     condition: str = ""
-    """Condition that revealed it, if any."""
+    """Condition that detected the loss, if any."""
     unasked: bool = False
     """True for a question that was never asked, so that no answer was wrong."""
 
@@ -76,7 +76,10 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class RubricItem:
-    """Points of one rule (negative: a deduction) with reason, moments, and a better way where points are missing."""
+    """Points of one rule with reason, times, and a better alternative where points are missing.
+
+    A deduction has negative points.
+    """
 
     name: str
     points: float
@@ -87,7 +90,7 @@ class RubricItem:
     losses: tuple[Loss, ...] = ()
     """Losses that explain the missing points."""
     counted: bool = True
-    """False if the run gave no opportunity for it, so that the other rules share its points."""
+    """False if the run gave no opportunity for it. The other rules then share its points."""
 
     def as_json(self) -> ItemJson:
         """Return the rubric item in JSON types."""

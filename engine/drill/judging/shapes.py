@@ -1,4 +1,4 @@
-"""Types of a run's report. A run file of an older version may lack keys."""
+"""Types of a run's report. Run files of older versions may lack keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Row = Mapping[str, Any]
 
 
 class LossJson(TypedDict):
-    """Points that one cause cost (negative) or gave."""
+    """Points that one cause cost (negative) or earned."""
 
     points: float
     at_s: float | None
@@ -35,7 +35,7 @@ class ScoreJson(TypedDict):
     """Score in a report."""
 
     total: float | None
-    """0 to 100; None without a score."""
+    """0 to 100; None if the run has no score."""
     scored: bool
     finished: bool
     items: list[ItemJson]
@@ -80,7 +80,7 @@ class Report(TypedDict, total=False):
     readings: Row
     failed_parts: list[dict[str, str]]
     cut_off: bool
-    """True if only inputs, end and hashes are known, because the program was killed during the run."""
+    """True if only inputs, end and hashes are known because the program was killed during the run."""
 
 
 class CalibrationPoint(TypedDict):
@@ -88,18 +88,18 @@ class CalibrationPoint(TypedDict):
 
     sure_percent: float
     right_percent: float
-    """Share of right answers, equal to the confidence of a calibrated person."""
+    """Share of correct answers. For a well-calibrated person it equals the confidence."""
     answers: int
 
 
 class Calibration(TypedDict):
-    """Confidence of answers, compared with the share of right ones."""
+    """Confidence of answers compared with the share of correct answers."""
 
     answers: int
-    """Number of judged answers with a confidence."""
+    """Number of judged answers for which a confidence was stated."""
     brier: float
     curve: list[CalibrationPoint]
-    """Points by confidence, the lowest first."""
+    """Points ordered by confidence, lowest first."""
 
 
 # --- labels of losses, by the lost points -----------------------------------------------------------------
@@ -107,7 +107,9 @@ class Calibration(TypedDict):
 BLUNDER: Final = 15.0
 MISTAKE: Final = 10.0
 INACCURACY: Final = 5.0
-"""Minimum lost points [Lichess, Advice.scala: 0.3, 0.2 and 0.1 of -1 to 1, which are 15, 10 and 5 of 100 points]."""
+"""Minimum lost points of each label. Derived from [Lichess, Advice.scala: 0.3, 0.2 and 0.1 of -1 to 1, which
+are 15, 10 and 5 of 100 points].
+"""
 
 SIZES: Final = ((BLUNDER, "blunder"), (MISTAKE, "mistake"), (INACCURACY, "inaccuracy"))
-"""Minimum points and label, the largest first."""
+"""(minimum of lost points, label), largest first."""

@@ -32,6 +32,6 @@ def by_key() -> Mapping[str, Skill]:
 
 
 def title_of(key: str) -> str:
-    """Return the title of a skill; for an unknown key its words."""
+    """Return the title of a skill. For an unknown key, return its words."""
     known = by_key().get(key)
     return known.title if known is not None else key.replace("-", " ")

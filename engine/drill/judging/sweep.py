@@ -1,4 +1,4 @@
-"""Table of many runs: each player in each scenario with each of many seeds."""
+"""Sweep over many runs: each player in each scenario with each of many seeds."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from engine.planning import MirroringPlan
 PERCENTS: Final = (5, 50, 95)
 
 MEASURES: Final = ("points", "downtime_s", "failover_s", "lost_transactions")
-"""Measures of each run. failover_s is the longest failover of the run; a run without a failover has none."""
+"""Measures of each run. failover_s is the longest failover of the run; None for a run without a failover."""
 
 _AGENTS: Final = {agent.name: agent for agent in AGENTS}
 
 PLAYERS: Final[Mapping[str, Agent]] = {
     **_AGENTS, "idle": _AGENTS[NOTHING], "random": _AGENTS["random 1"],
 }  # fmt: skip
-"""Available players by name: those of `agents`, two of them also under a shorter name."""
+"""Available players by name: those of `agents`, two of them also under shorter names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class RunOutcome:
     seed: int
     points: float | None = None
     finished: bool = False
-    """True if every goal was reached; also True in free play, which has none."""
+    """True if every goal was met. Also True for a scenario without goals."""
     downtime_s: float | None = None
     failover_s: float | None = None
     lost_transactions: float | None = None
     problem: str = ""
-    """Reason why the run could not be completed."""
+    """Reason why the run could not be played to its end."""
 
 
 def play_outcome(scenario: Scenario, player: str, seed: int) -> RunOutcome:
@@ -75,10 +75,10 @@ def play_outcome(scenario: Scenario, player: str, seed: int) -> RunOutcome:
 
 
 def summaries(outcomes: Iterable[RunOutcome]) -> list[dict[str, object]]:
-    """Return a row for each scenario and player, in the order in which they appear.
+    """Return a row for each scenario and player, in order of appearance.
 
-    A row has the runs, the failures, and mean and percentiles of each measure over the runs that have it (None:
-    no run has it).
+    A row has the number of runs, the failures, and mean and percentiles of each measure over the runs that
+    have it (None if no run has it).
     """
     grouped: dict[tuple[str, str], list[RunOutcome]] = {}
     for each in outcomes:
@@ -104,28 +104,31 @@ def _spread(values: Sequence[float | None]) -> dict[str, float] | None:
 
 
 def percentile(ordered: Sequence[float], percent: int) -> float:
-    """Return the smallest of *ordered* numbers (at least one) that *percent* of them do not exceed: nearest rank."""
+    """Return the smallest of *ordered* numbers that *percent* of them do not exceed (nearest rank).
+
+    *ordered* must not be empty.
+    """
     return ordered[max(0, math.ceil(percent * len(ordered) / 100) - 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class LimitResult:
-    """Number of runs of a scenario and player in which a measure was at most a value."""
+    """Number of runs of a scenario and player in which a measure stayed within a limit."""
 
     scenario: str
     player: str
     measure: str
     most: float
     runs: int
-    """Number of runs with the measure."""
+    """Number of runs that have the measure."""
     within: int
     low: float
     high: float
-    """Upper limit of the true share, with 95 % confidence."""
+    """Upper end of the 95% confidence interval of the share."""
 
 
 def check_limit(outcomes: Iterable[RunOutcome], measure: str, limit: float) -> list[LimitResult]:
-    """Return a row for each scenario and player, in order of appearance."""
+    """Return a LimitResult for each scenario and player, in order of appearance."""
     grouped: dict[tuple[str, str], list[float]] = {}
     for each in outcomes:
         value = getattr(each, measure)
@@ -148,7 +151,7 @@ def check_limit(outcomes: Iterable[RunOutcome], measure: str, limit: float) -> l
 
 
 NORMAL_95: Final = 1.959963984540054
-"""Standard deviations of the normal distribution that enclose 95 %."""
+"""Number of standard deviations that enclose 95% of a normal distribution."""
 
 
 def compute_confidence_interval(hits: int, total: int) -> tuple[float, float]:
@@ -163,11 +166,11 @@ def compute_confidence_interval(hits: int, total: int) -> tuple[float, float]:
 
 
 Limits = Sequence[tuple[str, float]]
-"""Measures with their maximum values."""
+"""(measure, maximum value) pairs."""
 
 
 def format_limit_results(outcomes: Sequence[RunOutcome], limits: Limits) -> list[str]:
-    """Format a line for each limit, scenario and player."""
+    """Format one line for each limit, scenario and player."""
     rows = [row for measure, most in limits for row in check_limit(outcomes, measure, most)]
     return [f"{row.scenario}, {row.player}: {_format_count(row)}" for row in rows]
 
@@ -181,13 +184,13 @@ def _format_count(row: LimitResult) -> str:
 
 
 def as_json(outcomes: Sequence[RunOutcome], limits: Limits = ()) -> dict[str, object]:
-    """Return the rows of the table, the runs, and rows for each of *limits*."""
+    """Return the rows of the table, the runs, and the rows for each of *limits*."""
     rows = [asdict(row) for measure, most in limits for row in check_limit(outcomes, measure, most)]
     return {"rows": summaries(outcomes), "within": rows, "runs": [asdict(each) for each in outcomes]}
 
 
 def table(outcomes: Sequence[RunOutcome]) -> str:
-    """Format a line for each scenario and player, with mean and p5/p50/p95 of each measure."""
+    """Format one line for each scenario and player, with mean and p5/p50/p95 of each measure."""
     head = ["", "player", "runs", "failures", *(f"{measure} mean (p5 p50 p95)" for measure in MEASURES)]
     rows = [
         [str(row[name]) for name in ("scenario", "player", "runs", "failures")]
@@ -221,7 +224,7 @@ CAUSES: Final = ("power-off", "stop-service", "hang", "pull-cable")
 """Faults that can hit the principal."""
 
 LENGTH_S: Final = 180
-"""Length of a run, with the failure between 20 and 40 s. Assumed: longer than any automatic failover."""
+"""Length of a run in seconds. The failure is between 20 and 40 s. Assumed: longer than any automatic failover."""
 
 SERVER: Final = """[[server]]
 name = "{name}"
@@ -238,10 +241,10 @@ loss = {loss!r}
 
 
 def scenario_of(plan: MirroringPlan, cause: str) -> Scenario | None:
-    """Build a world according to *plan*, in which one of CAUSES happens.
+    """Build a scenario of *plan* in which *cause* (one of CAUSES) happens.
 
-    Return None if no automatic failover follows, or if the workload is user-defined: of these only the rates are
-    known.
+    Return None if no automatic failover follows, or if the workload is user-defined, because only its rates
+    are known.
     """
     site = next((name for name, each in SITES.items() if each == plan.site), None)
     if (
@@ -273,7 +276,7 @@ def scenario_of(plan: MirroringPlan, cause: str) -> Scenario | None:
 
 
 def failover_times(scenario: Scenario, runs: int) -> Slices[list[RunOutcome]]:
-    """Play *runs* of *scenario* without inputs, with seeds from 1 on; a slice is a run."""
+    """Play *runs* of *scenario* without inputs, with seeds from 1 on. Each slice is one run."""
     found: list[RunOutcome] = []
     for seed in range(1, runs + 1):
         found.append(play_outcome(scenario, "idle", seed))

@@ -1,7 +1,7 @@
-"""The step of the flow: C from a library that comes with the program, otherwise plain Python.
+"""Step of the flow: C from a library that is part of the program, otherwise plain Python.
 
-`kernel.py` is the source of both, and both give the same bits. The first call of a function below loads the library,
-so that a program that only shows a list does not need it.
+`kernel.py` is the source of both, and both give the same bits. The first call of a function below loads the
+library, so a program that only shows a list does not load it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ read_stream: Callable[..., None]
 
 _kernel: Kernel | None = None
 report_fallback: Callable[[str], None] | None = None
-"""Receives the reason when the first step loads plain Python although it was not chosen."""
+"""Function that receives the reason if the first step must use plain Python although that was not chosen."""
 
 
 def kernel() -> Kernel:

@@ -1,4 +1,4 @@
-"""Compile the step on this computer. The loader imports this module only if no prebuilt library fits."""
+"""Compiler of the step on this computer. The loader imports this module only if no prebuilt library fits."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ _USERS: Final = (
     os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
 )
 CACHE_FOLDERS: tuple[Path, ...] = (Path(__file__).parent / "__pycache__", Path(_USERS) / "mirrordrill")
-"""Folders of libraries compiled here, the first that can be written: next to the program, or the user's."""
+"""Folders for libraries compiled on this computer: next to the program, or the user's. The first writable one
+is used.
+"""
 
 FLAGS: Final = (
     "-O3", "-w", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden",
 )  # fmt: skip
-"""Flags of every compiler. Contraction would merge a product and a sum, which changes the last bit."""
+"""Flags for every compiler. Contraction is off, because a fused multiply-add changes the last bit."""
 
 COMPILE_S_MAX: Final = 60.0
 
 
 def compiled_library(text: str) -> Path:
-    """Return a library compiled on this computer, now or before. Raise LibraryError."""
+    """Return a library that is or was compiled on this computer. Raise LibraryError."""
     compiler = shutil.which("cc") or shutil.which("clang") or shutil.which("gcc")
     if compiler is None:
         raise LibraryError("this computer has no C compiler")

@@ -19,14 +19,14 @@ from engine.flow import kernel
 from engine.flow.compiled.library import LibraryError, fingerprint, library_name
 
 CHOICE: Final = "MIRRORDRILL_KERNEL"
-"""Environment variable: `c` or `python`, for comparison."""
+"""Environment variable that selects `c` or `python`, for comparisons."""
 
 LIBRARIES: Final = Path(__file__).parent / "libraries"
 CALLED: Final = (
     "PyTuple_Size", "PyTuple_GetItem", "PyLong_AsLongLong", "PyFloat_AsDouble", "PyObject_GetBuffer",
     "PyBuffer_Release", "PyErr_SetString", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread",
 )  # fmt: skip
-"""Functions of Python that the library calls, in the order of `connect`."""
+"""Functions of Python that the library calls, in the order in which `connect` passes them."""
 
 RESULTS: Final = {"int": ctypes.c_int64, "bool": ctypes.c_bool, "None": None}
 
@@ -37,14 +37,14 @@ Functions = dict[str, KernelFunction]
 
 @dataclass(frozen=True)
 class Kernel:
-    """Functions in use, and their origin."""
+    """Functions in use, with their origin."""
 
     functions: Functions
     origin: str
     """`prebuilt`, `compiled here` or `plain Python`."""
 
     reason: str = ""
-    """Reason why plain Python runs although it was not chosen; empty otherwise."""
+    """Reason why plain Python is used although it was not chosen; empty otherwise."""
 
 
 def load(entries: Sequence[str]) -> Kernel:
@@ -77,8 +77,8 @@ def source() -> str:
 def functions(path: Path, text: str, python_functions: Functions, wide: bool = True) -> Functions:
     """Return the functions of the library at *path* that replace those in plain Python.
 
-    The library must be built from *text* and round after each operation. Without *wide* no function uses
-    instructions that only newer processors have. Raise LibraryError.
+    The library must be built from *text* and must round after each operation. With *wide* False no function
+    uses instructions that only newer processors have. Raise LibraryError.
     """
     try:
         library = ctypes.PyDLL(str(path))
@@ -95,7 +95,10 @@ def functions(path: Path, text: str, python_functions: Functions, wide: bool = T
 
 
 def is_exact(library: ctypes.CDLL) -> bool:
-    """Return whether the library rounds a product before the sum; 1 + 2^-29 + 2^-60 has one bit too many."""
+    """Return whether the library rounds a product before it adds.
+
+    The test is 1 + 2^-29 + 2^-60, which has one bit too many for a float.
+    """
     multiply_add = library.multiply_add
     multiply_add.argtypes, multiply_add.restype = [ctypes.c_double] * 3, ctypes.c_double
     factor = 1.0 + 1.0 / 2**30
@@ -126,7 +129,7 @@ def _function(library: ctypes.CDLL, python_function: KernelFunction) -> KernelFu
 def _compiled(text: str) -> Path:
     if sys.implementation.name != "cpython":
         raise LibraryError("no library can be loaded")
-    # takes 40 ms, which the first step does not need
+    # importing takes 40 ms, which the first step rarely needs
     from engine.flow.compiled.builder import compiled_library
 
     return compiled_library(text)

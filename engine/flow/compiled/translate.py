@@ -1,7 +1,8 @@
-"""Translate `kernel.py` to C.
+"""Translator of `kernel.py` to C.
 
-The translator knows only the part of Python that the kernel uses. It refuses everything else with the line, and also
-what Python and C could evaluate in a different order. It is a pure function of the text and writes no file.
+The translator knows only the part of Python that the kernel uses. It refuses everything else and names the
+line, including expressions that Python and C could evaluate in a different order. It is a pure function of
+the text and writes no file.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ BITS: Final = {ast.BitAnd: "&", ast.BitOr: "|"}
 COMPARISONS: Final = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
 PRELUDE: Final = resources.files("engine.flow.compiled").joinpath("prelude.c").read_text(encoding="utf-8")
-"""Beginning of the C text: arrays, the meaning of Python's operators, and the functions of Python that the text calls.
+"""Beginning of the C text: arrays, Python's operators, and the functions of Python that the text calls.
 
 The text needs no header of Python and no library of C, because the loader passes the addresses of Python's
 functions. `View` is `Py_buffer`, part of the stable interface of Python 3.11 and later.
@@ -89,10 +90,10 @@ def c_type(kind: Type) -> str:
 
 
 def translate(text: str, constants: Mapping[str, object], lines: bool = False) -> str:
-    """Return C for the kernel *text*; *constants* holds the values of its names after its import.
+    """Return C for the kernel *text*.
 
-    With *lines* the C text names the line of each statement, for the build that checks indices. Raise
-    TranslationError.
+    *constants* holds the values of its names after its import. With *lines* the C text states the line of
+    each statement, for the build that checks indices. Raise TranslationError.
     """
     return _Module(ast.parse(text), constants, lines).c(fingerprint(text))
 
@@ -180,7 +181,7 @@ class _Module:
         )
 
     def _wide(self, name: str) -> str:
-        """Return a second translation of the function, compiled for wider vectors."""
+        """Return a second translation of the function, which is compiled for wider vectors."""
         parameters, result = self.parameters(name), self.result(name)
         head = ", ".join(f"{c_type(kind)} {parameter}" for parameter, kind in parameters)
         call = f"{name}({', '.join(parameter for parameter, _ in parameters)});"
@@ -256,7 +257,7 @@ class _Function:
         ]
         return "\n".join([f"{begin} {c_type(self.result)} {self.name}({head}) {{", *zero, *body, "}", ""])
 
-    # Statements
+    # -- statements
 
     def _block(self, body: Iterable[ast.stmt], depth: int) -> list[str]:
         out = []
@@ -305,7 +306,7 @@ class _Function:
         return [*out, "}"]
 
     def _translate_for(self, node: ast.For, name: str, depth: int) -> list[str]:
-        """Return a loop with a separate counter, because a Python loop does not read its variable again."""
+        """Return a loop with its own counter, because a Python loop does not read its variable again."""
         self.temporaries += 1
         counter, end = f"next_{self.temporaries}", f"end_{self.temporaries}"
         if name != "_":
@@ -346,7 +347,7 @@ class _Function:
         return value
 
     def _assign_all(self, targets: list[ast.expr], values: list[ast.expr], node: ast.stmt) -> list[str]:
-        """Return all values first, then the stores from left to right, as Python does."""
+        """Return code that evaluates all values first and then stores them from left to right, as Python does."""
         if len(targets) != len(values):
             raise TranslationError(node, "another number of values than of names")
         first, then = [], []
@@ -381,7 +382,7 @@ class _Function:
         if before != kind and (before, kind) != (INT, BOOL):
             raise TranslationError(node, f"{name} is {c_type(before)} before and {c_type(kind)} here")
 
-    # Expressions
+    # -- expressions
 
     def _test(self, node: ast.expr) -> str:
         code = self._root(node)
@@ -390,7 +391,10 @@ class _Function:
         return code.text
 
     def _root(self, node: ast.expr, target: ast.expr | None = None, reads: int = 0) -> Code:
-        """Return a complete expression; *reads* arrays are read for its *target* in the meantime."""
+        """Return a complete expression.
+
+        *reads*: number of arrays that are read to find its *target*.
+        """
         calls, _ = self._check_order(node)
         if isinstance(target, ast.Subscript):
             reads += self._check_order(target.slice)[1]
@@ -399,11 +403,14 @@ class _Function:
         return self._value(node)
 
     def _check_order(self, node: ast.AST) -> tuple[int, int]:
-        """Return the calls that change arrays and the reads of arrays. Refuse them if their order matters.
+        """Return (number of calls that change arrays, number of reads of arrays) in *node*.
 
-        C may evaluate operands in any order, Python evaluates them from left to right.
+        Refuse them if their order matters: C may evaluate operands in any order, Python evaluates them from
+        left to right.
         """
-        if isinstance(node, ast.BoolOp | ast.IfExp):  # both evaluate their parts in order
+        if isinstance(
+            node, ast.BoolOp | ast.IfExp
+        ):  # C and Python evaluate the parts of these in the same order
             calls = reads = 0
             for part in ast.iter_child_nodes(node):
                 more_calls, more_reads = self._check_order(part)
@@ -567,7 +574,7 @@ class _Function:
         raise TranslationError(node, f"this call is not known: {ast.unparse(node)}")
 
     def _convert_type(self, kind: Type, code: Code, node: ast.AST) -> str:
-        """Return *code* with Python's conversion in arithmetic: an integer to a float, a truth value to an integer."""
+        """Return *code* with Python's arithmetic conversion: an integer to a float, a truth value to an integer."""
         if code.type == kind:
             return code.text
         if (code.type, kind) in ((INT, FLOAT), (BOOL, INT)):

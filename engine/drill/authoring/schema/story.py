@@ -94,7 +94,7 @@ class Forbidden(ScenarioTable):
 
 
 class AlternativeAnswer(ScenarioTable):
-    """[[question.instead]]: what is right, and why, where the run has taken another course."""
+    """[[question.instead]]: the correct choices, with an explanation, if the run took another course."""
 
     when: Condition
     """Condition of the other outcome, such as `forced_failovers(Sales) > 0`, checked when the question is asked."""
@@ -142,7 +142,7 @@ class Question(ScenarioTable):
 
 
 class PredictedOutcome(ScenarioTable):
-    """[[predict.choice]]: what may be expected, and the condition by which it is seen to be so."""
+    """[[predict.choice]]: a possible outcome, and the condition that detects it."""
 
     text: Line
     """Text of the outcome."""
@@ -248,9 +248,6 @@ class Fidelity(ScenarioTable):
     """Behavior that is not simulated."""
 
 
-# --- rubric -------------------------------------------------------------------------------------------------
-
-
 # --- scoring rules of a drill -----------------------------------------------------------------------------
 # One table for each rule.
 
@@ -351,7 +348,7 @@ class StatusRule(Rule):
 
 
 class Price(ScenarioTable):
-    """[[rubric.price]]: an act that costs points of conduct, once."""
+    """[[rubric.price]]: an action that costs points of the conduct rule, once."""
 
     when: Condition
     """Condition that detects the action, such as `ran "SET PARTNER OFF"`."""
@@ -392,9 +389,6 @@ AnyRule = Annotated[
 ]
 
 
-# --- the whole ----------------------------------------------------------------------------------------------
-
-
 # --- schema of a scenario file ----------------------------------------------------------------------------
 # One TOML table for each class, checked by pydantic. Tables that may occur several times have a singular name
 # in the file (`[[server]]`) and a plural name in the code. Durations are seconds (30) or a number with its
@@ -405,7 +399,7 @@ class Scenario(ScenarioTable):
     """A scenario file."""
 
     name: Slug
-    """The file's own name; need not be written."""
+    """Name of the scenario. It may be omitted: the default is the name of the file."""
     title: Line
     """Title of the drill in the list."""
     summary: Line
@@ -469,17 +463,17 @@ class Scenario(ScenarioTable):
 
     @property
     def text(self) -> str:
-        """Text of the file, stored with each run."""
+        """Return the text of the file, which is stored with each run."""
         return self._text
 
     @property
     def server_names(self) -> tuple[str, ...]:
-        """Instances of SQL Server, those of a failover cluster among them."""
+        """Return the instances of SQL Server, including failover cluster instances."""
         return (*(s.name for s in self.servers if s.sql), *(i.name for i in self.instances))
 
     @property
     def team(self) -> tuple[StoryRole, ...]:
-        """The roles that members of a team play; empty: a drill for one."""
+        """Return the roles that members of a team play; empty for a drill for one person."""
         return tuple(role for role in self.roles if role.key)
 
     @property
@@ -489,7 +483,7 @@ class Scenario(ScenarioTable):
 
     @property
     def inquiries(self) -> tuple[Question | Prediction, ...]:
-        """Everything that is asked."""
+        """Return all questions and predictions."""
         return (*self.questions, *self.predictions)
 
 
@@ -505,11 +499,11 @@ def schema() -> JsonSchema:
 
 
 _VARIANT: Final = {"type": "string", "pattern": r"\{[a-z][a-z0-9_]{0,29}\}"}
-"""A value that the seed picks from [variants]."""
+"""Schema of a value that the seed picks from [variants]."""
 
 
 def _or_variant(part: object) -> object:
-    """Allow a `{variant}` for a number, a choice or a name in *part* of a JSON Schema."""
+    """Allow a `{variant}` in place of a number, a choice or a name in *part* of a JSON Schema."""
     if isinstance(part, list):
         return [_or_variant(each) for each in part]
     if not isinstance(part, dict):

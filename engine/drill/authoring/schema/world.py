@@ -1,4 +1,4 @@
-"""The start world of a scenario file: servers, links, databases, sessions, clients."""
+"""Start world of a scenario file: servers, links, databases, sessions, clients."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ from engine.localization import say
 # --- types of values in a scenario file -------------------------------------------------------------------
 # Durations, names, texts, conditions, sizes.
 
-# --- kinds of values ----------------------------------------------------------------------------------------
 
 _DURATION: Final = re.compile(r"\s*+(\d++(?:\.\d++)?)\s*+(s|min|h)?\s*+\Z")
 _UNIT_S: Final = {None: 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}
 DURATION_MAX_S: Final = 24 * 3600.0
-"""Maximum length of a drill: one day. Protects against typing errors."""
+"""Maximum length of a drill: one day. It protects against typing errors."""
 
 PACE_MIN_S: Final = 10.0
 """Minimum interval of a job, as in schedules of SQL Server Agent. Documented (sp_add_jobschedule)."""
@@ -46,16 +45,16 @@ def _seconds(value: object) -> object:
 
 
 def _pace(seconds: float) -> float:
-    """Reject a job that would restart without any time passing, and so never end."""
+    """Reject an interval so short that the job would restart forever without any time passing."""
     if 0.0 < seconds < PACE_MIN_S:
         raise ValueError(say("0 (never) or at least {t_s:g} s", t_s=PACE_MIN_S))
     return seconds
 
 
 def _readable(text: str) -> str:
-    """Reject invisible characters that change the text (controls, text direction, zero width)."""
+    """Reject invisible characters that change the meaning of a text (controls, text direction, zero width)."""
     if text.replace("\n", "").isprintable() and not any(sign in text for sign in BLANK_LETTERS):
-        return text  # covers nearly all texts; checking each character is slow
+        return text  # a quick test that covers nearly all texts
     for index, sign in enumerate(text):
         if sign not in "\n\t\u200c\u200d" and (
             unicodedata.category(sign) in _UNSEEN or sign in BLANK_LETTERS
@@ -71,13 +70,15 @@ def _readable(text: str) -> str:
 
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Unicode categories that are rejected, except two joiners (Cf) that Persian and Hindi need."""
+"""Unicode categories that are rejected. Exceptions are two joiners (Cf), which Persian and Hindi need."""
 BLANK_LETTERS: Final = "\u115f\u1160\u2800\u3164\uffa0"
-"""Letters and symbols to Unicode that are drawn as nothing: fillers of Hangul, the Braille pattern without a dot."""
+"""Characters that Unicode counts as letters or symbols but that are blank: Hangul fillers, the Braille
+pattern without dots.
+"""
 
 
 def _moment(text: str) -> str:
-    """Reject invalid times, and years that leave no room for a drill or for the time before it."""
+    """Reject invalid times, and years that are too near the limits of a calendar for the times of a drill."""
     try:
         year = datetime.fromisoformat(text).year
     except ValueError:
@@ -99,7 +100,7 @@ Duration = Annotated[
         }
     ),
 ]
-"""Seconds."""
+"""Duration in seconds."""
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_$-]{0,29}$")]
 Line = Annotated[
@@ -117,7 +118,7 @@ Points = Annotated[float, Field(ge=0, le=100)]
 Port = Annotated[int, Field(ge=1, le=65_535)]
 TraceFlag = Annotated[int, Field(ge=1, le=99_999)]
 SizeMb = Annotated[float, Field(ge=1, le=100_000_000)]
-"""A file of 1 MB to 100 TB: six times the 16 TB that a file of the product may have."""
+"""Size of a file in MB, from 1 MB to 100 TB: six times the 16 TB that a file of the product may have."""
 
 
 _POOL_SCHEMA: Final = {"type": "array", "items": {"type": ["string", "number"]}, "minItems": 2}
@@ -136,7 +137,7 @@ Pools = Annotated[
 
 
 class ScenarioTable(BaseModel):
-    """A table of the file: no unknown keys, no silent conversions, not changed once read."""
+    """Base class for tables of the file: no unknown keys, no silent conversions, immutable."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -256,7 +257,7 @@ class DatabaseSpec(ScenarioTable):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of all `count` databases; a name without a number gives one database."""
+        """Return the names of all `count` databases. A name without a number gives one database."""
         stem = self.name.rstrip("0123456789")
         digits = self.name[len(stem) :]
         if self.count == 1 or not digits:
@@ -324,9 +325,9 @@ class ClientSpec(ScenarioTable):
 
 
 class Preparation(ScenarioTable):
-    """[[before]]: an input line carried out before the drill starts: settings, logins, jobs, certificates, drives.
+    """[[before]]: an input line applied before the drill starts: settings, logins, jobs, certificates, drives.
 
-    Actions that need no time; their T-SQL is not charged to the trainee.
+    These actions take no time, and their T-SQL does not count as the trainee's.
     """
 
     do: Text
@@ -350,9 +351,6 @@ class SettingsSpec(ScenarioTable):
         str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$"), AfterValidator(_moment)
     ] = "2005-10-22T12:00:00"
     """Date and time on the servers' clocks at the start of the drill."""
-
-
-# --- events and goals ---------------------------------------------------------------------------------------
 
 
 # --- failover clusters, availability groups and failover cluster instances of a scenario's start world ----
