@@ -1,1 +1,1 @@
-"""Drills: one file each, played on a world, reviewed, retried, and judged."""
+"""Drills: one file each, played on a world, reviewed, retried and judged."""

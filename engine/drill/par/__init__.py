@@ -1,1 +1,1 @@
-"""Par: the best possible result of a drill, found by trials on forks of the run."""
+"""Par: the best possible result of a drill, found by playing plans on forks of a run."""

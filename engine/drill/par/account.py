@@ -1,4 +1,4 @@
-"""Account of a run: its segments and moments, each with the points that it cost."""
+"""Account of a run: its segments, and the points that each of them lost."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from engine.inputs import Input
 from engine.model import Tick
 
 LABELS: Final = (*SIZES, (0.5, "good"))
-"""Minimum loss of V in points for each label; below the last the action was best.
+"""(minimum loss of V in points, label) of a segment. Below the last minimum, the segment was "best".
 
 Assumed: 0.5 points are insignificant.
 """
 
 
 WAITING: Final = ""
-"""Line of a wait."""
+"""Input line of a wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSegment:
-    """Action, or wait until the next action or observation."""
+    """Segment of a run: an action, or a wait until the next action or observation."""
 
     tick: Tick
     until: Tick
-    """End tick, equal to the start for an action."""
+    """Tick at which it ends; for an action, the tick of the action."""
     line: str
-    """Input line, or WAITING."""
+    """Input line of the action, or WAITING."""
     before: float
-    """V before it in points."""
+    """V before the segment, in points."""
     after: float
     label: str
-    """blunder, mistake, inaccuracy, good, best, brilliant."""
+    """blunder, mistake, inaccuracy, good, best or brilliant."""
     plan: tuple[Input, ...] = ()
-    """Inputs up to this segment and the best known continuation, if something was lost."""
+    """Inputs before the segment, followed by the best known continuation; empty if nothing was lost."""
     done: int = 0
-    """Number of the plan's actions that belong to the run."""
+    """Number of inputs in *plan* that the run contains, too."""
 
     @property
     def best(self) -> tuple[Input, ...]:
@@ -54,12 +54,12 @@ class RunSegment:
 
 @dataclass(frozen=True, slots=True)
 class RunMoment:
-    """State of the run at a moment, and the next segment."""
+    """State of the run at a time, and the segment that follows."""
 
     run: SearchDrill
     line: str
     still: BaselineRun
-    """Baseline run without further actions, from this moment or an earlier one after the last action."""
+    """Run without further actions. It starts here or, after the same action, earlier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,69 +69,69 @@ class LastChance:
     tick: Tick
     """Point of no return."""
     plan: tuple[Input, ...]
-    """Inputs up to the last chance, and the continuation that reaches every goal."""
+    """Inputs before the last chance, followed by a continuation that reaches every goal."""
     done: int
-    """Number of the plan's actions that belong to the run."""
+    """Number of inputs in *plan* that the run contains, too."""
     line: str
-    """Cause of its loss: an action of the run, or WAITING."""
+    """Input line of the action with which the run missed the chance, or WAITING."""
     missed: tuple[tuple[str, Tick | None], ...]
-    """Goals that this continuation misses when it starts one action or a little later, with their deadlines."""
+    """(goal, deadline) of the goals that the same continuation misses if it starts one action, or a little, later."""
 
     @property
     def remaining_actions(self) -> tuple[Input, ...]:
-        """Actions of the plan after the last chance."""
+        """Return the actions of the plan after the last chance."""
         return self.plan[self.done :]
 
 
 @dataclass(frozen=True, slots=True)
 class BoundGap:
-    """Possible underestimate of V at a moment, because V covers only the known continuations."""
+    """Possible error of V at one time: V covers only the known continuations and may be too low."""
 
     tick: Tick
     known: float
-    """V at that moment."""
+    """V at that time."""
     most: float
-    """Upper bound of all continuations, given the permanent losses by then."""
+    """Upper bound of all continuations, from the points that are not lost by then."""
 
 
 Best = RunSegment | LastChance
-"""Best continuation that can be watched from its moment on."""
+"""Part of a run with a best continuation that can be watched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Value of a run over time."""
+    """Account of a run: its value V over time, and derived figures."""
 
     moves: tuple[RunSegment, ...]
     accuracy: float
-    """Mean closeness of actions and waits to the best, 0 to 100, computed as Lichess computes accuracy.
+    """Mean accuracy of actions and waits, 0 to 100, computed as Lichess computes accuracy.
 
     Actions after a total loss do not count.
     """
     last_chance: LastChance | None
-    """Last time at which every goal was reachable; None if all were reached, or if no continuation reaches all."""
+    """Last time at which every goal was reachable. None: all were reached, or no continuation reaches all."""
     doubt: BoundGap | None = None
-    """Moment at which V is least certain to be the best possible; None: no moment allowed a higher score."""
+    """Time at which V is least certain to be the best possible; None: a higher V is impossible at all times."""
     risen: float = 0.0
-    """Largest rise of V at an action or wait with the knowledge before it.
+    """Largest rise of V at an action or wait, if V uses only the knowledge before it.
 
     The reported V uses the rest of the run as well and never rises.
     """
 
     @property
     def point_of_no_return(self) -> Tick | None:
-        """The last tick from which every goal could still be reached."""
+        """Return the last tick from which every goal could still be reached."""
         return None if self.last_chance is None else self.last_chance.tick
 
     @property
     def curve(self) -> tuple[tuple[Tick, float], ...]:
-        """(tick, V) wherever a move begins or ends; it never rises."""
+        """Return (tick, V) at the ends of all segments. V never rises."""
         return tuple(
             point for move in self.moves for point in ((move.tick, move.before), (move.until, move.after))
         )
 
     @property
     def worst(self) -> RunSegment | None:
-        """First move with the highest loss; None if nothing was lost."""
+        """Return the first segment with the largest loss; None if nothing was lost."""
         lossy = [move for move in self.moves if move.regret >= LABELS[-1][0]]
         return max(lossy, key=lambda move: (move.regret, -move.tick), default=None)

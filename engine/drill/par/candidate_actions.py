@@ -1,4 +1,4 @@
-"""Actions that a seat can try at a moment of a drill: input lines, completed with names that exist."""
+"""Actions that a seat can try at a time in a drill: input lines with names that exist."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ from engine.verbs import VERBS
 from engine.verbs.lines import execute_input, parse_line, parse_script
 
 CHORES: Final = ("force-quorum", "move-role", "start-role", "restart-service")
-"""Chores that help in an emergency of any drill; others only if the scenario mentions them. Assumed."""
+"""Chores that can help in an emergency of any drill. Other chores are tried only if the scenario mentions
+them. Assumed.
+"""
 
 
 def list_scenario_lines(scenario: Scenario, looking: bool = False) -> tuple[str, ...]:
-    """List the lines that the scenario itself contains, without times: its solution and the lines in its hints.
+    """Return the input lines in the scenario's solution and in its hints, without times.
 
-    *looking*: also lines that only inspect the world.
+    *looking*: include lines that only inspect the world.
     """
     texts = [re.sub(r"\A\s*\+?[\d.]+s?\s+", "", step.do) for step in scenario.solution]
     texts += [hint.type for hint in scenario.hints]
@@ -48,9 +50,9 @@ def list_scenario_lines(scenario: Scenario, looking: bool = False) -> tuple[str,
 
 
 def list_candidates(drill: Drill, known_lines: tuple[str, ...]) -> list[str]:
-    """List every line worth trying now: answers, repairs, mirroring and availability group commands, known lines.
+    """Return every line worth trying now: answers, repairs, mirroring and availability group commands, known lines.
 
-    A repair or chore is offered where a menu would offer it, and only if it would have an effect.
+    A repair or chore is included if a menu would offer it and it would have an effect.
     """
     if drill.finished:
         return []
@@ -72,20 +74,20 @@ def list_candidates(drill: Drill, known_lines: tuple[str, ...]) -> list[str]:
 
 
 def list_repairs(world: World) -> list[str]:
-    """List the repairs of `list_candidates`, for a seat that may repair everything."""
+    """Return the repairs that `list_candidates` includes for a seat that may repair everything."""
     lines = (line for line in _list_repair_lines(world) if VERBS[line.partition(" ")[0]].group == "repair")
     return [line for line in lines if line != "revert-all" and _is_applicable(world, line)]
 
 
 def list_emergency_actions(world: World) -> list[str]:
-    """List the statements that restore service if a database has none: failover and forced failover."""
+    """Return the statements that restore service to databases without it: failover and forced failover."""
     if all(availability.serving_copies(world, database) for database in world.availability):
         return []
     return [line for line in _list_statements(world) if line.endswith(("FAILOVER", "ALLOW_DATA_LOSS"))]
 
 
 def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
-    """List the remaining statements that set up a removed session again, the mirror's first.
+    """Return the remaining statements that set up a removed session again, the mirror's first.
 
     A copy that is still RESTORING needs no new backup.
     """
@@ -115,7 +117,7 @@ def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
 
 
 def list_vote_restorations(world: World, scenario: Scenario) -> list[str]:
-    """List the commands that restore the votes that nodes had at the start."""
+    """Return the commands that restore the votes that nodes had at the start."""
     without = {node for cluster in scenario.clusters for node in cluster.without_vote}
     return [
         f"set-weight {name} 1"
@@ -148,9 +150,9 @@ def _list_repair_lines(world: World) -> Iterator[str]:
 
 
 def _list_statements(world: World) -> Iterator[str]:
-    """List the statements that the DBA can send to a server for each database in a group.
+    """Yield the statements that a DBA can send to a server for each database in a group.
 
-    Leave out statements that are impossible now.
+    Statements that are impossible now are left out.
     """
     for (server, database), copy in world.copies.items():
         if not world.instances[server].running:
@@ -194,7 +196,7 @@ def _list_session_statements(world: World, server: str, database: str) -> Iterat
 def _is_applicable(world: World, line: str) -> bool:
     """Return whether *line* can be applied and has an object to act on.
 
-    A server decides this for its own statements.
+    For statements, the server decides that.
     """
     try:
         item: Input = simulator.resolve(world, parse_line(line, world.tick))
@@ -207,7 +209,7 @@ def _is_applicable(world: World, line: str) -> bool:
     return not any(isinstance(event.data, FaultData) and event.data.no_effect for event in copy.outbox)
 
 
-# --- steps of the solution that are left at a moment, and statements that repair its sessions -------------
+# --- steps of the solution that remain at a time, and statements that repair its sessions -------------------
 
 
 def is_partner_statement(item: Input) -> bool:
@@ -216,7 +218,7 @@ def is_partner_statement(item: Input) -> bool:
 
 
 def has_broken_session(drill: SearchDrill) -> bool:
-    """Return whether a session of the scenario is removed or suspended."""
+    """Return whether a session of the scenario is removed or suspended now."""
     copies = (
         drill.world.copies.get((server, session.database))
         for session in drill.scenario.sessions
@@ -229,7 +231,7 @@ def has_broken_session(drill: SearchDrill) -> bool:
 
 
 def list_session_repairs(world: World, session: SessionSpec) -> list[str]:
-    """List the remaining statements that repair the session."""
+    """Return the remaining statements that repair *session*."""
     leads = [
         copy.server
         for server in (session.principal, session.mirror)
@@ -242,7 +244,7 @@ def list_session_repairs(world: World, session: SessionSpec) -> list[str]:
 
 
 def list_remaining_steps(moment: SearchDrill) -> list[SolutionStep]:
-    """Return the steps of the solution that have not been applied, in their order."""
+    """Return the steps of the solution that have not been applied yet, in their order."""
     return filter_undone(moment, moment.scenario.solution, parse_step)
 
 
@@ -252,7 +254,7 @@ Thing = TypeVar("Thing")
 def filter_undone(
     moment: SearchDrill, planned: Iterable[Thing], act: Callable[[Thing], Input]
 ) -> list[Thing]:
-    """List the *planned* items that are not done yet, in their order. *act* returns the input of an item."""
+    """Return the *planned* items that are not done yet, in their order. *act* returns the input of an item."""
     done, left = list(moment.journal), []
     for each in planned:
         match = next((item for item in done if is_same_action(item, act(each))), None)
@@ -264,11 +266,11 @@ def filter_undone(
 
 
 def parse_step(step: SolutionStep) -> Input:
-    """Return the input of the step."""
+    """Parse the input line of a step."""
     (planned,), _ = parse_script(step.do.strip())
     return planned
 
 
 def remove_delay(step: SolutionStep) -> SolutionStep:
-    """Return the step without its delay and its condition: `+5 power-on SERVER_A` as `+0 power-on SERVER_A`."""
+    """Return the step without its delay and condition: `+5 power-on SERVER_A` becomes `+0 power-on SERVER_A`."""
     return step.model_copy(update={"do": f"+0 {step.do.strip().partition(' ')[2]}", "when": None})

@@ -1,6 +1,6 @@
 """Results that a search proves for a drill.
 
-These are fair par, the clairvoyant bound, the score of the reference, and their plans.
+They are fair par, the clairvoyant bound, the score of the reference, and the plans that prove them.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from engine.verbs.lines import parse_script
 METHOD: Final = "best-first over plans, one of each length in turn"
 
 SEEDS: Final = 4
-"""Number of further seeds for the reference. Assumed."""
+"""Number of further seeds with which the reference is played. Assumed."""
 
 LATE_S: Final = (10.0, 30.0)
-"""Delays of all actions of a plan when the safest plan is searched. Assumed."""
+"""Delays, in seconds, that are added to all actions when the safest plan is searched. Assumed."""
 
 SAFEST_OF: Final = 3
-"""Number of plans compared to find the safest one. Assumed."""
+"""Number of plans that are compared to find the safest one. Assumed."""
 
 SHARES: Final = (0.5, 0.7)
-"""Shares of the time after which the fair search and the clairvoyant search end. Assumed."""
+"""Shares of the total time at which the fair search and the clairvoyant search end. Assumed."""
 
 BLUNDERS_SHARE: Final = 0.8
-"""Share of the time after which no more actions are tested for blunders. Assumed."""
+"""Share of the total time at which testing actions for blunders ends. Assumed."""
 
 WAITING_SHARE: Final = 0.9
-"""Share of the time after which the cost of waiting is no longer refined; the rest is for other seeds. Assumed."""
+"""Share of the total time at which refining the cost of waiting ends; the rest is for other seeds. Assumed."""
 
 PlanName = Literal["robust", "safest"]
 Over = Callable[[float], bool]
-"""Function that returns whether this share of the time is over."""
+"""Function that returns whether this share of the total time is over."""
 
 
 def _never_expires(_: float) -> bool:
@@ -57,7 +57,7 @@ def _never_expires(_: float) -> bool:
 
 
 def read_fair_plans(certificate: ParCertificate) -> list[list[Input]]:
-    """Return the fair plans of a certificate."""
+    """Return the fair plans of a certificate, as inputs."""
     weighed = (certificate.get("robust"), certificate.get("safest"))
     over_seeds = [entry["plan"] for entry in weighed if entry]
     lines = (certificate["par"]["plan"], certificate["shortest"], *over_seeds, certificate.get("last_chance"))
@@ -65,7 +65,7 @@ def read_fair_plans(certificate: ParCertificate) -> list[list[Input]]:
 
 
 def read_clairvoyant_plan(certificate: ParCertificate) -> list[Input]:
-    """Return the clairvoyant plan of a certificate."""
+    """Return the clairvoyant plan of a certificate, as inputs."""
     return _parse_inputs(certificate["clairvoyant"]["plan"])
 
 
@@ -74,9 +74,9 @@ def _parse_inputs(lines: Sequence[str]) -> list[Input]:
 
 
 class CertificateBuilder:
-    """Builder of a certificate: the fair search, then the clairvoyant one with the fair plan as a seed.
+    """Builder of a certificate: first the fair search, then the clairvoyant search that starts with the fair plan.
 
-    The bound is therefore never less than fair par.
+    The clairvoyant bound is therefore never less than fair par.
     """
 
     def __init__(
@@ -88,9 +88,9 @@ class CertificateBuilder:
     ) -> None:
         """Begin a certificate.
 
-        *spread*: distributes the decisions of both searches; None: this process tries them. *before*: an
-        earlier certificate of the same drill. Its plans are played first, so that the new one proves at least
-        as much.
+        *spread*: function that distributes the decisions of both searches; None: this process tries them.
+        *before*: an earlier certificate of the same drill. Its plans are played first, so that the new
+        certificate proves at least as much.
         """
         self.fair = ParSearch(scenario, seed, spread=spread)
         self.clairvoyant = ParSearch(scenario, seed, fair=False, spread=spread)
@@ -99,20 +99,20 @@ class CertificateBuilder:
         self._is_out_of_time = False
         self._earlier = before
         self._variant = select_variant(scenario, seed).model_copy(update={"variants": {}})
-        """Scenario with the variant of this seed, for use with any other seed."""
+        """Scenario with the variant of this seed, for playing with any other seed."""
         self._acts: dict[SearchPlan, tuple[Reaction, ...]] = {}
         self._values: dict[tuple[SearchPlan, int], float] = {}
-        """Scores of plans with other seeds."""
+        """(plan, other seed) -> score."""
 
     def steps(self) -> Iterator[float]:
-        """Continue by at most one node; yield the share of the total time at which the present search must end."""
+        """Continue by at most one node, and yield the share of the total time at which the present search must end."""
         known_plans = [] if self._earlier is None else read_fair_plans(self._earlier)
         for _ in self.fair.steps(known_plans):
             yield SHARES[0]
             if self._is_out_of_time and self.fair.begun_with_all:
                 break
         self.now = self.clairvoyant
-        self._is_out_of_time = self._has_full_score()  # no better bound is possible
+        self._is_out_of_time = self._has_full_score()  # the bound cannot improve
         known_plans = [] if self._earlier is None else [read_clairvoyant_plan(self._earlier)]
         for _ in self.clairvoyant.steps(known_plans, narrower_search=self.fair):
             if self._is_out_of_time and self.clairvoyant.begun_with_all:
@@ -124,14 +124,14 @@ class CertificateBuilder:
         return self.fair.best is not None and self.fair.best.score == TOTAL_MAX
 
     def end_search(self) -> None:
-        """End the present search as soon as it has played its first plans."""
+        """End the present search after it has played its first plans."""
         self._is_out_of_time = True
 
     def certificate(self, is_expired: Over = _never_expires) -> ParCertificate:
         """Return the certificate in the form of `mirrordrill par --json`.
 
-        Scores and hashes come from full drills that replay the plans. Parts that take time stop when
-        *is_expired* returns True for their share, and report their state.
+        Scores and hashes come from full drills that replay the plans. Parts that take long stop when
+        *is_expired* returns True for their share, and report what they have found.
         """
         par, upper_bound, reference = self.fair.best, self.clairvoyant.best, self.fair.reference
         assert par is not None and upper_bound is not None, "doing nothing is a plan, and fair"
@@ -176,7 +176,7 @@ class CertificateBuilder:
         assert par is not None
         chances = [plan.acts for plan in self.fair.plans if plan.reached and plan.acts]
         known = [plan.acts for plan in (par, shortest) if plan is not None]
-        # A plan of a later search from a moment need not be fair from the beginning.
+        # a plan of a later search from the middle of a run need not be fair from the beginning
         last_lines = None if self._earlier is None else self._earlier.get("last_chance")
         earlier = _parse_inputs(last_lines or ())
         if earlier and all(state.is_reached for state in self._play_delayed(earlier).goals.values()):
@@ -185,7 +185,7 @@ class CertificateBuilder:
         return WaitingCost(self.fair.scenario, self.fair.seed, known, par.score, idle.score, last_chance)
 
     def _measure_luck(self, plan: SearchPlan, is_expired: Over) -> SeedScores:
-        """Measure the score of the reference with further seeds in addition to its own: mean, minimum and maximum."""
+        """Return mean, minimum and maximum score of the reference over its own seed and further seeds."""
         scores = [plan.score]
         for seed in self._seeds:
             if is_expired(1.0):
@@ -197,7 +197,7 @@ class CertificateBuilder:
         return {"seeds": len(scores) - 1, "mean": _mean(scores), "least": min(scores), "most": max(scores)}
 
     def _find_robust_plan(self, is_expired: Over) -> WeighedPlan | None:
-        """Find the plan with the highest mean value over several seeds with the same fault, including its own."""
+        """Return the plan with the highest mean score over several seeds with the same fault, including its own."""
         scores_by_plan: dict[SearchPlan, list[float]] = {}
         known = [*self._fair_reference, *self._find_earlier_plans("robust")]
         for plan in dict.fromkeys([*multi_seed.select_archive(self.fair.plans), *known]):
@@ -221,7 +221,7 @@ class CertificateBuilder:
         return self._select_better_entry("robust", found, "mean", scores_by_plan)
 
     def _find_earlier_plans(self, name: PlanName) -> list[SearchPlan]:
-        """Return the plan of this name in the earlier certificate."""
+        """Return the plan of this name in the earlier certificate, or an empty list."""
         earlier = self._read_earlier_entry(name)
         return [] if earlier is None else [plan for plan in self.fair.plans if plan.lines == earlier["plan"]]
 
@@ -235,14 +235,14 @@ class CertificateBuilder:
         value_key: Literal["mean", "least"],
         weighed: Mapping[SearchPlan, object],
     ) -> WeighedPlan | None:
-        """Return *entry* or the earlier entry, if that has more value and was not *weighed* again."""
+        """Return *entry* or the earlier certificate's entry, if that has a higher value and was not *weighed* again."""
         earlier = self._read_earlier_entry(name)
         if earlier is None or all(plan in weighed for plan in self._find_earlier_plans(name)):
             return entry
         return earlier if entry is None or entry[value_key] < earlier[value_key] else entry
 
     def _find_safest_plan(self, shortest: SearchPlan | None, is_expired: Over) -> WeighedPlan | None:
-        """Find the plan with the highest worst-case value: over other seeds, and with every action delayed."""
+        """Return the plan with the highest worst-case score: over other seeds, and with every action delayed."""
         whole = [plan for plan in self.fair.plans if plan.reached]
         known = [*self._acts, *self._fair_reference, *self._find_earlier_plans("safest")]
         best = [*heapq.nsmallest(SAFEST_OF, whole, key=_key), shortest, *known]
@@ -269,7 +269,10 @@ class CertificateBuilder:
         return range(self.fair.seed + 1, self.fair.seed + 1 + SEEDS)
 
     def _score_other_seeds(self, plan: SearchPlan, is_expired: Over) -> list[float]:
-        """Score the plan, as reactions, with other seeds. With another variant it is another drill."""
+        """Return the scores of the plan, played as reactions, with other seeds and the same variant.
+
+        Seeds for which no time was left are omitted.
+        """
         scenario, seed = self.fair.scenario, self.fair.seed
         if plan not in self._acts:
             self._acts[plan] = multi_seed.build_reactions(scenario, seed, plan.acts)
@@ -294,7 +297,7 @@ class CertificateBuilder:
         return run
 
     def _list_traps(self) -> list[TrapScore]:
-        """List each trap with the best total of a plan that ran into it; None: no plan did."""
+        """Return each trap with the best total of a plan that fell into it; None if no plan did."""
         plans = [*self.fair.plans, *self.clairvoyant.plans]
         traps = SearchDrill(self.fair.scenario, self.fair.seed).traps
         return [
@@ -323,12 +326,12 @@ def _begin(acts: Sequence[Input]) -> Tick:
 
 
 def _key(plan: SearchPlan) -> tuple[object, ...]:
-    """Return a sort key that puts the best plan first."""
+    """Return a sort key; the best plan is first."""
     return plan.key
 
 
 def _merge_previous(previous: ParCertificate, certificate: ParCertificate) -> ParCertificate:
-    """Merge *certificate* with proofs of the same bounds from an earlier search that this one had no time for."""
+    """Add to *certificate* the proofs of an earlier search that this one had no time for, if the bounds are equal."""
     bounds = [
         (each["par"].get("score"), each["clairvoyant"].get("score")) for each in (previous, certificate)
     ]

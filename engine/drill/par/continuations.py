@@ -1,7 +1,7 @@
-"""Continuations from a moment of a run, built from known possibilities.
+"""Continuations from a time in a run, built from known plans.
 
-These are every remaining part of the reference solution and of plans. Each action is applied in its order, when
-it is first allowed.
+They are all remaining parts of the reference solution and of plans. Each action is applied in order, as soon
+as it is allowed.
 """
 
 from __future__ import annotations
@@ -38,57 +38,57 @@ from engine.model import DbState, Tick, World, ticks
 from engine.verbs.lines import is_requested, parse_line, reverse_of
 
 CHECKED_S: Final = 20.0
-"""Interval between checks whether a continuation can still score enough. Assumed: a check takes as long as one
-second of the continuation.
+"""Interval between checks whether a continuation can still score enough, in seconds. Assumed: a check takes
+as long as one second of the continuation.
 """
 
 KEPT_S: Final = 30.0
-"""Interval of stored moments of a waiting run. Assumed."""
+"""Interval between stored states of a waiting run, in seconds. Assumed."""
 
 NEAR_S: Final = 1.0
-"""Precision of the search for the last chance. Assumed."""
+"""Precision of the search for the last chance, in seconds. Assumed."""
 
 SET_UP_S: Final = 2.0
-"""Time between two statements that set up a session. Assumed."""
+"""Seconds between two statements that set up a session. Assumed."""
 
 MENDED_S: Final = 120.0
-"""Time for the repair of sessions. Assumed: two boots."""
+"""Maximum seconds for the repair of sessions. Assumed: two boots."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """Result of a continuation from a moment: its actions and the score of the run."""
+    """Result of a continuation: all actions of the run and its score."""
 
     score: float
     reached: bool
     """True if every goal is reached."""
     acts: tuple[Input, ...]
-    """All actions of the continuation."""
+    """All actions of the run, including those of the continuation."""
     done: int
-    """Number of actions before the continuation."""
+    """Number of actions that precede the continuation."""
 
 
 Do = Callable[[Run], Iterator[None]]
-"""Function that advances a run through its actions."""
+"""Function that applies its actions to a run and advances it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """Continuation of an inactive run: its start, and the actions from there."""
+    """Continuation of a run without further actions: its start, and the actions from there."""
 
     does: Do
     name: Hashable
-    """Key: equal for continuations with the same actions."""
+    """Key that is equal for continuations with the same actions."""
     when: str | None = None
-    """Condition for the start; None: no condition."""
+    """Condition at which it starts; None: no condition."""
     delay: Tick = 0
     """Delay after that condition."""
     at: Tick = 0
     """Earliest tick."""
     first: str = ""
-    """First action, if it can be omitted as a no-op."""
+    """First action, if it can be skipped as a no-op; else empty."""
     rest: Callable[[Tick], Continuation] | None = None
-    """Continuation that remains without the first action, from that tick on."""
+    """Function that returns the continuation without the first action, from a tick on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +96,23 @@ class PrunedRollout:
     """Continuation that was not played to its end."""
 
     most: float
-    """Upper bound of its score."""
+    """Upper bound of its score, in points."""
     missed: bool
     """True if it misses a goal."""
 
 
 @dataclass(slots=True)
 class BaselineRun:
-    """Inactive run, played as far as needed, with the values of the continuations that branch off.
+    """Run without further actions, played as far as needed, with the results of continuations that branch off from it.
 
-    Each continuation is played once, at whatever moments it is requested.
+    Each continuation is played only once, even if it is requested at several times.
     """
 
     begun: InitVar[SearchDrill]
     _head: SearchDrill = field(init=False)
     _kept: dict[Tick, SearchDrill] = field(default_factory=dict)
     _held: dict[str, list[Tick]] = field(init=False)
-    """Condition of a solution step -> whole seconds at which it held."""
+    """Condition of a solution step -> ticks of whole seconds at which it was met."""
     _found: dict[tuple[Tick, Hashable], Rollout | PrunedRollout] = field(default_factory=dict)
     _vain: dict[tuple[Tick, str], bool] = field(default_factory=dict)
 
@@ -122,7 +122,7 @@ class BaselineRun:
         self._held = {step.when: [] for step in begun.scenario.solution if step.when is not None}
 
     def fork_at(self, tick: Tick) -> Slices[SearchDrill]:
-        """Fork the run at a time; the caller may change the fork."""
+        """Fork the run at *tick*. The caller may change the fork."""
         while self._head.tick + TICKS_PER_S <= tick and not self._head.finished:
             yield from self._advance_second()
         before = max(each for each in self._kept if each <= tick)
@@ -134,7 +134,10 @@ class BaselineRun:
     def evaluate(
         self, moment: SearchDrill, play: Continuation, score_floor: float = -1.0, patient: bool = False
     ) -> Slices[Rollout | PrunedRollout]:
-        """Evaluate *play*, chosen at *moment*. The rollout may be pruned if its score is below *score_floor*."""
+        """Return the result of *play*, chosen at *moment*.
+
+        The rollout may be pruned if its score is below *score_floor*.
+        """
         begins, name = (yield from self._find_start(moment, play)), play.name
         if begins is None:
             begins, name = default_end(moment, moment.tick), NOTHING
@@ -148,7 +151,9 @@ class BaselineRun:
         if (rest := self._drop_noop(run, play)) is not None and not patient:
             rollout = yield from self.evaluate(run, rest, score_floor)
             look, done = parse_line(play.first, run.tick), len(moment.journal)
-            if isinstance(rollout, Rollout) and is_inspection(look):  # people want to know the reason
+            if isinstance(rollout, Rollout) and is_inspection(
+                look
+            ):  # it explains the next action to a person
                 rollout = replace(rollout, acts=(*rollout.acts[:done], look, *rollout.acts[done:]))
             self._found[cache_key] = rollout
             return rollout
@@ -186,7 +191,7 @@ class BaselineRun:
         return way if isinstance(way, Rollout) and way.reached else None
 
     def _drop_noop(self, run: SearchDrill, play: Continuation) -> Continuation | None:
-        """Return the remaining part of *play* if its first action would be a no-op; otherwise None."""
+        """Return the rest of *play* if its first action would be a no-op; otherwise None."""
         if play.rest is None or run.finished:
             return None
         place = run.tick, play.first
@@ -195,14 +200,14 @@ class BaselineRun:
         return play.rest(run.tick) if self._vain[place] else None
 
     def _find_start(self, moment: SearchDrill, play: Continuation) -> Slices[Tick | None]:
-        """Find the tick at which *play* leaves the run; None if it never does."""
+        """Return the tick at which *play* branches off from the run; None if it never does."""
         tick: Tick | None = moment.tick
         if play.when is not None and not moment.holds(play.when):
             tick = yield from self._find_holding_tick(play.when, moment.tick)
         return None if tick is None else max(tick + play.delay, play.at)
 
     def _find_holding_tick(self, condition: str, tick: Tick) -> Slices[Tick | None]:
-        """Find the first whole second after *tick* at which *condition* is true; None without one."""
+        """Return the first whole second after *tick* at which *condition* is met; None if there is none."""
         held = self._held[condition]
         while (place := bisect(held, tick)) == len(held):
             if self._head.finished or self._head.tick >= default_end(self._head, self._head.tick):
@@ -229,9 +234,9 @@ def find_best_rollout(
     threshold: float = math.inf,
     patient: bool = False,
 ) -> Slices[Rollout]:
-    """Find the best of the *candidates* from *moment*, or the first whose value reaches *threshold*.
+    """Return the best rollout of the *candidates* from *moment*, or the first one that reaches *threshold*.
 
-    Of two continuations with equal values, the one with fewer actions is better.
+    Of two continuations with equal scores, the one with fewer actions is better.
     """
     best_rollout: Rollout | None = None
     for play in candidates:
@@ -249,10 +254,10 @@ def find_best_rollout(
 def find_last_chances(
     baseline: BaselineRun, low: Tick, high: Tick, candidates: Iterable[Continuation]
 ) -> Iterator[float | tuple[Tick, Rollout]]:
-    """Find continuations that reach every goal, with the tick at which each leaves the run, in ascending order.
+    """Find continuations that reach every goal, with the tick at which each branches off, in ascending order.
 
     The last tick is exact to NEAR_S. One of the *candidates* reaches every goal from *low*, none does from
-    *high*. Yield the share of the work that is done in between.
+    *high*. In between, yield the completed share of the work.
     """
     waiting, failed = deque(candidates), 0
     while failed < len(waiting):
@@ -270,15 +275,15 @@ def find_last_chances(
 
 
 def rank(rollout: Rollout) -> tuple[float, bool, int]:
-    """Return a sort key that puts the best last: more points, all goals, fewer actions."""
+    """Return a sort key; the best is last: more points, then all goals, then fewer actions."""
     return rollout.score, rollout.reached, -len(rollout.acts)
 
 
 def list_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
-    """Yield every remaining part of *plans*, complete ones first.
+    """Yield every remaining part of *plans*, complete plans first.
 
-    If the run itself has broken something, also yield parts that begin with its repair. If the run has removed or
-    suspended a session, also yield parts with its repair, before or after.
+    If the run itself has broken something, also yield parts that begin with its repair. If the run has
+    removed or suspended a session, also yield parts that are preceded or followed by its repair.
     """
     yield from list_whole_continuations(moment, plans)
     continuations = [
@@ -316,7 +321,7 @@ def list_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) ->
 
 
 def list_whole_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
-    """Yield the complete continuations of `list_continuations`: a few, for a quick estimate."""
+    """Yield only the complete continuations of `list_continuations`, for a quick estimate."""
     continuations: list[Continuation] = []
     if not moment.finished:
         if left := list_remaining_steps(moment):
@@ -331,7 +336,7 @@ def list_whole_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input
 
 
 def list_own_fault_reversals(moment: SearchDrill) -> list[str]:
-    """List the inputs that revert the run's own faults that are still active, the last one first."""
+    """Return the inputs that revert the run's own active faults, the latest fault first."""
     own = (
         fault
         for fault in reversed(moment.world.faults)
@@ -342,7 +347,7 @@ def list_own_fault_reversals(moment: SearchDrill) -> list[str]:
 
 
 def list_recoveries(world: World) -> list[str]:
-    """List statements that are never offered: recovery of a copy that awaits backups, without a session."""
+    """Return statements that menus never offer: recovery of a copy that awaits backups and has no session."""
     return [
         f"sql {copy.server} RESTORE DATABASE [{copy.database}] WITH RECOVERY"
         for copy in world.copies.values()
@@ -351,7 +356,7 @@ def list_recoveries(world: World) -> list[str]:
 
 
 def list_repair_inputs(moment: SearchDrill) -> list[Input]:
-    """List all repairs that are possible now, to be applied at once."""
+    """Return all repairs that are possible now, to be applied together."""
     lines = dict.fromkeys([*list_own_fault_reversals(moment), *list_repairs(moment.world)])
     return [parse_line(line, moment.tick) for line in lines]
 
@@ -361,7 +366,7 @@ def list_suffixes(
 ) -> Iterator[Continuation]:
     """Yield every remaining part of *plans* and of the reference.
 
-    *include_undelayed*: also without the first delay.
+    *include_undelayed*: yield each part also without its first delay.
     """
     ends = {tuple(plan[first:]): None for plan in plans for first in range(len(plan))}
     yield from map(build_plan_continuation, ends)
@@ -373,7 +378,8 @@ def list_suffixes(
 def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = None) -> Continuation:
     """Build a continuation of a plan.
 
-    Its first action comes now, at its planned time or at *start_tick*; the others keep their distances.
+    Its first action is applied at its planned time or at *start_tick*, but not before now. The others keep
+    their distances.
     """
     if not plan:
         return build_idle_continuation()
@@ -403,19 +409,25 @@ def build_idle_continuation() -> Continuation:
 
 
 def list_bridged_continuations(lines: Iterable[str], plan: Sequence[Input]) -> Iterator[Continuation]:
-    """Yield the *plan* after each of the *lines*, which is applied at once."""
+    """Yield a continuation for each of the *lines*: the line is applied immediately, then the *plan*."""
     then = build_plan_continuation(plan)
     yield from (_prepend_lines((line,), then) for line in lines)
 
 
 def run_continuation(run: SearchDrill, play: Do, patient: bool = False) -> Iterator[None]:
-    """Apply the continuation to *run*; after an action that is impossible, wait without the rest."""
+    """Apply the continuation to *run*. Skip the rest after an impossible action.
+
+    *patient*: a refused action waits until it is accepted.
+    """
     with suppress(InputError):
         yield from play(RetryingRun(run) if patient else run)
 
 
 def follow_plan(run: Run, plan: Sequence[Input]) -> Iterator[None]:
-    """Apply the first action now or at its time, the others at their planned distance; skip impossible ones."""
+    """Apply the first action at its time but not before now, and the others at their planned distances.
+
+    Impossible actions are skipped.
+    """
     later = max((run.drill.tick - item.tick for item in plan[:1]), default=0)
     for item in plan:
         yield from advance_in_slices(run, item.tick + max(0, later))
@@ -426,7 +438,7 @@ def follow_plan(run: Run, plan: Sequence[Input]) -> Iterator[None]:
 def finish_rollout(
     run: SearchDrill, done_count: int = 0, score_floor: float = -1.0
 ) -> Slices[Rollout | PrunedRollout]:
-    """Complete *run* and return its result. The run may be pruned if its score is below *score_floor*."""
+    """Play *run* to its end and return the result. The rollout may be pruned if its score is below *score_floor*."""
     end = default_end(run, run.journal[-1].tick if run.journal else 0)
     while run.tick < end and not run.finished:
         if score_floor > 0.0 and (most := run.compute_upper_bound(score_floor)) < score_floor:
@@ -436,7 +448,7 @@ def finish_rollout(
     return _build_rollout(run, done_count)
 
 
-# --- inside -------------------------------------------------------------------------------------------------
+# --- internal -----------------------------------------------------------------------------------------------
 
 
 def _do_nothing(_: Run) -> Iterator[None]:
@@ -454,7 +466,7 @@ def _build_rollout(run: SearchDrill, done_count: int) -> Rollout:
 
 
 def _prepend_lines(lines: Sequence[str], play: Continuation) -> Continuation:
-    """Return *play* after the *lines*, which are applied at once."""
+    """Return a continuation that applies the *lines* immediately and then *play*."""
     return Continuation(
         partial(_undo_then_follow, lines=lines, continuation=play), (*lines, *_build_identity_key(play))
     )
@@ -486,7 +498,7 @@ def _list_step_continuations(
 
 
 def _build_identity_key(play: Continuation) -> tuple[Hashable, ...]:
-    """Return a key that is equal for continuations with the same effect from any moment."""
+    """Return a key that is equal for continuations with the same effect from any time."""
     return play.name, play.when, play.delay, play.at
 
 
@@ -501,7 +513,7 @@ def _follow_continuation(run: Run, play: Continuation) -> Iterator[None]:
 
 
 def _undo_then_follow(run: Run, lines: Sequence[str], continuation: Continuation) -> Iterator[None]:
-    """Repair first, then apply the rest."""
+    """Apply the repairs in *lines*, then *continuation*."""
     for line in lines:
         with suppress(InputError):
             run.do(line)
@@ -509,7 +521,7 @@ def _undo_then_follow(run: Run, lines: Sequence[str], continuation: Continuation
 
 
 def _set_up_sessions(run: Run, continuation: Continuation) -> Iterator[None]:
-    """Set up missing sessions first, then apply the rest."""
+    """Set up missing sessions, then apply *continuation*."""
     drill = run.drill
     for session in drill.scenario.sessions:
         for line in list_session_repairs(drill.world, session):
@@ -523,8 +535,8 @@ def _run_repairs(
 ) -> Iterator[None]:
     """Apply the *lines*, then the repairs that the sessions need, each as soon as it is allowed.
 
-    With *serve*, apply the commands that restore service instead. *continuation* follows when the sessions
-    need nothing more.
+    With *serve*, apply the commands that restore service instead. Apply *continuation* when the sessions need
+    nothing more.
     """
     assert isinstance(run, SearchDrill)
     drill, patient = run, RetryingRun(run)
@@ -533,7 +545,7 @@ def _run_repairs(
             patient.do(line)
         yield
     until = drill.tick + ticks(MENDED_S)
-    while drill.tick < until and not drill.finished:  # a message to a session may take effect now
+    while drill.tick < until and not drill.finished:  # a command to a session may take effect now
         lines = [
             line for session in drill.scenario.sessions for line in list_session_repairs(drill.world, session)
         ]

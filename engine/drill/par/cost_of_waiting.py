@@ -1,4 +1,4 @@
-"""Cost of waiting in a drill: V(t) without actions, and the last time at which every goal can still be reached."""
+"""Cost of waiting in a drill: V(t) without actions, and the last time at which every goal is still reachable."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from engine.inputs import Input
 from engine.model import Tick, ticks
 
 STOPS_MAX: Final = 12
-"""Maximum number of observations during a wait that are evaluated, the first ones. Assumed."""
+"""Maximum number of observations during a wait that are evaluated; the first ones are chosen. Assumed."""
 
 HARDER: Final = 200
 """Number of plans that must fail just after the point of no return before it is accepted. Assumed.
 
-In half of the shipped drills such a plan finds a later point.
+In half of the shipped drills these plans find a later point.
 """
 
 
 @dataclass(slots=True)
 class WaitingCost:
-    """Cost of waiting; `steps` continues it, and known results can be read at any time.
+    """Cost of waiting. `steps` refines it, and its results can be read at any time.
 
-    It is never too high: V is the result of some plan, and the point of no return is the start of a plan that
-    reaches all goals.
+    It is never overestimated: V is the result of some plan, and the point of no return is the start of a plan
+    that reaches all goals.
     """
 
     scenario: Scenario
@@ -46,16 +46,16 @@ class WaitingCost:
     """Plans of a search, best first."""
     par: float
     idle: float
-    """Points of the best plan, and of inaction."""
+    """Score of doing nothing."""
     last_chance: Sequence[Input] = ()
-    """Known plan that reaches every goal and starts last; empty if there is none, or inaction reaches every goal."""
+    """Latest known plan that reaches every goal; empty if there is none, or if doing nothing reaches every goal."""
     _values: dict[Tick, float] = field(init=False)
-    """V at each examined moment."""
+    """Tick -> V, for each tick that was examined."""
     _idle_run: BaselineRun = field(init=False)
     _chances: list[Sequence[Input]] = field(default_factory=list)
-    """Plans that reach every goal, found by a search from a late moment."""
+    """Plans that reach every goal and were found by a search from a late time."""
     _weighed: set[Tick] = field(default_factory=set)
-    """Moments whose value was computed with all continuations. V never rises between them."""
+    """Ticks whose V was computed with all continuations. V never rises from one to the next."""
 
     def __post_init__(self) -> None:
         begun = SearchDrill(self.scenario, self.seed)
@@ -65,11 +65,14 @@ class WaitingCost:
 
     @property
     def point_of_no_return(self) -> Tick | None:
-        """Last tick from which every goal is known to be reachable; None if the goals are reached anyway or never."""
+        """Return the last tick from which every goal is known to be reachable.
+
+        Return None if doing nothing reaches every goal, or if nothing does.
+        """
         return self.last_chance[0].tick if self.last_chance else None
 
     def steps(self) -> Slices[None]:
-        """Refine the result in slices."""
+        """Refine the result. Runs in slices."""
         end = max(self._values)
         stops = yield from self._find_stops(end)
         if self.point_of_no_return is not None:
@@ -88,10 +91,10 @@ class WaitingCost:
             yield from self._draw_curve(end, stops)
 
     def certificate_fields(self) -> WaitingFields:
-        """Return the parts of a certificate."""
+        """Return the cost of waiting as fields of a certificate."""
         points: list[tuple[Tick, float]] = []
         best = self.idle
-        for tick in sorted(self._values, reverse=True):  # also reachable by waiting from an earlier moment
+        for tick in sorted(self._values, reverse=True):  # also reachable earlier, by waiting
             best = max(best, self._values[tick])
             points.append((tick, best))
         points = [*points[-1:], *(now for before, now in pairwise(reversed(points)) if now[1] != before[1])]
@@ -105,16 +108,17 @@ class WaitingCost:
             },
         }
 
-    # --- inside -------------------------------------------------------------------------------------------------
+    # --- internal
+    # -----------------------------------------------------------------------------------------------
 
     def _find_stops(self, end: Tick) -> Slices[list[Tick]]:
-        """Find the ticks at which a passive seat could observe something."""
+        """Return the ticks at which a passive seat would observe something."""
         run = yield from self._idle_run.fork_at(end)
         stops = sorted({next_whole_second(event.tick) for event in run.events if is_observable(event)})
         return [tick for tick in stops if tick < end][:STOPS_MAX]
 
     def _seek_no_return(self, end: Tick, candidates: Iterable[continuations.Continuation]) -> Slices[None]:
-        """Find the point of no return by shifting the known *candidates*."""
+        """Find the point of no return by delaying the known *candidates*."""
         for step in continuations.find_last_chances(
             self._idle_run, self.last_chance[0].tick, end, candidates
         ):
@@ -126,7 +130,7 @@ class WaitingCost:
         yield from self._evaluate_moment(self.last_chance[0].tick)
 
     def _draw_curve(self, end: Tick, stops: Sequence[Tick]) -> Slices[None]:
-        """Compute V at the point of no return, soon after it, and at the *stops* between which it falls."""
+        """Compute V at the point of no return, soon after it, and at the *stops* between which V falls."""
         if self.point_of_no_return is not None:
             for tick in (
                 self.point_of_no_return,
@@ -143,7 +147,7 @@ class WaitingCost:
                 spans += [(middle, last), (first, middle)]
 
     def _find_later_plan(self, end: Tick) -> Slices[Sequence[Input]]:
-        """Find a plan that begins after the last chance and still reaches every goal; empty: none is found."""
+        """Return a plan that begins after the last chance and reaches every goal; empty if none is found."""
         tick = self.last_chance[0].tick + ticks(continuations.NEAR_S)
         run = yield from self._idle_run.fork_at(min(tick, end))
         if run.finished or run.tick >= end:

@@ -1,4 +1,4 @@
-"""Drills with several possible causes: until the seat can distinguish them, one plan must fit all of them."""
+"""Drills with several possible causes. Until the seat can distinguish them, its plan must fit all of them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from engine.verbs import REMARKS
 from engine.verbs.lines import parse_script
 
 CAUSES_MAX: Final = 64
-"""Maximum number of variants to distinguish, the first ones. Assumed: more than any shipped drill has."""
+"""Maximum number of variants that are distinguished; the first ones are chosen. Assumed: no shipped drill has more."""
 
 LOOKS_MAX: Final = 32
-"""Number of cached beginnings of plans, the newest: each holds a run of every cause. Assumed."""
+"""Maximum number of cached beginnings of plans; the latest are kept. Each holds a run of every cause. Assumed."""
 
 TOLD: Final = (
     "brief", "roles", "settings", "servers", "links", "databases", "sessions", "clusters", "instances", "groups",
@@ -33,24 +33,24 @@ TOLD: Final = (
 """Parts of a scenario that the seat knows from the start."""
 
 HIDDEN: Final = ("before", "timeline")
-"""Parts of a scenario that contain the faults."""
+"""Parts of a scenario that hide the faults."""
 
 
 def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
-    """Find other possible causes: variants that begin like the one of *seed* and in which something else happens."""
+    """Return other possible causes: variants with the same visible start as that of *seed* but other events."""
     own = select_variant(scenario, seed)
     found = []
     for picks in islice(_list_picks(scenario), CAUSES_MAX):
         with suppress(ScenarioError):
             other = load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
             if _has_equal_parts(own, other, TOLD) and not _has_equal_parts(own, other, HIDDEN):
-                found.append(other.model_copy(update={"variants": {}}))  # its seed draws no other values
+                found.append(other.model_copy(update={"variants": {}}))  # the seed picks no other values
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class BeliefState:
-    """Seat after some observations: its run, and every run that would have given the same observations."""
+    """Knowledge of a seat after some observations: its run, and all runs with the same observations."""
 
     run: SearchDrill
     rivals: tuple[tuple[SearchDrill, frozenset[str]], ...]
@@ -81,7 +81,10 @@ class HiddenCauses:
         return bool(self._looks[()].rivals)
 
     def find_guess(self, plan: Sequence[Input]) -> Input | None:
-        """Return the first action of *plan* that is wrong for another cause with the same observations; else None."""
+        """Return the first action of *plan* that is wrong for another cause with the same observations.
+
+        Return None if there is no such action.
+        """
         doubt = self._looks[()]
         for number, item in enumerate(plan):
             belief = _advance_and_filter(doubt, item)
@@ -100,7 +103,7 @@ class HiddenCauses:
         return None
 
 
-# --- inside -------------------------------------------------------------------------------------------------
+# --- internal -----------------------------------------------------------------------------------------------
 
 
 def _list_picks(scenario: Scenario) -> Iterator[dict[str, object]]:
@@ -123,7 +126,7 @@ def _collect_solution_lines(scenario: Scenario) -> frozenset[str]:
 
 
 def _advance_and_filter(doubt: BeliefState, item: Input) -> BeliefState:
-    """Return the belief state at the time of *item*."""
+    """Return the belief state advanced to the time of *item*."""
     runs = [doubt.run.fork(), *(rival.fork() for rival, _ in doubt.rivals)]
     for run in runs:
         run.advance_to(item.tick)
@@ -133,7 +136,7 @@ def _advance_and_filter(doubt: BeliefState, item: Input) -> BeliefState:
 
 
 def _list_observations(events: Sequence[Event], tick: int) -> list[tuple[object, ...]]:
-    """List the seat's observations before *tick*, without their times, which vary a little by chance."""
+    """Return the seat's observations before *tick*, without their times, which vary a little at random."""
     return [
         (event.kind, event.server, event.database, event.text, repr(getattr(event.data, "results", None)))
         for event in events

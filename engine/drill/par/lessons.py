@@ -1,4 +1,4 @@
-"""Mistakes of a run that deserve a lesson, each with the position before it and a better continuation."""
+"""Mistakes of a run that are worth a lesson, each with the position before it and a better continuation."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ SLACK: Final = LABELS[-1][0]
 
 
 def find_lessons(account: Account) -> tuple[RunSegment, ...]:
-    """Return the actions and waits that cost an inaccuracy or more, in order of time.
+    """Return the actions and waits that lost at least as much as an inaccuracy, in order of time.
 
-    Waits without an action between them are one lesson: it begins at the first wait that cost points.
+    Waits without an action between them are one lesson, which begins at the first wait that lost points.
     """
     return tuple(move for move in _join_waits(account.moves) if move.regret >= INACCURACY)
 
 
 def biggest_lesson(lessons: Sequence[RunSegment]) -> RunSegment | None:
-    """Return the first lesson with the highest cost; None without lessons."""
+    """Return the lesson with the largest loss, the first of equal ones; None without lessons."""
     return max(lessons, key=lambda move: (move.regret, -move.tick), default=None)
 
 
 def closes_goals(lesson: RunSegment, chance: LastChance | None) -> bool:
-    """Return True if the last chance to meet all goals passed with this lesson."""
+    """Return whether the last chance to reach all goals passed with this lesson."""
     if chance is None:
         return False
     if lesson.line != WAITING:
@@ -50,7 +50,7 @@ def closes_goals(lesson: RunSegment, chance: LastChance | None) -> bool:
 
 
 def is_action(line: str) -> bool:
-    """Return True if an input line changes something, so that it can be the answer to a lesson."""
+    """Return whether an input line changes something, so that it can answer a lesson."""
     if line == WAITING:
         return False
     item = parse_line(line)
@@ -58,10 +58,10 @@ def is_action(line: str) -> bool:
 
 
 def pace_plan(run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]) -> Slices[RunSegment]:
-    """Return *lesson* with the rest of the *reference* as its plan, if that is worth as much.
+    """Return *lesson* with the rest of the *reference* as its plan, if that scores as much.
 
-    The search acts as soon as it can. The times of a reference solution are those of a person.
-    *run* is a new run with the same scenario and seed; it is used up.
+    A searched plan acts as early as possible; the times of a reference solution are those of a person. *run*
+    is a new run with the same scenario and seed; it is used up. Runs in slices.
     """
     own = lesson.plan[: lesson.done]
     done = {item.line_without_time for item in own}
@@ -77,7 +77,7 @@ def pace_plan(run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]) 
 
 
 def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
-    """Return up to *limit* inputs of *plan* that explain it: actions first, then the queries before them."""
+    """Return at most *limit* inputs that explain *plan*: actions first, then the queries before them."""
     done = [item for item in plan if item.verb not in REMARKS]
     actions = [item for item in done if not is_inspection(item)][:limit]
     last = actions[-1].tick if actions else 0
@@ -87,14 +87,14 @@ def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
 
 
 def reference_inputs(steps: Sequence[tuple[Tick, str]]) -> tuple[Input, ...]:
-    """Return the steps of a reference, (tick, line) each, as inputs."""
+    """Return the steps (tick, line) of a reference as inputs."""
     return tuple(parse_line(line, tick) for tick, line in steps)
 
 
 # --- answers ------------------------------------------------------------------------------------------------
 
 WAIT: Final = ticks(10.0)
-"""Duration of the answer "wait" in a lesson. Assumed: about two queries."""
+"""Duration of the answer "wait" to a lesson, in ticks. Assumed: about two queries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +102,13 @@ class Judgement:
     """Evaluation of an answer to a lesson."""
 
     value: float
-    """Best known score after it."""
+    """Best known score that is reachable after the answer."""
     idle: bool
-    """True if the action was refused or changed nothing."""
+    """True if the answer was refused or changed nothing."""
 
 
 def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgement]:
-    """Judge the last input of *drill*: the best score that *plans* and the reference still reach after it."""
+    """Judge the last input of *drill*: the best score that *plans* and the reference can still reach after it."""
     *before, last = drill.journal
     run = SearchDrill(drill.scenario, drill.seed)
     yield from playing(run, before, last.tick, lenient=True)
@@ -119,14 +119,14 @@ def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judge
 
 
 def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgement]:
-    """Judge doing nothing for a while from the present position of *drill*."""
+    """Judge waiting for WAIT from the present position of *drill*."""
     run = SearchDrill(drill.scenario, drill.seed)
     yield from playing(run, drill.journal, drill.tick + WAIT, lenient=True)
     return Judgement((yield from _value(run, plans)), False)
 
 
 def is_good_answer(lesson: RunSegment, judgement: Judgement) -> bool:
-    """Return True if the answer costs less than an inaccuracy."""
+    """Return whether the answer loses less than an inaccuracy."""
     return lesson.before - judgement.value < INACCURACY
 
 
@@ -137,7 +137,7 @@ def _value(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[float]:
     return way.score
 
 
-# --- inside -------------------------------------------------------------------------------------------------
+# --- internal -----------------------------------------------------------------------------------------------
 
 
 def _join_waits(moves: Sequence[RunSegment]) -> Iterator[RunSegment]:
@@ -153,7 +153,7 @@ def _join_waits(moves: Sequence[RunSegment]) -> Iterator[RunSegment]:
 
 
 def _joined(waits: Sequence[RunSegment]) -> Iterator[RunSegment]:
-    """Yield the waits as one move, from the first with a better plan to the last that cost points."""
+    """Yield the waits as one segment, from the first with a better plan to the last that lost points."""
     first = next((move for move in waits if move.plan), None)
     if first is None:
         return

@@ -1,7 +1,7 @@
-"""Score of a plan with other random seeds. Its actions become reactions to observations, played with each seed.
+"""Score of a plan with other random seeds. Its actions become reactions to observations.
 
 After Go-Explore (Ecoffet and others, First return, then explore, Nature 590, 2021): an archive keeps the best
-plan of each kind. Plans that luck has found are made robust over seeds.
+plan of each kind, and plans that were found by luck are tested with other seeds.
 """
 
 from __future__ import annotations
@@ -24,48 +24,48 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 
 KINDS_MAX: Final = 4
-"""Maximum number of different plans that are replayed with other seeds, best first. Assumed."""
+"""Maximum number of different plans that are replayed with other seeds; the best are chosen. Assumed."""
 
 LATE_S: Final = 60.0
-"""Maximum wait for the clue of an action, compared with the plan; then the action is applied anyway. Assumed."""
+"""Maximum seconds that an action waits for its clue beyond its planned time. It is applied then. Assumed."""
 
 CLUES: Final = frozenset(
     {"detected", "failover", "state", "role", "witness", "cluster", "alert", "sql_done", "powershell"}
 )
-"""Kinds of events that trigger an action: those that occur once, not repeatedly."""
+"""Kinds of events that can trigger an action: kinds that occur once, not repeatedly."""
 
 NEVER: Final = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """Action, and its trigger in a run with other times."""
+    """Action with its trigger, for a run in which events occur at other times."""
 
     item: Input
     """Input of the plan."""
     hidden: int
-    """Number of hidden story events before it. The reaction waits until the last of them shows."""
+    """Number of hidden story events before it. The reaction waits for a symptom of the last of them."""
     by_clock: bool
-    """True if the trigger was known from the start (an announced time or an opening lock): the reaction keeps
-    its time.
+    """True if its trigger was known from the start (an announced time, or a lock that opens). The reaction
+    then keeps its time.
     """
     clue: str
-    """Event that triggers the action; empty: the first symptom of the fault, or the question that it answers."""
+    """Event that triggers the action. Empty: the first symptom of the fault, or the question that it answers."""
     occurrence: int
-    """Number of the clue's occurrence since the last hidden story event."""
+    """Number of the clue's occurrence, counted since the last hidden story event."""
     delay: Tick
     """Delay after the trigger."""
     after_symptom: Tick
-    """Delay after the first symptom of a story event; from the start if there was none."""
+    """Delay after the first symptom of a story event, or after the start if there was none."""
     patient: bool
-    """True if the reaction waits after a refusal; False if it was refused in the plan already."""
+    """True if the reaction is retried after a refusal. False if it was refused in the plan, too."""
 
 
 def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
-    """Select the best plans of KINDS_MAX kinds: plans that do the same after the same events are one kind.
+    """Return the best plans of KINDS_MAX kinds. Plans that do the same after the same events are one kind.
 
-    Add the middle one of each kind among plans of equal value: the best is the earliest of them, which may have
-    been in time by a hair.
+    Of each kind, add the middle one among plans with equal scores. The best is the earliest of them and may
+    have been in time only by luck.
     """
     kinds: dict[tuple[tuple[str, int], ...], list[SearchPlan]] = {}
     for plan in sorted(plans, key=_key):
@@ -79,7 +79,7 @@ def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
 
 
 def build_reactions(scenario: Scenario, seed: int, acts: Sequence[Input]) -> tuple[Reaction, ...]:
-    """Return the *acts* of a plan as reactions."""
+    """Convert the actions *acts* of a plan to reactions."""
     run, accepted = SearchDrill(scenario, seed), []
     for item in acts:
         run.advance_to(item.tick)
@@ -93,8 +93,8 @@ def build_reactions(scenario: Scenario, seed: int, acts: Sequence[Input]) -> tup
 def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
     """Play *run* with the reactions from its beginning and return its score.
 
-    The reactions follow one another when they are due. A refused reaction waits until it is accepted, or no more
-    observations can come. Questions are answered when they are asked.
+    The reactions are applied in order, when each is due. A refused reaction waits until it is accepted, or
+    until no more observations can come. Questions are answered when they are asked.
     """
     end = default_end(run, max((reaction.item.tick for reaction in plan), default=0))
     planned = find_announced_ticks(run.scenario)
@@ -102,7 +102,7 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
     acts = [reaction for reaction in plan if reaction.item.verb != "answer"]
     refusals, noticed = 0, 0
     retry_tick: Tick | None = 0
-    """Tick of the next retry after a refusal; None: after the next new observation."""
+    """Tick of the next retry after a refusal; None: the next retry follows the next observation."""
     while (answers or acts) and run.tick < end and not run.finished:
         if retry_tick is None and any(map(is_observable, run.events[noticed:])):
             retry_tick = next_whole_second(run.tick)
@@ -130,11 +130,11 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
     return run.total()
 
 
-# --- inside -------------------------------------------------------------------------------------------------
+# --- internal -----------------------------------------------------------------------------------------------
 
 
 def _build_reaction(run: SearchDrill, item: Input, patient: bool) -> Reaction:
-    """Return the reaction for *item* of a *run* that has ended."""
+    """Build the reaction for *item* from a *run* that has ended."""
     planned = find_announced_ticks(run.scenario)
     story = [tick for tick in _find_hidden_ticks(run, planned) if tick <= item.tick]
     symptom = _find_symptom_tick(story, run.events)
@@ -158,9 +158,9 @@ def _build_reaction(run: SearchDrill, item: Input, patient: bool) -> Reaction:
 def _find_due_tick(
     run: SearchDrill, reaction: Reaction, planned: frozenset[Tick], earliest_tick: Tick
 ) -> Tick:
-    """Find the tick at which the reaction is due by current knowledge, not before *earliest_tick*.
+    """Return the tick at which the reaction is due according to the observations so far, but at least *earliest_tick*.
 
-    It is never due while something must happen before it.
+    It is not due before the events that must precede it.
     """
     if reaction.item.verb == "answer":
         asked = run.answers[reaction.item.args[0]].asked_tick
@@ -189,17 +189,17 @@ def _due_tick(entry: tuple[Tick, Reaction]) -> Tick:
 
 
 def _find_hidden_ticks(run: SearchDrill, planned: frozenset[Tick]) -> list[Tick]:
-    """Find the ticks of story events that were not announced."""
+    """Return the ticks of story events that were not announced."""
     return [tick for tick in run.story_ticks if tick not in planned]
 
 
 def _filter_events_after(story: Sequence[Tick], events: Iterable[Event]) -> Iterable[Event]:
-    """Return the events after the last event of the *story*."""
+    """Return the events after the last tick of *story*."""
     return (event for event in events if not story or event.tick > story[-1])
 
 
 def _find_symptom_tick(story: Sequence[Tick], events: Iterable[Event]) -> Tick:
-    """Find the tick of the first symptom of the last *story* event; 0: nothing has happened."""
+    """Return the tick of the first symptom of the last *story* event; 0 if nothing has happened."""
     if not story:
         return 0
     latest = story[-1] + ticks(MONITOR_S)
@@ -210,7 +210,7 @@ def _find_symptom_tick(story: Sequence[Tick], events: Iterable[Event]) -> Tick:
 
 
 def _normalize_event_text(event: Event) -> str:
-    """Return the event's text without the numbers, which are random."""
+    """Return the event's text without numbers, which differ between seeds."""
     return re.sub(r"\d+", "", f"{event.kind} {event.server} {event.database} {event.text}")
 
 

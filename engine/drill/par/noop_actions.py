@@ -1,4 +1,4 @@
-"""Actions without effect: refused by a server, or executed without any change."""
+"""Actions without effect: refused by a server, or applied without any change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.model.world import FieldUse, World, parts
 from engine.verbs import REMARKS
 
 STATEMENT: Final = re.compile(r"ALTER (?:DATABASE|AVAILABILITY GROUP) \S+ [^;]+;?")
-"""Statement that leaves no state in its window, in normalized capitals."""
+"""Pattern of statements that leave no state in their window, in normalized capitals."""
 
 PARTS: Final = parts(FieldUse.COMPARE)
 """Parts of a world that determine its future, except the window of the statement."""
@@ -25,7 +25,8 @@ _NUMBER: Final = re.compile(r"\d+")
 def is_noop(previous_run: SearchDrill, current_run: SearchDrill) -> bool:
     """Return whether the last action of *current_run* was a statement without effect that no rule of the score covers.
 
-    *current_run* follows *previous_run* at the same tick. No later action can score more than without the statement.
+    *current_run* follows *previous_run* at the same tick. Leaving out such a statement can never lower the
+    score.
     """
     if current_run.journal[-1].verb != "sql" or len(current_run._batches) != len(previous_run._batches) + 1:
         return False
@@ -37,7 +38,7 @@ def is_noop(previous_run: SearchDrill, current_run: SearchDrill) -> bool:
 
 
 def would_be_noop(drill: SearchDrill, line: str) -> bool:
-    """Return whether *line* cannot be applied now, or would change nothing and no rule of the score covers it."""
+    """Return whether *line* cannot be applied now, or changes nothing and no rule of the score covers it."""
     trial = drill.fork()
     try:
         item = trial.do(line)
@@ -53,7 +54,7 @@ def would_be_noop(drill: SearchDrill, line: str) -> bool:
 
 
 def _affects_score(drill: SearchDrill, text: str, errors: list[int]) -> bool:
-    """Return whether a rule of the score covers this batch, or it costs more than a refusal."""
+    """Return whether a rule of the score covers this batch, or the batch costs more than a refusal."""
     gives_up = any(pattern.search(text) for pattern in given_up_failover.COMMANDS.values())
     return gives_up or _is_in_condition(drill, text, errors)
 

@@ -1,4 +1,4 @@
-"""Observations that the seat could have made by a moment of a run.
+"""Observations that a seat could have made by some time in a run.
 
 They come only from its own events, never from the list of faults.
 """
@@ -24,42 +24,42 @@ SEEN: Final = frozenset({
     "detected", "failover", "state", "role", "witness", "trace", "errorlog", "client", "alert", "question",
     "cluster", "powershell",
 })  # fmt: skip
-"""Kinds of events that reach the DBA without a query: in a window, a log, the monitor, Failover Cluster Manager or from
-a client.
+"""Kinds of events that reach the DBA without a query: in a window, a log, the monitor or Failover Cluster
+Manager, or from a client.
 """
 
 MONITOR_S: Final = 60.0
-"""Time after which the Database Mirroring Monitor shows changes without an event. Its job runs once a minute by
-default (sp_dbmmonitoraddmonitoring, update_period).
+"""Seconds after which the Database Mirroring Monitor shows changes without an event. Its job runs once a
+minute by default (sp_dbmmonitoraddmonitoring, update_period).
 """
 
 
 def is_observable(event: Event) -> bool:
-    """Return whether the seat observes *event*; a server's response counts as well."""
+    """Return whether the seat observes *event*. The response of a server counts as well."""
     if isinstance(event.data, SqlDoneData):
         return not facts.is_story_window(event.data.window)
     return event.kind in SEEN
 
 
 def next_whole_second(tick: Tick) -> Tick:
-    """Return the first whole second after *tick*: nobody acts at the very moment of an observation."""
+    """Return the first whole second after *tick*. Nobody acts in the same tick as an observation."""
     return (tick // TICKS_PER_S + 1) * TICKS_PER_S
 
 
 def needs_no_evidence(item: Input) -> bool:
-    """Return whether an action reveals nothing that the seat has not seen.
+    """Return whether an action needs no observation before it.
 
-    Such actions are an answer to a question, a message to a role of the team, and an inspection.
+    Such actions are an answer to a question, a message to a team role, and an inspection.
     """
     return item.verb in EVERY_ROLE or is_inspection(item)
 
 
 def find_announced_ticks(scenario: Scenario) -> frozenset[Tick]:
-    """Find the ticks of the timeline at which nothing hidden happens.
+    """Return the ticks of the timeline at which only announced events happen.
 
-    Work at a fixed time - a load that begins, a repair that is promised for then - is planned, and the brief
-    announces it. A fault, a colleague's batch, and any entry at a random time or on a condition is hidden until
-    it shows.
+    Work at a fixed time (a load that begins, a promised repair) is planned, and the brief announces it. A
+    fault, a colleague's batch, and any entry at a random time or on a condition is hidden until it has a
+    symptom.
     """
     fixed = {(ticks(each.at), _is_planned(each)) for each in scenario.timeline if each.at is not None}
     return frozenset(tick for tick, planned in fixed if planned and (tick, False) not in fixed)
@@ -75,9 +75,9 @@ def _is_planned(inject: Inject) -> bool:
 def lacks_evidence(scenario: Scenario, story: Sequence[Tick], events: Iterable[Event], tick: Tick) -> bool:
     """Return whether an action at *tick* would react to something that the seat cannot have observed yet.
 
-    *story* lists the ticks of timeline events. Before the first hidden event there is nothing to react to.
-    Exception: the brief gives the task at once (`early`, or nothing is hidden at all). After each hidden event
-    the seat waits for a symptom.
+    *story* contains the ticks of timeline events. Before the first hidden event there is nothing to react to,
+    unless the brief itself states the task (`early`, or nothing is hidden). After each hidden event an action
+    must wait for a symptom.
     """
     if all(each.at is not None and _is_planned(each) for each in scenario.timeline):
         return False
@@ -92,7 +92,7 @@ def lacks_evidence(scenario: Scenario, story: Sequence[Tick], events: Iterable[E
 def _has_symptom(events: Iterable[Event], since: Tick, tick: Tick) -> bool:
     """Return whether the seat observes anything after the hidden event at *since*, until *tick*.
 
-    In the tick of the hidden event only what follows its entry in the fault log is a symptom.
+    In the tick of the hidden event, only events after its entry in the fault ledger count as symptoms.
     """
     is_begun = False
     for event in events:
@@ -106,7 +106,7 @@ def _has_symptom(events: Iterable[Event], since: Tick, tick: Tick) -> bool:
 def find_premature_inputs(
     scenario: Scenario, story: Sequence[Tick], events: Sequence[Event], journal: Iterable[Input]
 ) -> list[Input]:
-    """Find the actions of a run before their symptom; a fair run has none."""
+    """Return the actions of a run that precede their symptom. A fair run has none."""
     return [
         item
         for item in journal
@@ -118,6 +118,7 @@ def find_premature_inputs(
 def _precedes_input(event: Event, item: Input) -> bool:
     """Return whether *event* precedes *item*.
 
-    An event at the same tick may result from the input; only a question of the story counts as earlier.
+    Of the events at the same tick, only a question of the story precedes it, because the others may result
+    from the input.
     """
     return event.tick < item.tick or (event.tick == item.tick and event.kind == "question")

@@ -1,11 +1,10 @@
-"""Regret of each action and each wait of a run. V(t) is the best total that is still reachable from a moment.
+"""Regret of each action and each wait of a run. V(t) is the best total that is still reachable at a time.
 
-V is a lower bound: the best of the known continuations. These are the run itself, and every rest of the
-reference solution and of the plans that a search has found. Each action is applied in its order, when it is
-first allowed. After a large loss, a search from that moment checks whether the loss is real. If no plan is
-known, a search looks for one. The run itself is a continuation of each of its moments, so V never rises along
-it. If V rises by the known plans, the run was better than all of them, and the earlier moments get the same
-value.
+V is a lower bound: the best of the known continuations. These are the run itself, and all remaining parts of
+the reference solution and of plans that a search has found. Each action is applied in order, as soon as it is
+allowed. After a large loss, a search from that time checks whether the loss is real. If no plan is known, a
+search looks for one. The run itself is a continuation of each of its states, so V never rises along it. If V
+rises by the known plans, the run was better than all of them, and the earlier states get the same V.
 """
 
 from __future__ import annotations
@@ -49,43 +48,47 @@ BRILLIANT: Final = 5.0
 """Minimum gain in points over all known continuations for "brilliant". Assumed: equal to the loss of an inaccuracy."""
 
 MOVES_MAX: Final = 40
-"""Maximum number of evaluated actions of a run, the first ones; queries come last. The others count as waits.
+"""Maximum number of actions of a run that are evaluated; the first ones are chosen, queries last. The others
+count as waits.
 
 Assumed.
 """
 
 FINISH: Final = "finish"
-"""Verb for giving up, which is an action too."""
+"""Verb for ending the drill, which counts as an action, too."""
 
 STOPS_MAX: Final = 12
-"""Maximum number of segments of one wait, the first ones. Assumed."""
+"""Maximum number of segments of one wait; the first ones are chosen. Assumed."""
 
 WINDOW: Final = (2, 8)
 WEIGHT: Final = (0.5, 12.0)
-"""Minimum and maximum number of moves in a window, a tenth of all, and of the weight of a move [Lichess,
-AccuracyPercent.scala].
+"""(minimum, maximum) of two figures: the number of moves in a window, which is a tenth of all, and the weight
+of a move [Lichess, AccuracyPercent.scala].
 """
 
 RISE_MAX: Final = 0.5
-"""Maximum rise of V in points before it counts as too low. As small as the labels ignore."""
+"""Maximum rise of V in points that is tolerated; after a larger rise, the earlier V counts as too low. It
+equals the loss that labels ignore.
+"""
 
 HARDER: Final = 60
-"""Number of plans in a search from a moment with a low V or a large loss.
+"""Number of plans in a search from a time with a low V or a large loss.
 
 Measured: a third of a second with one database.
 """
 
 DATABASES_MAX: Final = 20
-"""Maximum number of databases for an automatic search: with more, one plan takes longer than a frame. Assumed."""
+"""Maximum number of databases for an automatic search. With more, one plan takes longer than a frame. Assumed."""
 
 HARDER_MAX: Final = 6
-"""Maximum number of searched moments of a run. Assumed."""
+"""Maximum number of times of a run from which a search starts. Assumed."""
 
 FURTHER: Final = 10
 """Factor by which a longer search increases the number of plans. Assumed."""
 
 BRIDGED_MAX: Final = 12
-"""Maximum number of costly actions after which a return to the earlier continuation is tried, the first ones.
+"""Maximum number of costly actions after which a return to the earlier continuation is tried; the first ones
+are chosen.
 
 Assumed.
 """
@@ -98,10 +101,10 @@ def build_account(
     on_progress: Callable[[Account], None] = lambda _: None,
     node_limit: int = HARDER,
 ) -> Slices[Account]:
-    """Build the account of a finished run, in slices.
+    """Build the account of a finished run. Runs in slices.
 
-    *plans*: plans found by a search for its scenario and seed. *doubting*: if V is low, search again from
-    that moment with larger limits. *on_progress* receives the first result, before that search and before the
+    *plans*: plans that a search found for its scenario and seed. *doubting*: if V is low, search again from
+    that time with larger limits. *on_progress* receives the first result, before that search and before the
     last chance is exact to the second.
     """
     moments = yield from _collect_moments(drill)
@@ -119,7 +122,7 @@ def build_account(
 
 
 def exclude_finish(account: Account) -> Account:
-    """Return *account* for a run that somebody else ended, so that its end costs nothing."""
+    """Return *account* for a run that somebody else ended, so that ending it loses nothing."""
     chance = account.last_chance
     still = chance is not None and chance.line == FINISH
     found = exclude_moves(account, lambda move: move.line == FINISH)
@@ -127,24 +130,24 @@ def exclude_finish(account: Account) -> Account:
 
 
 def exclude_moves(account: Account, is_foreign: Callable[[RunSegment], bool]) -> Account:
-    """Return the account without the actions of somebody else."""
+    """Return the account without the actions for which *is_foreign* is true."""
     moves = tuple(move for move in account.moves if not is_foreign(move))
     return replace(account, moves=moves, accuracy=_compute_accuracy(moves))
 
 
 def find_retry_start(best: Best) -> tuple[Tick, Tick]:
-    """Return the earliest tick at which a person can still act, and the due tick of the first action.
+    """Return the earliest tick at which a person can still act, and the tick at which the first action is due.
 
-    The second tick is that of the run's own choice if no action is due.
+    If no action is due, the second tick is that of the run's own action.
     """
     own, first = best.plan[: best.done], next(iter(best.plan[best.done :]), None)
     due = best.tick if first is None or best.line != WAITING else first.tick
-    # an action at its beginning is kept
+    # at least one tick later, so that an action at the beginning is kept
     return min(best.tick + 1, counterfactual.find_retry_tick(due, first, own)), due
 
 
 def compute_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> float:
-    """Return V at the state of *run* from the known continuations; the run is not changed."""
+    """Return V at the state of *run* from the known continuations. The run is not changed."""
     return run_to_completion(
         continuations.find_best_rollout(
             BaselineRun(run), run, continuations.list_continuations(run, plans), TOTAL_MAX
@@ -153,11 +156,11 @@ def compute_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> fl
 
 
 def compute_accuracy(regret: float) -> float:
-    """Return the accuracy, 0 to 100, of one move that loses so many points [Lichess, AccuracyPercent.scala]."""
+    """Return the accuracy, 0 to 100, of a segment that loses *regret* points [Lichess, AccuracyPercent.scala]."""
     return min(100.0, max(0.0, 103.1668 * exp(-0.04354 * regret) - 3.1669 + 1.0))
 
 
-# --- inside -------------------------------------------------------------------------------------------------
+# --- internal -----------------------------------------------------------------------------------------------
 
 
 def _build_account(
@@ -165,7 +168,7 @@ def _build_account(
 ) -> Slices[Account]:
     """Build the account from the *rollouts* at each moment.
 
-    Shifts of *plans*, if any, make the last chance exact to the second.
+    Delays of *plans*, if given, make the last chance exact to the second.
     """
     baseline = moments[-1].still
     own = yield from baseline.evaluate(moments[-1].run, continuations.build_idle_continuation())
@@ -210,9 +213,9 @@ def _find_bound_gap(moments: Sequence[RunMoment], values: Sequence[float]) -> Bo
 def _compute_accuracy(moves: Sequence[RunSegment]) -> float:
     """Return the accuracy of the run while there was something to lose.
 
-    A wait between two actions counts once, into however many parts it was split. The result is the mean of two
-    means [Lichess, AccuracyPercent.scala]: the harmonic one, and one whose weights grow with the changes of V
-    around a move.
+    A wait between two actions counts once, however many segments it has. The result is the mean of two means
+    [Lichess, AccuracyPercent.scala]: the harmonic mean, and a mean whose weights grow with the changes of V
+    around a segment.
     """
     counted = [move for move in moves if move.before >= LABELS[-1][0]]
     stretches = [
@@ -247,10 +250,10 @@ def _compute_deviation(values: Sequence[float]) -> float:
 def _find_rollouts(
     moments: Sequence[RunMoment], plans: Sequence[Sequence[Input]], quick: bool = False
 ) -> Slices[list[Rollout]]:
-    """Find the best rollout from each moment.
+    """Return the best rollout from each moment.
 
-    Between two moments of equal value nothing is played, as V does not rise. *quick*: try few continuations,
-    and stop at the value of the previous moment.
+    Between two moments with equal V nothing is played, because V does not rise. *quick*: try few
+    continuations, and stop at the V of the preceding moment.
     """
     rollouts = {0: (yield from _find_best_rollout(moments[0], plans, quick=quick))}
     spans = [(0, len(moments) - 1)]
@@ -278,7 +281,7 @@ def _find_best_rollout(
     earlier_rollout: Rollout | None = None,
     quick: bool = False,
 ) -> Slices[Rollout]:
-    """Find the best known rollout from *moment*; *earlier_rollout*, from an earlier moment, is tried first."""
+    """Return the best known rollout from *moment*. *earlier_rollout*, from an earlier moment, is tried first."""
     known = (
         continuations.list_whole_continuations(moment.run, plans)
         if quick
@@ -298,11 +301,11 @@ def _improve_rollouts(
     plans: Sequence[Sequence[Input]],
     node_limit: int,
 ) -> Slices[list[Rollout]]:
-    """Improve the known *rollouts*.
+    """Return improved *rollouts*.
 
-    Where V fell, try to return to the previous continuation. Where V still rises, or is far below the points
-    that are not yet lost, search from there. Try each result from earlier moments of lower value, alone and
-    after each available action.
+    Where V falls, try to return to the preceding continuation. Where V still rises, or is far below the
+    points that are not yet lost, search from there. Try each result from earlier moments with lower V, alone
+    and after each available action.
     """
     improved = yield from _bridge_back(moments, rollouts)
     looked = set[int]()
@@ -330,7 +333,7 @@ def _improve_rollouts(
 
 
 def _find_doubtful_moments(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> list[int]:
-    """Find the indexes of moments just after an action or after a large loss by waiting."""
+    """Return the indexes of the moments just after an action or after a large loss by waiting."""
     return [
         at + 1
         for at, (before, after) in enumerate(pairwise(rollouts))
@@ -339,13 +342,13 @@ def _find_doubtful_moments(moments: Sequence[RunMoment], rollouts: Sequence[Roll
 
 
 def _compute_shortfall(moment: RunMoment, rollout: Rollout) -> float:
-    """Return the shortfall of *rollout* in points against all that is not lost for good; 0 if it is small."""
+    """Return by how many points *rollout* is below the points that are not yet lost; 0 if the difference is small."""
     short = moment.run.compute_upper_bound() - rollout.score
     return short if short >= LABELS[0][0] else 0.0
 
 
 def _bridge_back(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
-    """Return *rollouts*, improved by one action on offer that leads back to the continuation before a loss."""
+    """Return *rollouts* with improvements by one available action that leads back to the continuation before a loss."""
     improved, tries = list(rollouts), 0
     for place, moment in enumerate(moments[:-1]):
         rollout_before, next_index = improved[place], place + 1
@@ -364,7 +367,7 @@ def _bridge_back(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> S
 
 
 def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], index: int) -> Slices[None]:
-    """Try the continuation found at *index* at later moments."""
+    """Try the continuation found at *index* from later moments, too."""
     for later in range(index + 1, len(rollouts)):
         way = rollouts[later - 1]
         if rollouts[later].score >= way.score:
@@ -374,7 +377,7 @@ def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], in
 
 
 def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
-    """Return *rollouts*, with the continuation from after a rise of V tried at the moment before it."""
+    """Return *rollouts*. Where V rises, the later continuation is tried from the moment before, too."""
     found = list(rollouts)
     for place in range(len(found) - 2, -1, -1):
         here, then = moments[place], found[place + 1]
@@ -389,7 +392,7 @@ def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout
 def _bridge_rollout(
     moment: RunMoment, rollout: Rollout, target_rollout: Rollout, patient: bool = False
 ) -> Slices[Rollout]:
-    """Return *rollout*, or a better rollout that follows *target_rollout*, at once or after one action on offer."""
+    """Return *rollout*, or a better one that follows *target_rollout* immediately or after one available action."""
     run, rest = moment.run, target_rollout.acts[target_rollout.done :]
     on_offer = list_candidates(run, list_scenario_lines(run.scenario))
     lines = dict.fromkeys(
@@ -408,7 +411,7 @@ def _improve_rollout(
     threshold: float = math.inf,
     patient: bool = False,
 ) -> Slices[Rollout]:
-    """Return *rollout*, or the best of the *candidates* rollouts, or the first whose value is *threshold*."""
+    """Return the best of *rollout* and the *candidates*, or the first one that reaches *threshold*."""
     for play in candidates:
         other = yield from moment.still.evaluate(moment.run, play, rollout.score, patient)
         if isinstance(other, Rollout):
@@ -432,7 +435,7 @@ def _search_from_moment(
 ) -> Slices[Rollout]:
     """Return *rollout*, or a better continuation that waiting or a search finds from its moment.
 
-    The search also begins with all repairs applied at once.
+    A second search begins with all repairs applied together.
     """
     run, done_count = moment.run, len(moment.run.journal)
     rollout = yield from _improve_rollout(
@@ -457,7 +460,7 @@ def _label(regret: float, surprise: float) -> str:
 
 
 def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
-    """Collect the run before each weighed action, at observations during a wait, and at its end."""
+    """Collect the states of the run before each evaluated action, at observations during waits, and at its end."""
     acts = [item for item in drill.journal if item.verb != "rewind"]
     order = sorted(range(len(acts)), key=lambda at: (acts[at].verb != FINISH, is_inspection(acts[at])))
     weighed = set(order[:MOVES_MAX])
@@ -496,16 +499,16 @@ def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
 
 
 Worth = tuple[Tick, Rollout]
-"""Best result from a moment."""
+"""(tick, best rollout from it)."""
 
 
 def _find_last_chance(
     moment: RunMoment, later_run: SearchDrill, rollout: Rollout, plans: Sequence[Sequence[Input]]
 ) -> Slices[tuple[LastChance, tuple[Worth, Worth]]]:
-    """Find the last chance to reach every goal.
+    """Return the last chance to reach every goal, with two rollouts.
 
-    It lies after *moment*, from which *rollout* reaches them, and before *later_run*. Also find the best
-    continuation from there and from soon after it.
+    It lies after *moment*, from which *rollout* reaches every goal, and before *later_run*. The rollouts are
+    the best from there and from soon after it.
     """
     baseline, low = moment.still, moment.run.tick
     own = continuations.build_plan_continuation(rollout.acts[rollout.done :])
@@ -527,7 +530,7 @@ def _find_last_chance(
 
 
 def _build_last_chance(moment: RunMoment, later_run: SearchDrill, rollout: Rollout) -> Slices[LastChance]:
-    """Build the last chance: *rollout* from *moment*, which misses a goal after *later_run*."""
+    """Build the last chance: *rollout* reaches every goal from *moment*, but not after *later_run*."""
     missed = yield from _find_missed_goals(later_run.fork(), rollout.acts[rollout.done :])
     return LastChance(moment.run.tick, rollout.acts, rollout.done, moment.line, missed)
 
@@ -535,7 +538,7 @@ def _build_last_chance(moment: RunMoment, later_run: SearchDrill, rollout: Rollo
 def _find_missed_goals(
     run: SearchDrill, plan: Sequence[Input]
 ) -> Slices[tuple[tuple[str, Tick | None], ...]]:
-    """Return the goals that *run* misses although it follows *plan*, and the deadline of each."""
+    """Return (goal, deadline) for each goal that *run* misses although it follows *plan*."""
     for _ in continuations.run_continuation(run, partial(continuations.follow_plan, plan=plan)):
         yield 0.95
     yield from continuations.finish_rollout(run)
@@ -547,7 +550,7 @@ def _find_missed_goals(
 
 
 def _split_wait(move: RunSegment, boundary_rollouts: tuple[Worth, Worth]) -> list[RunSegment]:
-    """Split a wait at the last chance that passed during it."""
+    """Return a wait split in two at the last chance, which passed during it."""
     if not move.tick < boundary_rollouts[1][0] <= move.until:
         return [move]
     parts = []

@@ -1,9 +1,9 @@
-"""Search for par: plans are changed at the moments at which an action is possible, the most promising first.
+"""Search for par: plans are varied at the times at which an action is possible, the most promising plan first.
 
-Every plan is played to its end, so that the best plan so far is complete and its score exact at any time (anytime).
-Every round takes the best open plan of each length, that of the best plan first (after Rectangle Search, arXiv
-2312.12554). Plans that lead to the same state with the same remaining actions are merged. The result does not depend
-on the number of processes.
+Every plan is played to its end, so that at any time the best plan so far is complete and its score exact
+(anytime). Every round takes the best open plan of each length, beginning with the length of the best plan
+(after Rectangle Search, arXiv 2312.12554). Plans that lead to the same state with the same remaining actions
+are merged. The result does not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -25,55 +25,55 @@ from engine.drill.time.cooperative_tasks import Slices, scale_progress
 from engine.inputs import Input
 
 DEEDS_MORE: Final = 3
-"""Maximum number of actions of a plan beyond the reference's. Assumed."""
+"""Maximum number of actions that a plan may have beyond those of the reference. Assumed."""
 
 Spread = Callable[[Sequence[Decision], Rules, Set[bytes]], Iterator[Iterable[Trial | None]]]
 """(decisions, rules, known states) -> trials of each decision, in order.
 
-Trials of known states may be among them, and None where only the time must be checked.
+It may return trials of known states, and None where the caller should only check the time.
 """
 
 
 @dataclass(slots=True)
 class ParSearch:
-    """Search of a scenario with a seed; `steps` continues it, and its results can be read at any time."""
+    """Search in a scenario with a seed. `steps` continues it, and its results can be read at any time."""
 
     scenario: Scenario
     seed: int
     fair: bool = True
     """True: plans act only after a symptom (fair). False: plans may use hidden information (clairvoyant)."""
     actions_max: int | None = None
-    """Maximum actions of a plan; None: DEEDS_MORE more than the reference."""
+    """Maximum number of actions of a plan; None: DEEDS_MORE more than the reference has."""
     points_max: int = POINTS_MAX
     offered: tuple[str, ...] | None = None
-    """Inputs that plans may use; None: all that the seat can try."""
+    """Inputs that plans may use; None: all inputs that the seat can try."""
     start: SearchDrill | None = None
-    """Moment at which the search starts; None: the start of the drill. Plans contain only later actions."""
+    """State at which the search starts; None: the start of the drill. Plans contain only later actions."""
     spread: Spread | None = None
-    """Function that tries the decisions of a round in parallel; None: one after another in this process."""
+    """Function that tries the decisions of a round in parallel; None: this process tries them one by one."""
     nodes: int = 0
     complete: bool = False
-    """True if nothing is left to try within actions_max and the decision points."""
+    """True if nothing remains to be tried within actions_max and the decision points."""
     begun_with_all: bool = False
-    """True when every initial plan has been played."""
+    """True if every initial plan has been played."""
     reference: SearchPlan | None = None
     best: SearchPlan | None = None
     plans: list[SearchPlan] = field(default_factory=list)
     _open: dict[int, list[tuple[tuple[float, int, bool], Key, int, SearchPlan]]] = field(default_factory=dict)
-    """Open plans by length, ordered by points, met goals and novelty."""
+    """Length -> open plans, ordered by points, goals and novelty."""
     _facts: set[str] = field(default_factory=set)
-    """Facts that any plan has produced."""
+    """Facts that some plan has produced."""
     _known: set[bytes] = field(default_factory=set)
     _trials: Trials | None = None
 
     def steps(
         self, seeds: Iterable[Sequence[Input]] = (), narrower_search: ParSearch | None = None
     ) -> Iterator[None]:
-        """Search until nothing is left.
+        """Search until nothing remains.
 
-        It pauses after each node (a plan played to its end), and sometimes in between. *seeds*: further
+        It yields after each node (a plan played to its end), and sometimes in between. *seeds*: further
         initial plans, in addition to doing nothing and the reference solution. *narrower_search*: a search
-        with narrower rules, whose plans are already played.
+        with narrower rules, whose plans are not played again.
         """
         trials = None if narrower_search is None else narrower_search._trials
         trials = self._trials = trials or Trials(self.scenario, self.seed, self.start)
@@ -107,21 +107,21 @@ class ParSearch:
         self.complete = True
 
     def run(self, nodes: int, seeds: Iterable[Sequence[Input]] = ()) -> ParSearch:
-        """Search at most *nodes* nodes."""
+        """Search for at most *nodes* nodes."""
         for _ in takewhile(lambda _: self.nodes < nodes, self.steps(seeds)):
             pass
         return self
 
     @property
     def shortest(self) -> SearchPlan | None:
-        """Plan with the fewest actions among those that reach every goal."""
+        """Return the plan with the fewest actions among those that reach every goal."""
         return min((plan for plan in self.plans if plan.reached), key=_length, default=None)
 
     def blunders(self) -> Blunders:
-        """Return the blunders among the offered actions at the decision points of the reference, whatever was searched.
+        """Return the test for blunders among the offered actions at the decision points of the reference.
 
-        If the reference has no fair continuation to every goal, the decision points are those of the best plan.
-        The actions are still to be tried.
+        If the reference has no fair continuation to every goal, the decision points are those of the best
+        plan. The actions are not tried yet.
         """
         assert self._trials is not None and self.best is not None, "steps begins"
         shown = self.reference is not None and self.reference.fair and self.reference.reached
@@ -129,7 +129,7 @@ class ParSearch:
         known = [plan for plan in (self.best, self.shortest) if plan is not None]
         return Blunders(self._trials, plan, self._rules(), known)
 
-    # --- inside -----------------------------------------------------------------------------------------------
+    # -- internal
 
     def _rules(self) -> Rules:
         return Rules(self.fair, self.actions_max or 0, self.points_max, self.offered)
@@ -149,7 +149,7 @@ class ParSearch:
         return [heapq.heappop(self._open[length])[-1] for length in lengths if self._open[length]]
 
     def _accept_trial(self, trial: Trial) -> bool:
-        """Store a trial whose state is new; return whether a plan was played."""
+        """Store a trial whose state is new. Return whether a plan was played."""
         if trial.state in self._known:
             return False
         self._known.add(trial.state)
@@ -172,32 +172,32 @@ class ParSearch:
 
 
 def _length(plan: SearchPlan) -> tuple[object, ...]:
-    """Return a sort key that puts the plan with the fewest actions first."""
+    """Return a sort key; the plan with the fewest actions is first."""
     return (len(plan.acts), *plan.key)
 
 
-# --- share of blunders among the available actions at each action of a plan -------------------------------
-# After a blunder no known continuation comes near the plan's score.
+# --- share of blunders among the available actions at each action of a plan ------------------------------- A
+# blunder is an action after which no known continuation comes near the plan's score.
 
 MOST: Final = 80
-"""Maximum number of tested actions, spread over the plan.
+"""Maximum number of actions that are tested, spread over the plan.
 
-Assumed: the share has an error of at most a tenth, 19 times in 20.
+Assumed: the error of the share is then at most a tenth, 19 times in 20.
 """
 
 POINT: Final = 0.1
-"""Minimum difference of two totals."""
+"""Minimum difference between two totals, in points."""
 
 STRIDE: Final = 47
-"""Distance between consecutively tested actions, so that they are spread at any number. Assumed: any prime."""
+"""Distance between consecutively tested actions, so that any number of them is spread evenly. Assumed: any prime."""
 
 
 @dataclass(slots=True)
 class Blunders:
-    """Share of blunders; `steps` continues it, and the figures can be read at any time.
+    """Share of blunders. `steps` refines it, and the figures can be read at any time.
 
-    A decision is just before each action of the plan that is a choice, so that queries and waits in between do not
-    matter.
+    A decision is just before each action of the plan that is a choice, so that queries and waits in between
+    do not matter.
     """
 
     trials: Trials
@@ -210,7 +210,7 @@ class Blunders:
 
     @property
     def certificate_fields(self) -> BlunderFields:
-        """Return the fields of a certificate. The share is None if no action was tried."""
+        """Return the share of blunders as fields of a certificate. The share is None if no action was tried."""
         return {
             "blunder_share": self.found / self.tried if self.tried else None,
             "acts_tried": self.tried,
@@ -218,7 +218,7 @@ class Blunders:
         }
 
     def steps(self) -> Slices[None]:
-        """Try all choices; yield the completed share of the work."""
+        """Try all choices. Yield the completed share of the work."""
         offered = []
         for choice in self._list_choices():
             offered.append(choice)
@@ -233,7 +233,7 @@ class Blunders:
             yield number / len(order)
 
     def _list_choices(self) -> Iterator[tuple[SearchDrill, Input, Sequence[Input]]]:
-        """Yield every possible choice at a decision point: the run at that time, the action, and the remaining plan."""
+        """Yield every possible choice at a decision: the run at that time, the action, and the remaining plan."""
         answers: set[str] = set()
         run = self.trials.begun.fork()
         for number, act in enumerate(self.plan.acts):
@@ -259,7 +259,7 @@ class Blunders:
         if self.trials.play(drill.fork(), remaining_inputs, self.rules).score > score_min:
             return False
         if drill.journal[-1].verb == "answer":
-            return True  # an answer cannot be changed
+            return True  # an answer cannot be changed later
         plans = [plan.acts for plan in (self.plan, *self.known)]
         ways_on = continuations.find_best_rollout(
             continuations.BaselineRun(drill),
@@ -272,5 +272,5 @@ class Blunders:
 
 
 def is_choice(act: Input) -> bool:
-    """Return whether the action could be a blunder: neither an inspection nor a message."""
+    """Return whether the action could be a blunder. Inspections and messages could not."""
     return act.verb == "answer" or not needs_no_evidence(act)

@@ -1,4 +1,4 @@
-"""Drill that keeps only the data for its score and its future, for the search, which plays thousands, and a class."""
+"""Drill that keeps only the data for its score and its future. The search plays thousands of them."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from engine.overrides import override
 from engine.verbs.lines import parse_line
 
 GROWING: Final = attributes(Storage.SEARCHED)
-"""Lists that a fork continues separately; the other records of the past stay empty here."""
+"""Lists that a fork extends independently. The other records of the past stay empty here."""
 
 
 class SearchDrill(Drill):
-    """Drill without samples, hashes, charts, comparisons and a verdict event; its score is that of the full drill."""
+    """Drill without samples, hashes, charts, comparisons and a score event. Its score is that of the full drill."""
 
     events: list[Event]  # type: ignore[assignment]  # a list is forked in no time, and written without a table
 
@@ -44,7 +44,7 @@ class SearchDrill(Drill):
     ) -> None:
         self.marks = IncrementalHash()
         self._final: Score | None = None
-        """Score of a finished drill."""
+        """Score of a finished drill; None before."""
         super().__init__(scenario, seed, mode)
         self.events = list(self.events)
 
@@ -69,32 +69,35 @@ class SearchDrill(Drill):
         return self._final
 
     def compute_upper_bound(self, threshold: float = TOTAL_MAX) -> float:
-        """Return a limit that no continuation exceeds. The amount by which it exceeds *threshold* does not matter."""
+        """Return an upper bound of all continuations.
+
+        The result may be too low above *threshold*, where the caller does not need the exact value.
+        """
         return (
             self.total() if self.finished else score.compute_upper_bound(self._build_scored_run(), threshold)
         )
 
     def _sample_target(self) -> None:
-        """Skip the charts."""
+        """Take no samples for charts."""
 
     def _next_record(self) -> Tick:
         return NEVER
 
     def _record(self, start_tick: Tick) -> None:
-        """Skip the report."""
+        """Record nothing for the report."""
 
     def _emit_score(self) -> None:
-        """Emit nothing: callers ask for the score when they need it, and most runs need only the total."""
+        """Emit nothing. Callers ask for the score when they need it, and most runs need only the total."""
 
     def _note_hash(self) -> None:
-        """Skip the hash, as nobody replays this run."""
+        """Record no hash, because nobody replays this run."""
 
 
 def compute_transposition_key(drill: SearchDrill) -> bytes:
     """Return 16 bytes that are equal for states with the same future and the same score so far.
 
-    Left out: texts, rows of monitors, the order numbers of timers. Needed: everything that the rules of the
-    score look back at, which is every batch and action that the rubric examines.
+    They do not cover texts, rows of monitors and the order numbers of timers. They cover everything in the
+    past that the rules of the score examine: every batch and action in the rubric.
     """
     world, marks = drill.world, drill.marks
     parts = {name: part for name, part in zip(MATTERS, PARTS_THAT_MATTER(world), strict=True) if part}
@@ -128,15 +131,15 @@ PARTS_THAT_MATTER: Final[Callable[[World], tuple[Mapping[object, object], ...]]]
 
 
 # --- incremental hashes of dictionaries of frozen parts ---------------------------------------------------
-# Only parts that changed since the last hash are read.
+# Only parts that have changed since the last hash are read.
 
 BYTES: Final = 16
-"""Bytes of a hash, enough to exclude an accidental collision in a search."""
+"""Length of a hash in bytes, enough to exclude accidental collisions in a search."""
 
 
 @dataclass(slots=True)
 class HashedPart:
-    """Part with its hash. It keeps the part alive, so that no other object can get its address."""
+    """Part with its hash. It keeps the part alive, so that no other object can get the same address."""
 
     value: object
     mark: int
@@ -147,13 +150,13 @@ NO_PART: Final = HashedPart(object(), 0)
 
 @dataclass(slots=True)
 class HashedDict:
-    """Dictionary at its last hash, in order."""
+    """Parts of a dictionary at its last hash, in order."""
 
     keys: Sequence[object]
     values: list[object]
     parts: list[HashedPart]
     before: list[HashedPart]
-    """Parts before the last change, to which states with the same origin often return."""
+    """Parts before the last change. States of the same origin often return to them."""
     mark: int
 
 
@@ -161,7 +164,7 @@ _encoded: Final = Encoder(order="deterministic", enc_hook=repr).encode
 
 
 def encode_part(part: object) -> bytes:
-    """Encode a part so that different parts of the same class have different bytes."""
+    """Encode a part, so that different parts of a class have different bytes."""
     try:
         return _encoded(part)
     except (
@@ -177,22 +180,22 @@ Part = TypeVar("Part")
 class IncrementalHash:
     """Hashes of dictionaries by name.
 
-    Runs may share it; only parts with a new object identity are hashed again.
+    Runs may share it. Only objects that are not the same as before are hashed again.
     """
 
     def __init__(self) -> None:
         self._hashed_dicts: dict[str, HashedDict] = {}
 
     def __reduce__(self) -> tuple[type[IncrementalHash], tuple[()]]:
-        """Pickle an empty hash: a stored run has no hashes."""
+        """Pickle an empty object, because a stored run needs no hashes."""
         return IncrementalHash, ()
 
     def hash_parts(
         self, name: str, parts: Mapping[PartKey, Part], matters: Callable[[Part], object] | None = None
     ) -> int:
-        """Hash *parts* in any order.
+        """Hash *parts* independently of their order.
 
-        *name* distinguishes dictionaries, *matters* selects the relevant content of a part.
+        *name* distinguishes dictionaries. *matters* selects the relevant content of a part.
         """
         if not parts:
             return 0
@@ -221,7 +224,7 @@ class IncrementalHash:
         values: list[Part],
         hash_part: Callable[[object, Part], HashedPart],
     ) -> HashedDict:
-        """Rebuild the hash for other keys, with the hashes of unchanged parts."""
+        """Return the hash for new keys, reusing the hashes of unchanged parts."""
         known = dict(zip(previous.keys, previous.parts, strict=True)) if previous is not None else {}
         parts, mark = [], 0
         for key, value in zip(keys, values, strict=True):
@@ -238,11 +241,11 @@ def _compute_digest(data: bytes) -> bytes:
 # --- actions that wait until they are allowed, as a person repeats a refused command ----------------------
 
 TRIES_MAX: Final = 8
-"""Maximum number of tries of a refused action; each retry follows a new observation. Assumed."""
+"""Maximum number of attempts of a refused action. Each retry follows a new observation. Assumed."""
 
 
 def is_accepted(drill: SearchDrill, line: str) -> bool:
-    """Return whether *line* could be applied now, and no server would refuse it."""
+    """Return whether *line* could be applied now and no server would refuse it."""
     trial = drill.fork()
     try:
         item = trial.do(line)
@@ -253,7 +256,7 @@ def is_accepted(drill: SearchDrill, line: str) -> bool:
 
 
 def find_unlock_tick(drill: SearchDrill, item: Input) -> Tick:
-    """Find the tick at which the last lock on *item* opens; 0: no lock opens."""
+    """Return the tick at which the last lock on *item* opens; 0 if no lock opens."""
     covering = (
         lock for lock in drill.scenario.locked if modes.covers(modes.parse_lock(lock.do, drill.world), item)
     )
@@ -262,16 +265,16 @@ def find_unlock_tick(drill: SearchDrill, item: Input) -> Tick:
 
 @dataclass(frozen=True, slots=True)
 class RetryingRun:
-    """Run in which a refused action waits until it is accepted or no new observation is possible."""
+    """Run in which a refused action waits until it is accepted, or until no new observation is possible."""
 
     drill: SearchDrill
 
     def advance_to(self, tick: Tick) -> list[Event]:
-        """Advance to *tick*, with retries of locked lines; return the events."""
+        """Advance to *tick*, retrying locked lines. Return the events."""
         return self.drill.advance_to(tick)
 
     def do(self, line: str) -> Input:
-        """Apply a line, and retry it later if it is locked."""
+        """Apply a line. If it is locked, retry it later."""
         for _ in range(TRIES_MAX):
             if self.drill.finished or is_accepted(self.drill, line):
                 break
@@ -279,7 +282,7 @@ class RetryingRun:
         return self.drill.do(line)
 
     def _wait(self, line: str) -> None:
-        """Wait until a lock on *line* opens, as noticed by repeated attempts, or until something else is seen."""
+        """Wait until a lock on *line* opens (which repeated attempts show), or until there is an observation."""
         drill = self.drill
         opened = find_unlock_tick(drill, parse_line(line, drill.tick))
         if drill.tick < opened:
@@ -288,7 +291,7 @@ class RetryingRun:
             self.wait()
 
     def wait(self) -> None:
-        """Wait until something is seen."""
+        """Wait until the next observation."""
         drill = self.drill
         first, end = len(drill.events), default_end(drill, drill.tick)
         while drill.tick < end and not drill.finished and not any(map(is_observable, drill.events[first:])):

@@ -1,4 +1,4 @@
-"""Types of a certificate, as `mirrordrill par --json` writes it. This module imports nothing of the engine."""
+"""Types of a certificate, as `mirrordrill par --json` writes it. This module imports nothing from the engine."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class PlanScore(TypedDict, total=False):
 
 
 class ReferenceScore(TypedDict):
-    """Score of the reference solution; None without one."""
+    """Score of the reference solution; None if there is none."""
 
     score: float | None
     fair: NotRequired[bool | None]
 
 
 class IdleScore(TypedDict):
-    """Score of inaction."""
+    """Score of doing nothing."""
 
     score: float
 
@@ -35,7 +35,7 @@ class SeedScores(TypedDict, total=False):
 
 
 class WeighedPlan(TypedDict):
-    """Plan with its scores over several seeds; the safest plan has only the lowest one."""
+    """Plan with its scores over several seeds. For the safest plan only the lowest score is given."""
 
     plan: list[str]
     least: float
@@ -45,7 +45,7 @@ class WeighedPlan(TypedDict):
 
 
 class TrapScore(TypedDict):
-    """Best total of the plans that ran into a trap; None: no plan did."""
+    """Best total of the plans that fell into a trap; None if no plan did."""
 
     name: str
     text: str
@@ -53,7 +53,7 @@ class TrapScore(TypedDict):
 
 
 class ValueCurveFields(TypedDict):
-    """Best reachable total over time."""
+    """Value curve: best reachable total over time."""
 
     t_s: list[float]
     best: list[float]

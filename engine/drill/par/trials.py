@@ -1,6 +1,6 @@
-"""Trials of the search for par: results of plans that leave the run of a known plan at one decision point.
+"""Trials of the search for par: results of plans that differ from a known plan from one decision point on.
 
-A plan is a list of input lines with their times. Its neighbors at a decision point have one action more, the next
+A plan is a list of input lines with times. Its neighbors at a decision point have one action more, the next
 action now, or the next action left out. Each is played to its end, so that its score is exact.
 """
 
@@ -37,20 +37,20 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 
 WAITS_S: Final = (10.0, 30.0, 60.0)
-"""Waiting times after the last observation, in addition to an immediate action. Assumed."""
+"""Seconds of waiting after the last observation, as alternatives to an immediate action. Assumed."""
 
 POINTS_MAX: Final = 16
 """Maximum number of decision points of a run. Assumed: as often as a DBA would reconsider."""
 
 BEGIN: Final = ticks(1.0)
-"""First decision point, before any observation."""
+"""Tick of the first decision point, before any observation."""
 
 Key = tuple[float, int, tuple[tuple[Tick, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """Actions of a plan with their times, and the score."""
+    """Plan with its actions and times, and its score."""
 
     acts: tuple[Input, ...]
     score: float
@@ -60,34 +60,34 @@ class SearchPlan:
     points: tuple[Tick, ...] = ()
     """Decision points of its run."""
     sprung: frozenset[str] = frozenset()
-    """Triggered traps: forbidden states and priced actions, by their names in Drill.first_held."""
+    """Traps that it falls into: forbidden states and priced actions, by their names in Drill.first_held."""
     held: int = 0
-    """Number of goal parts that hold at its end."""
+    """Number of goal parts that are met at its end."""
     happened: tuple[int, ...] = ()
     """Number of story events before each of its actions."""
 
     @property
     def lines(self) -> list[str]:
-        """Return the inputs as lines with their times."""
+        """Return the inputs as lines with times."""
         return [item.line for item in self.acts]
 
     @property
     def key(self) -> Key:
-        """Sort key, better plans first: more points, then fewer actions, then earlier ones."""
+        """Return a sort key; better plans first: more points, then fewer actions, then earlier actions."""
         return (-self.score, len(self.acts), tuple((item.tick, item.line_without_time) for item in self.acts))
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Limits of a search; with scenario and seed they determine every trial."""
+    """Limits of a search. Together with scenario and seed they determine every trial."""
 
     fair: bool = True
     """True: plans act only after a symptom (fair). False: plans may use hidden information (clairvoyant)."""
     actions_max: int = 0
-    """Maximum actions of a plan."""
+    """Maximum number of actions of a plan."""
     points_max: int = POINTS_MAX
     offered: tuple[str, ...] | None = None
-    """Inputs that plans may use; None: all that the seat can try."""
+    """Inputs that plans may use; None: all inputs that the seat can try."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +103,15 @@ class Trial:
     """Plan that was tried at a decision."""
 
     state: bytes
-    """Hash of state and remaining actions; trials with equal hashes have equal results."""
+    """Hash of the state and the remaining actions. Trials with equal hashes have equal results."""
     plan: SearchPlan | None
-    """None if the action had no effect, so that the plan of the decision is at least as good."""
+    """Result; None if the action had no effect, so that the plan of the decision is at least as good."""
     facts: frozenset[str] = frozenset()
-    """Facts that the plan produces, if a higher score is possible."""
+    """Facts that the plan produces; empty if a higher score is impossible."""
 
 
 Part = tuple[int, int]
-"""(number from 0, count): part of a plan's neighbors at a decision point, in order."""
+"""(number from 0, count): a share of a plan's neighbors at a decision point, in order."""
 
 WHOLE: Final = (0, 1)
 
@@ -125,29 +125,29 @@ class DecisionState:
     left: int
     """Number of the plan's remaining actions."""
     neighbours: tuple[tuple[Input | None, Sequence[Input]], ...]
-    """Pairs of an action for now and the actions that remain then."""
+    """(action now, actions that remain after it) of each neighbor."""
 
 
 @dataclass(slots=True)
 class Trials:
-    """Player of plans of one scenario and seed."""
+    """Player of plans for one scenario and seed."""
 
     scenario: Scenario
     seed: int
     start: SearchDrill | None = None
-    """Moment at which plans start; None: the start of the drill."""
+    """State at which plans start; None: the start of the drill."""
     begun: SearchDrill = field(init=False)
-    """Drill at the start of plans, to be forked."""
+    """Drill at the start of plans; trials fork it."""
     _applied_count: int = field(init=False)
-    """Number of the run's actions before the start, which belong to no plan."""
+    """Number of the run's actions before the start. They belong to no plan."""
     _causes: HiddenCauses | None = field(init=False)
-    """Other possible causes; None: there are none, or the run is too advanced to ask."""
+    """Other possible causes; None: there are none, or the run is too far advanced."""
     _known_lines: tuple[str, ...] = field(init=False)
     _idle: SearchDrill | None = None
     _last_decision: tuple[Decision, SearchDrill, list[Input]] | None = None
-    """Run of the previous decision, from which the next decision of the same plan continues."""
+    """Run of the preceding decision, from which the next decision of the same plan continues."""
     _crossing: DecisionState | None = None
-    """Latest decision, which may be tried in parts."""
+    """Latest decision, whose neighbors may be tried in several parts."""
 
     def __post_init__(self) -> None:
         self.begun = SearchDrill(self.scenario, self.seed) if self.start is None else self.start.fork()
@@ -163,8 +163,8 @@ class Trials:
     ) -> Iterator[Trial | None]:
         """Yield a trial of every neighbor of a plan at one of its decision points.
 
-        Neighbors whose state is in *known_states* yield None, so that the caller can check the clock. *part*: the
-        share of the neighbors to try.
+        Yield None for neighbors whose state is in *known_states*, so that the caller can check the time.
+        *part*: share of the neighbors to try.
         """
         crossing = self._get_decision_state(decision, rules)
         run, neighbours = crossing.run, crossing.neighbours
@@ -189,7 +189,7 @@ class Trials:
             )
 
     def count_neighbors(self, decision: Decision, rules: Rules) -> int:
-        """Count the neighbors."""
+        """Return the number of neighbors at a decision."""
         return len(self._get_decision_state(decision, rules).neighbours)
 
     def _get_decision_state(self, decision: Decision, rules: Rules) -> DecisionState:
@@ -223,7 +223,7 @@ class Trials:
     def list_neighbors(
         self, run: SearchDrill, remaining_inputs: Sequence[Input], rules: Rules
     ) -> Iterator[tuple[Input | None, Sequence[Input]]]:
-        """Yield (action now, remaining actions) of each plan that leaves the run here."""
+        """Yield (action now, remaining actions) of each neighbor at this state of the run."""
         tick = run.tick
         if remaining_inputs:
             here = _move_input(remaining_inputs[0], tick)
@@ -237,7 +237,7 @@ class Trials:
                 yield item, remaining_inputs
 
     def list_candidates(self, run: SearchDrill, rules: Rules) -> Iterator[Input]:
-        """List the inputs that the seat could try now."""
+        """Yield the inputs that the seat could try now."""
         is_blind = _lacks_evidence(run, rules)
         for line in rules.offered if rules.offered is not None else list_candidates(run, self._known_lines):
             verb, _, rest = line.partition(" ")
@@ -245,14 +245,14 @@ class Trials:
                 yield Input(run.tick, verb, (rest,))
 
     def play(self, drill: SearchDrill, acts: Sequence[Input], rules: Rules) -> SearchPlan:
-        """Play *drill* to its end with *acts*; return the plan without impossible actions."""
+        """Play *drill* to its end with *acts*. Return the plan without impossible actions."""
         for item in acts:
             drill.advance_to(item.tick)
             try_input(drill, item)
         return self.finish_plan(drill, rules)
 
     def play_reference(self, rules: Rules) -> SearchPlan:
-        """Return the reference solution as a plan; a plan without actions if it is missing or impossible."""
+        """Return the reference solution as a plan, or a plan without actions if it is missing or impossible."""
         drill = self.begun.fork()
         try:
             play_solution(drill)
@@ -261,7 +261,7 @@ class Trials:
         return self.finish_plan(drill, rules)
 
     def finish_plan(self, drill: SearchDrill, rules: Rules) -> SearchPlan:
-        """Finish *drill* and return the plan of its actions."""
+        """Play *drill* to its end and return the plan of its actions."""
         end = default_end(drill, drill.journal[-1].tick if drill.journal else 0)
         drill.advance_to(end)
         total, journal = drill.total(), tuple(drill.journal[self._applied_count :])
@@ -279,7 +279,7 @@ class Trials:
 
 
 def try_input(drill: SearchDrill, item: Input) -> bool:
-    """Try to apply *item* and return whether that was possible."""
+    """Apply *item* if possible. Return whether it was possible."""
     if drill.finished:
         return False
     try:
@@ -300,7 +300,7 @@ def _move_input(item: Input, tick: Tick) -> Input:
 def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, ...]:
     """Return the decision points from *first_tick* on.
 
-    They are the second after each observation, and some waits after it.
+    They are the second after each observation, and some times later.
     """
     moments = {first_tick} | {next_whole_second(event.tick) for event in drill.events if is_observable(event)}
     shown = sorted(moment for moment in moments if moment >= first_tick)
@@ -310,9 +310,9 @@ def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, .
 
 
 # --- novelty of a plan's results --------------------------------------------------------------------------
-# Among plans with equal points, those come first that meet more parts of goals. Among these, plans with
-# new facts come first. Lipovetzky and Geffner, Best-first width search (AAAI 2017), with width 1: a
-# state is new if it has a fact that no earlier state had.
+# Among plans with equal points, those that meet more parts of goals come first. Among these, plans with new
+# facts come first. Lipovetzky and Geffner, Best-first width search (AAAI 2017), with width 1: a state is new
+# if it has a fact that no earlier state had.
 
 PARTS: Final = (
     "computers", "instances", "links", "copies", "witnesses", "clients", "nodes", "groups", "replicas", "listeners",
@@ -321,9 +321,9 @@ PARTS: Final = (
 
 
 def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
-    """Collect the facts at the end of *drill* that differ from *idle*, and the errors that servers returned.
+    """Return the facts at the end of *drill* that differ from *idle*, and the errors that servers returned.
 
-    Facts have no numbers.
+    Facts contain no numbers.
     """
     found = {f"{batch.server} {number}" for batch in drill._batches for number in batch.errors}
     for part in PARTS:
@@ -336,7 +336,7 @@ def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
 
 
 def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
-    """Yield the fields without numbers that differ between *new_value* and *old_value*."""
+    """Yield the fields, other than numbers, that differ between *new_value* and *old_value*."""
     if isinstance(new_value, bool | str | Enum) or new_value is None:
         yield str(new_value)
     elif isinstance(new_value, tuple):
@@ -349,22 +349,22 @@ def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
 
 
 def count_held_parts(drill: SearchDrill) -> int:
-    """Count the parts of goals, joined by `and`, that hold."""
+    """Return how many parts of goals, joined by `and`, are met."""
     seen, found = Facts(drill.world, drill._batches, drill._operations, drill.calls), 0
     for goal in drill.scenario.goals:
-        drill.holds(goal.when)  # the seat has read it then
+        drill.holds(goal.when)  # makes sure that the condition is parsed
         found += len([part for part in drill._conditions[goal.when].parts if part(seen)])
     return found
 
 
-# --- trials as jobs of a process that has only the text of the drill --------------------------------------
+# --- trials as jobs of a process that receives only the text of the drill ---------------------------------
 
 Drill = tuple[str, str, int]
 """Name and text of the scenario, and the seed."""
 
 
 def warm_up(drill: Drill) -> None:
-    """Load all that a job of the drill needs."""
+    """Load everything that a job of the drill needs."""
     trials = _trials(drill)
     trials.play(trials.begun.fork(), (), Rules())
 
@@ -372,10 +372,10 @@ def warm_up(drill: Drill) -> None:
 def trials_at(
     search: str, drill: Drill, rules: Rules, news: Sequence[bytes], decision: Decision, part: Part, keep: bool
 ) -> list[Trial]:
-    """Return the trials at a part of a decision, except states reported as *news* now or earlier in this *search*.
+    """Return the trials of a part of a decision, except states that were in *news* now or earlier in this *search*.
 
-    *keep*: also except states that this process has found itself. This is allowed if the process plays all its
-    jobs in order and nobody repeats any: the caller knows the states from an earlier job.
+    *keep*: also except states that this process itself has found. This is allowed if the process plays all
+    its jobs in order and none is repeated, because the caller knows the states from an earlier job.
     """
     known = _known_states(search, rules)
     known.update(news)
@@ -394,7 +394,7 @@ def _trials(drill: Drill) -> Trials:
     return Trials(load_scenario(text, f"{name}.toml"), seed)
 
 
-@lru_cache(maxsize=2)  # the fair search and the clairvoyant search
+@lru_cache(maxsize=2)  # one entry for the fair and one for the clairvoyant search
 def _known_states(search: str, rules: Rules) -> set[bytes]:
-    """Return the states that this process knows from *search*: the same set for every call, to add to."""
+    """Return the set of states that this process knows from *search*. Callers may add to it."""
     return set()

@@ -1,1 +1,1 @@
-"""Running drill: its world, the trainee's permissions and information, questions, goals, and its end."""
+"""Running drill: its world, the permissions and knowledge of the trainee, questions, goals, and its end."""

@@ -1,4 +1,4 @@
-"""Start world of a scenario, in the state after a long healthy run."""
+"""Start world of a scenario, in the state that it has after a long healthy run."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ from engine.protocol import clients, endpoints, groups, jobs, names, network, st
 from engine.verbs.lines import parse_line
 
 ENDPOINT: Final = "Hadr_endpoint"
-"""Endpoint name given by the New Availability Group wizard. Known; public scripts rely on it."""
+"""Endpoint name that the New Availability Group wizard uses. Known; public scripts rely on it."""
 
 
 def add_clusters(world: World, scenario: Scenario) -> None:
-    """Add clusters with quorum, and their failover cluster instances."""
+    """Add clusters with quorum and their failover cluster instances."""
     for cluster in scenario.clusters:
         _add_cluster(world, cluster)
     for number, spec in enumerate(scenario.instances, 1):
@@ -117,7 +117,7 @@ def _add_role(world: World, node: str, role: ClusterRole) -> None:
 
 
 def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupSpec]:
-    """Add groups to the databases of their clusters; return the group by database name as in the file."""
+    """Add groups to the databases of their clusters. Return the group by database name as in the file."""
     grouped: dict[str, AvailabilityGroupSpec] = {}
     for group in scenario.groups:
         guid = world.next_id()
@@ -200,7 +200,7 @@ def _build_replica(world: World, spec: ReplicaSpec) -> model.Replica:
 def add_grouped(
     world: World, group: AvailabilityGroupSpec, copy: Callable[[str], DatabaseCopy], name: str
 ) -> None:
-    """Add the copies of one database of a group, as each server knows them."""
+    """Add the copies of one database of a group, with the knowledge of each server."""
     guid = next(
         number for number, one in world.groups.items() if one.kind == "availability" and name in one.databases
     )
@@ -229,7 +229,7 @@ def _state(group: AvailabilityGroupSpec, server: str) -> SyncState:
 
 
 def follows(world: World, key: Key) -> bool:
-    """Return whether the copy is a secondary: it writes no log of its own."""
+    """Return whether the copy is a secondary, which writes no log of its own."""
     return groups.policy(world.copies[key]).is_follower(world.copies[key])
 
 
@@ -248,14 +248,14 @@ START_LOG_KB: Final = 1_000_000.0
 """Log position of every database at the start. Assumed; only differences matter."""
 
 FIRST_DATABASE_ID: Final = 5
-"""First id of a user database; 1 to 4 are the system databases. Documented."""
+"""First id of a user database; the system databases are 1 to 4. Documented."""
 
 KB_PER_MB: Final = 1024.0
 DELAYED_DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")
 
 
 def build_world(scenario: Scenario, seed: int) -> World:
-    """Build the world at tick 0: sessions at rest in their state, clients connected, flow at steady rates.
+    """Build the world at tick 0: sessions in their states, clients connected, flow in the steady state.
 
     Raises InputError for a [[before]] line that fails.
     """
@@ -304,7 +304,7 @@ def start_world(scenario: Scenario, seed: int) -> World:
     startup.log_clean_startups(world)
     streams.warm_start(world)
     simulator.start_timers(world)
-    simulator.advance(world, 0)  # events of the set-up are not reported
+    simulator.advance(world, 0)  # events of the preparation are not reported
     return world
 
 
@@ -319,7 +319,7 @@ def _build_computer(server: ServerSpec) -> model.Computer:
 
 
 def _endpoint_name(scenario: Scenario, server: str) -> str:
-    """Return the name that the wizards of Management Studio give the endpoint of mirroring or availability groups."""
+    """Return the endpoint name that the wizards of Management Studio use for mirroring or for availability groups."""
     mirrored = any(server in (one.principal, one.mirror, one.witness) for one in scenario.sessions)
     clustered = any(server in cluster.nodes for cluster in scenario.clusters)
     return ENDPOINT if clustered and not mirrored else model.Endpoint().name
@@ -385,7 +385,7 @@ def _add_alone(world: World, database: DatabaseSpec, number: int) -> None:
 
 
 def _add_mirrored(world: World, database: DatabaseSpec, number: int, session: SessionSpec) -> None:
-    """Add both copies of a session as their servers know them, and the witness's record."""
+    """Add both copies of a session, with the knowledge of each server, and the witness's record."""
     guid = world.new_session(database.name)
     witness = session.witness
     state = MirrorState[session.state]
@@ -418,7 +418,7 @@ def _add_mirrored(world: World, database: DatabaseSpec, number: int, session: Se
 
 
 def format_address(world: World, server: str) -> str:
-    """Return the network address of a server's endpoint, in the form for SET PARTNER."""
+    """Return the network address of a server's endpoint as SET PARTNER needs it."""
     end = world.instances[server].endpoint
     assert end is not None, "a scenario's servers have endpoints"
     return f"TCP://{server}:{end.port}"
@@ -454,11 +454,11 @@ def _start_flow(world: World, owner: Key) -> None:
 
 
 # --- preparation of a drill -------------------------------------------------------------------------------
-# Invisible input lines at tick 0.
+# Input lines at tick 0 that nobody sees.
 
 
 def prepare(world: World, lines: Iterable[str]) -> list[str]:
-    """Apply *lines* now without recording them; return refusals of servers and lines that take time.
+    """Apply *lines* now without recording them. Return refusals of servers, and lines that take time.
 
     Raises InputError for an invalid line.
     """
@@ -474,5 +474,5 @@ def prepare(world: World, lines: Iterable[str]) -> list[str]:
             world.batches.clear()
     simulator.advance(world, world.tick)
     world.sessions.clear()
-    world.faults.clear()  # part of the start state; `revert-all` does not undo it
+    world.faults.clear()  # part of the start state, which `revert-all` must not undo
     return refused

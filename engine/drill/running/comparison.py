@@ -1,4 +1,4 @@
-"""Comparison of a failover with the published times: whether it is valid, and the matching entry."""
+"""Comparison of a failover with the published times: whether it is comparable, and with which row."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from engine.protocol import network
 from engine.published.whitepaper_failover import FAILOVER_S, REFERENCE
 
 LAN_RTT_MS_MAX: Final = 2.0
-"""Limit of a local network in the paper: 0 to 2 ms. Documented [WP table 7]."""
+"""Maximum round trip of a local network in the paper. Documented [WP table 7]."""
 
 LAN_MBPS_MIN: Final = 1000.0
-"""Network of the paper's test site. Documented [WP appendix A]."""
+"""Minimum bandwidth: that of the paper's test site. Documented [WP appendix A]."""
 
 SCALE_RANGE: Final = (0.9, 1.1)
-"""Allowed ratio of the number of connections to the paper's 1,000. Assumed."""
+"""Allowed ratio between the number of connections and the paper's 1,000. Assumed."""
 
 
 NO_ROW: Final = {
@@ -26,11 +26,11 @@ NO_ROW: Final = {
     "manual": say("the published table has no manual failover for this cause"),
     "forced": say("the published table has no forced failover for this cause"),
 }
-"""Kinds of failover that the published table lists only under another kind."""
+"""Kind of failover -> reason why the published table has no row for it."""
 
 
 def find_published_time(world: World, failover: Failover) -> tuple[float, str] | None:
-    """Return seconds and reference of the matching row of Table 6; None for other conditions than the paper's."""
+    """Return seconds and reference of the matching row of Table 6; None under other conditions than the paper's."""
     if explain_difference(world, failover):
         return None
     name, idle_s, loaded_s = FAILOVER_S[failover.cause]
@@ -39,12 +39,12 @@ def find_published_time(world: World, failover: Failover) -> tuple[float, str] |
 
 
 def explain_difference(world: World, failover: Failover) -> str:
-    """Explain the differences between the failover and the paper's conditions to the trainee.
+    """Describe the differences between the failover and the paper's conditions, for the trainee.
 
     Return an empty text if it is comparable.
 
-    The paper's conditions: synchronous with witness, one database, Workload1 or no load, 2005 on its hardware, a
-    local network. Nothing is slowed down, and the cause is one of the table's six.
+    The paper's conditions: synchronous with witness, one database, Workload1 or no load, 2005 on its
+    hardware, a local network. Nothing is slowed down, and the cause is one of the table's six.
     """
     copy = world.copies.get((failover.to_server, failover.database))
     servers = [failover.from_server, failover.to_server]
@@ -83,7 +83,7 @@ def _is_local_network(world: World, a: str, b: str) -> bool:
     return path.rtt_ms <= LAN_RTT_MS_MAX and path.bandwidth_mbps >= LAN_MBPS_MIN and path.loss == 0.0
 
 
-# --- technology by which a database failed over -----------------------------------------------------------
+# --- technology of a failover -------------------------------------------------------------------------------
 
 Technology = Literal["mirroring", "ag", "fci"]
 
@@ -93,7 +93,7 @@ INSTANCE: Final = "fci"
 
 
 def find_technology(world: World, failover: Failover) -> Technology:
-    """Return the technology of *failover*: an instance moves to a node, other failovers end at a server."""
+    """Return the technology of *failover*. An instance moves to a node; other failovers end at a server."""
     if failover.guid == NO_GROUP:
         return INSTANCE
     copies = [

@@ -1,4 +1,4 @@
-"""Polling of conditions at each whole second; conditions are evaluated again only if their result may have changed."""
+"""Polling of conditions at each whole second. A condition is evaluated again only if its result may have changed."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ OF_CLIENT: Final[Callable[[Client], tuple[object, ...]]] = attrgetter(
     "connected_to", "failed_logins", "data_source", "databases", "read_only", "multi_subnet", "driver",
     "command_timeout_s",
 )  # fmt: skip
-"""Attributes of a client that conditions use. They change with every login attempt."""
+"""Function that returns the attributes of a client that conditions use. Others change with every login attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class PollState:
-    """Results of a poll, and the changes to wait for."""
+    """Results of a poll, and the changes that make a new poll necessary."""
 
     quiet: dict[str, Test]
     """Conditions that only events can change."""
     moving: dict[str, Asked]
-    """Conditions that may change without events."""
+    """Evaluations of conditions that may change without events."""
     held: dict[str, bool]
     """Result of each condition at the poll."""
     answers: list[object]
-    """Answers at the poll."""
+    """Data besides the world that conditions use, at the poll."""
     tick: Tick
-    """Whole second at which a result changes even without events."""
+    """Whole second at which a result may change even without events."""
 
 
 class ConditionPoller(DrillState):
-    """Poller of a drill's conditions."""
+    """State of a drill with polling of its conditions."""
 
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
@@ -54,10 +54,10 @@ class ConditionPoller(DrillState):
         self._held: dict[str, bool] = {}
         """Condition -> result in the current poll."""
         self._known: Facts | None = None
-        """Facts for conditions; valid until a part of the world that they use changes."""
+        """Facts for conditions. They stay valid until a part of the world that conditions use changes."""
         self._parts_asked: tuple[object, ...] = ()
         self._asked_besides: list[object] = []
-        """Other data that conditions use, as of the last comparison."""
+        """Data besides the world that conditions use, at the last comparison."""
         self._changed = True
         """True if something has changed since the last poll."""
         self._settlings = -1
@@ -65,34 +65,34 @@ class ConditionPoller(DrillState):
         self._watch = PollState({}, {}, {}, [], 0)
         self._next_look: Tick = 0
         self._levels: tuple[Level, ...] = ()
-        """Levels at which a result may change before the next event."""
+        """Levels of the flow at which a result may change before the next event."""
         super().__init__(scenario, seed, mode)
 
     def fork_shallow(self) -> Self:
-        """Fork as for a DrillState; the evaluation cache is not stored in each snapshot of a long run."""
+        """Fork like a DrillState. The evaluation cache is left out, so that snapshots do not store it."""
         twin = super().fork_shallow()
         twin._known, twin._parts_asked, twin._asked_besides = None, (), []
         twin._settlings, twin._changed = -1, True
         return twin
 
     def _poll_all(self) -> None:
-        """Evaluate all conditions that can be evaluated now, and record changes."""
+        """Evaluate all conditions that can be evaluated now, and record the changes."""
         raise NotImplementedError
 
     def _is_unchanged(self) -> bool:
-        """Return whether nothing has happened since the last evaluation without changes."""
+        """Return whether nothing has happened since the last poll."""
         return self._settlings == self.world.settlings
 
     def _may_have_changed(self) -> bool:
-        """Return whether an evaluation at this second may have a new result.
+        """Return whether a poll at this second could have a new result.
 
-        An event may lower a counter and change nothing else.
+        An event may lower a counter without changing anything else.
         """
         happened = bool(self._levels) and not self._is_unchanged()
         return self._has_changed() or happened or self.world.flow.passed or self.world.tick >= self._next_look
 
     def _has_changed(self) -> bool:
-        """Return whether any data that conditions use has changed since the last call."""
+        """Return whether data that conditions use have changed since the last call."""
         if self._is_unchanged():
             return False
         self._settlings = self.world.settlings
@@ -106,11 +106,11 @@ class ConditionPoller(DrillState):
         return True
 
     def _collect_answers(self) -> list[object]:
-        """Return the results, and the number of pending story inputs."""
+        """Return the data besides the world that conditions use: answers, and the number of pending story inputs."""
         return [len(self._waiting), *self.answers.values()]
 
     def holds(self, text: str) -> bool:
-        """Return whether a condition holds now.
+        """Return whether a condition is met now.
 
         A poll evaluates each condition only once. Raises ConditionError for an invalid condition.
         """
@@ -122,7 +122,7 @@ class ConditionPoller(DrillState):
         return held
 
     def _facts(self) -> Facts:
-        """Return the facts for conditions. The next poll reuses the results of a poll if nothing has changed."""
+        """Return the facts for conditions. They are reused if nothing has changed since the last poll."""
         if not self._looking:
             return super()._facts()
         if self._known is None:
@@ -130,9 +130,9 @@ class ConditionPoller(DrillState):
         return self._known
 
     def _poll_conditions(self) -> None:
-        """Evaluate once a second which conditions have become true, and whether the drill is over.
+        """Evaluate once a second which conditions are met now, and whether the drill has ended.
 
-        Evaluate nothing while the facts behind the conditions are unchanged and no condition depends on the time.
+        Nothing is evaluated while the facts are unchanged and no condition depends on the time.
         """
         self._has_changed()
         self._looking, watch = True, self._watch
@@ -161,7 +161,7 @@ class ConditionPoller(DrillState):
         self._looking = self._changed = False
 
     def _plan_next_poll(self) -> tuple[tuple[str, ...], Tick]:
-        """Return the conditions that could change, and the next whole second at which time can change one."""
+        """Return the conditions that could change, and the next whole second at which one can change by time alone."""
         tick, texts = self.world.tick, [each.when for each in self._unfired.values()]
         moments = [] if self.end_tick is None else [self.end_tick]
         for goal in self.scenario.goals:
@@ -176,7 +176,7 @@ class ConditionPoller(DrillState):
         texts += [when for name, when, _, _ in self._watched if name not in self.first_held]
         for inquiry in (
             () if self.mode is DrillMode.LAB else self.scenario.inquiries
-        ):  # free play has no questions
+        ):  # a lab has no questions
             answer = self.answers[inquiry.name]
             if answer.void_tick is not None or (
                 answer.asked_tick is not None and questions.is_settled(inquiry, answer)

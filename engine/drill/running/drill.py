@@ -1,4 +1,4 @@
-"""Drill: scenario, seed and mode, its world, its actions and events, its end and its score."""
+"""Drill: scenario, seed, mode, world, actions, events, end and score."""
 
 from __future__ import annotations
 
@@ -55,14 +55,16 @@ NO_REVERT_ALL: Final = say(
     "revert-all is not available in scored drills. Repair each fault individually (power-on, "
     "plug-cable, mend, start-service, …)."
 )
-"""Reason for the refusal of `revert-all` in a scored drill."""
+"""Reason for refusing `revert-all` in a scored drill."""
 
 TIMELINE_STREAM: Final = 0x7154
-"""Random stream that separates a scenario's times from the world's randomness. Any number would do."""
+"""Number of the random stream for times of a scenario, so that they do not depend on the world's randomness.
+The value is arbitrary.
+"""
 
 
 ACTS: Final = frozenset({"fault", "note", "answer", "powershell", "sql"})
-"""Kinds of events for actions, which a team prefixes with the role."""
+"""Kinds of events that are actions. In a team, the role is put before their text."""
 
 SPOKEN: Final = {
     "call": mark("{role} to {other}: {text}"),
@@ -71,14 +73,17 @@ SPOKEN: Final = {
     "ask-status": mark("{role} asks {other}: {text}"),
     "status": mark("{role} reports to {other}: {text}"),
 }
-"""Message template of each kind of call."""
+"""Kind of call -> message template."""
 
 SAMPLES_MAX: Final = 28_800
 """Maximum number of samples at one per second: eight hours, the length of the longest drill. Assumed."""
 SAMPLED_ROWS_MAX: Final = 360_000
-"""Maximum samples times databases: an hour of a hundred, about 30 MB; a day has 52 MB, a week 71. Assumed."""
+"""Maximum of samples times databases: an hour of a hundred databases, about 30 MB. A day has 52 MB, a week 71
+MB. Assumed.
+"""
 SAMPLED_EVERY: Final = ((300 * TICKS_PER_S, 2.0), (60 * TICKS_PER_S, 1.5), (10 * TICKS_PER_S, 1.0))
-"""(ticks between samples, share of both limits above from which it applies), coarsest first.
+"""(ticks between samples, share of both limits above from which this interval applies), longest interval
+first.
 
 A week of one database has 50,000 samples.
 """
@@ -87,14 +92,15 @@ A week of one database has 50,000 samples.
 class Drill(ConditionPoller):
     """Run of a scenario. Its fields may be read freely; only `do` and `advance_to` change it.
 
-    Goals, prices and conditional injects are evaluated at whole seconds. Within a tick, timers come first, then that
-    evaluation, then the timeline's inputs, then the trainee's. The result does not depend on the slices.
+    Goals, prices and conditional injects are evaluated at whole seconds. Within a tick, timers come first,
+    then that evaluation, then the timeline's inputs, then the trainee's. The result does not depend on how
+    the time is sliced.
     """
 
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
     ) -> None:
-        """Begin at tick 0; arguments as for DrillState."""
+        """Begin at tick 0. The arguments are those of DrillState."""
         super().__init__(scenario, seed, mode)
         self._schedule()
         self._apply_due_inputs()
@@ -102,13 +108,16 @@ class Drill(ConditionPoller):
 
     @property
     def drill(self) -> Drill:
-        """The drill itself, for the same interface as `History`."""
+        """Return the drill itself, so that drills and histories have the same interface."""
         return self
 
-    # --- time and deeds -------------------------------------------------------------------------------------
+    # --- time and actions -----------------------------------------------------------------------------------
 
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
-        """Advance to *tick* or the end of the drill, with *to_event* to the first event at most; return the events."""
+        """Advance to *tick* or the end of the drill, and return the events.
+
+        With *to_event*, stop after the first tick with an event.
+        """
         first_event, world = len(self.events), self.world
         while world.tick < tick and not self.finished and not (to_event and len(self.events) > first_event):
             begun, whole_second = world.tick, (world.tick // TICKS_PER_S + 1) * TICKS_PER_S
@@ -127,9 +136,10 @@ class Drill(ConditionPoller):
         return self.events[first_event:]
 
     def do(self, line: str) -> Input:
-        """Do an input line (without its time) now and write it into the journal, names as the world spells them.
+        """Apply an input line (without its time) now and write it into the journal.
 
-        Raises InputError, with nothing changed, for a line that cannot be done.
+        The journal has its names in the world's spelling. Raises InputError, with nothing changed, for a line
+        that cannot be applied.
         """
         return self.do_item(parse_line(line, self.world.tick))
 
@@ -169,7 +179,10 @@ class Drill(ConditionPoller):
         self.do("finish")
 
     def hint(self, layer: int) -> str:
-        """Open a layer of the next hint (1 where to look, 2 what it means, 3 what to type) and return its text."""
+        """Open a layer of the next hint and return its text.
+
+        *layer*: 1 where to look, 2 what it means, 3 what to type.
+        """
         hint = self.next_hint()
         self.do(f"hint {layer}")
         assert hint is not None, "do has refused to open a hint that is not there"
@@ -179,18 +192,18 @@ class Drill(ConditionPoller):
         """Return the whole run in the form of `run --json`."""
         return report.report(self)
 
-    # --- again ----------------------------------------------------------------------------------------------
+    # --- forks ----------------------------------------------------------------------------------------------
 
     def fork(self) -> Drill:
-        """Fork an independent drill with the same past."""
+        """Return an independent drill with the same past."""
         twin = self.fork_shallow()
         attach_history(twin, self, lengths_of(self))
         return twin
 
-    # --- inside ---------------------------------------------------------------------------------------------
+    # --- internal -------------------------------------------------------------------------------------------
 
     def _schedule(self) -> None:
-        """Schedule the inputs of the timeline; inputs with a condition wait for it."""
+        """Schedule the inputs of the timeline. Inputs with a condition wait until it is met."""
         chance = Chance.from_seed(self.seed ^ TIMELINE_STREAM)
         for number, inject in enumerate(self.scenario.timeline):
             drawn = chance.uniform(*(inject.between or (0.0, 1.0)))
@@ -201,12 +214,12 @@ class Drill(ConditionPoller):
 
     def _queue(self, number: int, inject: Inject, tick: Tick) -> None:
         item = parse_line(inject.do.strip(), tick)
-        if item.verb == "sql":  # in its own window, so that it does not count for anybody's conduct
+        if item.verb == "sql":  # in a window of its own, so that it does not count under anybody's conduct
             item = replace(item, args=(f"{item.args[0].partition('#')[0]}#{facts.STORY}", *item.args[1:]))
         heapq.heappush(self._waiting, (tick, number, item))
 
     def _check_allowed(self, item: Input) -> None:
-        """Raise InputError for an input that the mode or the story forbids now."""
+        """Raise InputError for an input that the mode or the story does not allow now."""
         if item.verb == "hint" and self.next_hint() is None:
             raise InputError(
                 say("no hint is available") if self.terms.hints else say("hints are not available in an exam")
@@ -252,7 +265,7 @@ class Drill(ConditionPoller):
             )
 
     def _apply_due_inputs(self) -> None:
-        """Do the timeline's inputs that are due."""
+        """Apply the timeline's inputs that are due."""
         while self._waiting and self._waiting[0][0] <= self.world.tick and not self.finished:
             item = heapq.heappop(self._waiting)[2]
             if item.verb not in HEARS:  # a read-only query reveals nothing that is hidden
@@ -262,7 +275,7 @@ class Drill(ConditionPoller):
             self._record_events(simulator.advance(self.world, self.world.tick, [item]), item)
 
     def _update_calls(self, item: Input) -> Calls:
-        """Return the calls of the roles after *item*. Raises InputError."""
+        """Return the calls between the roles after *item*. Raises InputError."""
         if not item.by:
             return self.calls
         names = names_of(self.scenario)
@@ -278,7 +291,7 @@ class Drill(ConditionPoller):
         return condition.holds(facts.Facts(self.world, self._batches, self._operations))
 
     def _attribute_to_role(self, event: Event, role_key: str) -> Event:
-        """Return *event* with the role whose action it is."""
+        """Return *event* with the team role whose action caused it."""
         team = self.scenario.team
         name = rights.find_role_name(team, role_key)
         if (call := data_of(event, TeamMessageData)) is not None:
@@ -286,12 +299,12 @@ class Drill(ConditionPoller):
             spoken = say(SPOKEN[event.kind], role=name, other=to, text=event.text)
             return replace(event, text=spoken, data=replace(call, said=event.text))
         if event.kind not in ACTS:
-            return event  # the result of the input
+            return event  # a result of the action, not the action itself
         text = event.text if event.kind == "sql" else say("{role}: {text}", role=name, text=event.text)
         return replace(event, text=text, data=replace(event.data, by=role_key))
 
     def _record_events(self, events: Iterable[Event], item: Input | None = None) -> None:
-        """Record events; *item*: the input that caused them, if any."""
+        """Record events. *item*: the input that caused them, if any."""
         for event in events:
             done = data_of(event, SqlDoneData)
             if done is not None and (by := self.windows.get(done.window)):
@@ -334,7 +347,7 @@ class Drill(ConditionPoller):
         return replace(event, text=text, data=data)
 
     def _apply_rewind(self, item: Input) -> None:
-        """Record what the abandoned future has already revealed."""
+        """Record a rewind, with the hints and answers that the abandoned future revealed."""
         tick = self.world.tick
         self.rewinds.append((ticks(float(item.args[0])), tick))
         hints = {hint.goal: hint for hint in self.scenario.hints}
@@ -381,11 +394,14 @@ class Drill(ConditionPoller):
             self._end(DrillEnd.TIME)
 
     def _sample_target(self) -> Samples | None:
-        """Return the store for the counters of each sample."""
+        """Return the object that stores the counters of each sample."""
         return self.samples
 
     def _next_record(self) -> Tick:
-        """Return the next tick at which a hash is recorded or the sample rate falls. No advance passes this tick."""
+        """Return the next tick at which a hash is recorded or the sample interval grows.
+
+        No advance passes this tick.
+        """
         samples, tick = self.samples, self.world.tick
         width = max(1, len(self.world.sources))
         most = min(SAMPLES_MAX, SAMPLED_ROWS_MAX / width)
@@ -398,7 +414,10 @@ class Drill(ConditionPoller):
         return min(next_hash, (tick // samples.every + 1) * samples.every)
 
     def _record(self, start_tick: Tick) -> None:
-        """Record data for the report and charts for each sample since *start_tick*. Until now nothing had changed."""
+        """Record the data of each sample since *start_tick* for report and charts.
+
+        Nothing has changed before the present tick.
+        """
         every, now = self.samples.every, self.world.tick
         for _ in range((now - 1) // every - start_tick // every):
             self._note_sample()
@@ -415,7 +434,7 @@ class Drill(ConditionPoller):
         self.standings.append(self._standing)
 
     def _update_sampled_state(self) -> None:
-        """Update the state that belongs to a sample taken now."""
+        """Update the log owners and server states that the next sample records."""
         seen, world = self._standing, self.world
         if seen is None or world.sources != seen.sources or world.streams != seen.streams:
             self._log_of = {name: report.log_of(world, name) for name in world.availability}
@@ -431,7 +450,7 @@ class Drill(ConditionPoller):
             )
 
     def _sample_less_often(self) -> None:
-        """Reduce the sampling rate of a very long run, or of one with many databases; existing samples stay."""
+        """Lengthen the sample interval of a very long run, or of one with many databases. Existing samples stay."""
         samples, width = self.samples, max(1, len(self.world.sources))
         for every, share in SAMPLED_EVERY:
             if samples.count >= share * SAMPLES_MAX or samples.count * width >= share * SAMPLED_ROWS_MAX:
@@ -473,7 +492,7 @@ class Drill(ConditionPoller):
                 self._emit_event(ScoreData(rule=name), text)
 
     def _compare_failovers(self) -> None:
-        """Find the published row for each new failover, while the world is still as it was when it began."""
+        """Find the published row for each new failover, while the world still has the state at its beginning."""
         for place in range(self._compared, len(self.world.failovers)):
             found = comparison.find_published_time(self.world, self.world.failovers[place])
             if found is not None:
@@ -499,7 +518,7 @@ class Drill(ConditionPoller):
 def replay(
     scenario: Scenario, seed: int, mode: DrillMode | str, lines: Iterable[str], tick: Tick = 0
 ) -> Drill:
-    """Replay the journal's *lines* and return the drill at *tick*.
+    """Replay *lines* of a journal and return the drill at *tick*.
 
     Raises InputError for a journal of another drill.
     """
@@ -517,7 +536,7 @@ def play_inputs(
 ) -> None:
     """Apply *inputs* at their times.
 
-    A refused one is passed to *refused*, or raises InputError without it.
+    Pass a refused input to *refused*, or raise InputError if that is None.
     """
     for item in inputs:
         drill.advance_to(item.tick)

@@ -1,4 +1,4 @@
-"""Modes of a drill, and their permissions."""
+"""Modes of a drill and their permissions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.verbs import VERBS
 
 
 class DrillMode(StrEnum):
-    """Mode in which a drill is taken."""
+    """Mode in which a drill is played."""
 
     GUIDED = "guided"
     PRACTICE = "practice"
@@ -30,15 +30,15 @@ class Terms:
     hints: bool
     hints_cost: bool
     rewind: bool
-    """True if rewinding is allowed. It is recorded in scored drills."""
+    """True if rewinding is allowed. In scored drills it is recorded."""
     rewind_cost: float = 0.0
     """Points that each rewind costs."""
     progress: bool
     """True if the drill reports progress while it runs."""
     answers_at_once: bool
-    """True if a correct or wrong answer is reported immediately, not only after the end of the drill."""
+    """True if an answer is marked correct or wrong immediately, and not only after the end of the drill."""
     truth: bool
-    """True if the instructor's view is available: the true state, without a query to a server."""
+    """True if the instructor's view is available, which shows the true state without asking a server."""
 
 
 TERMS: Final[dict[DrillMode, Terms]] = {
@@ -61,18 +61,18 @@ TERMS: Final[dict[DrillMode, Terms]] = {
         hints=True, hints_cost=False, rewind=True, progress=False, answers_at_once=True, truth=True
     ),
 }
-"""Terms by mode.
+"""Permissions of each mode.
 
-Guided teaches, practice charges for hints, an exam has fixed time and no hints, a lab has no score.
+Guided teaches; practice charges for hints; an exam has a fixed pace and no hints; a lab has no score.
 """
 
 
 # --- locks of the story -----------------------------------------------------------------------------------
-# Input lines, or all lines with the same beginning, that the trainee cannot use.
+# The trainee cannot use a locked input line, or any line with a locked beginning.
 
 
 def parse_lock(text: str, world: World) -> Input:
-    """Parse the verb and the first arguments of *text*, in the world's spelling. Raises InputError."""
+    """Parse *text*, a verb with its first arguments, into an input with the world's spelling. Raises InputError."""
     name, *words = text.split()
     verb = VERBS.get(name.lower())
     if verb is None:
@@ -90,7 +90,7 @@ def parse_lock(text: str, world: World) -> Input:
 
 
 def covers(lock: Input, item: Input) -> bool:
-    """Return whether the parsed *lock* blocks *item*. The ends of a link can be in either order."""
+    """Return whether *lock* blocks *item*. The ends of a link may be in either order."""
     words = tuple(" ".join(item.args).split())
     orders = {lock.args, lock.args[::-1]} if VERBS[lock.verb].has_ends else {lock.args}
     return lock.verb == item.verb and any(words[: len(order)] == order for order in orders)

@@ -1,4 +1,7 @@
-"""Questions of a drill about past events, and predictions of future events. Each is asked once and answered once."""
+"""Questions of a drill about past events, and predictions of future events.
+
+Each is asked once and answered at most once.
+"""
 
 from __future__ import annotations
 
@@ -21,43 +24,43 @@ News = Literal["asked", "missed", "judged"]
 
 
 class InquiryAnswer(Struct, frozen=True):
-    """Question or prediction of a run: its time, its answer, and the right answer."""
+    """State of a question or prediction in a run: its times, its answer, and the correct answer."""
 
     since_tick: Tick | None = None
-    """Tick at which its condition first held."""
+    """Tick since which its condition is met."""
     asked_tick: Tick | None = None
     answered_tick: Tick | None = None
     choice: int | None = None
-    """Number of the choice, from 1."""
+    """Number of the chosen answer, from 1; None: not answered."""
     sure_percent: float | None = None
-    """Confidence of the trainee that the answer is right; None: not stated."""
+    """Confidence of the trainee in the answer; None: not stated."""
     missed_tick: Tick | None = None
-    """Tick at which the time for an answer was over."""
+    """Tick at which the time for an answer ran out."""
     judged_tick: Tick | None = None
     right: tuple[int, ...] = ()
-    """Numbers of the right choices, once they are determined."""
+    """Numbers of the correct choices, after they are determined."""
     why: str = ""
-    """Explanation of the right answer, when it is known."""
+    """Explanation of the correct answer, after it is determined."""
     void_tick: Tick | None = None
-    """Tick at which the question was due although its premise did not hold.
+    """Tick at which the question was due although its premise was not met.
 
     A question with `when` waits for another occasion.
     """
 
     @property
     def open(self) -> bool:
-        """True while the question waits for an answer."""
+        """Return whether the question waits for an answer."""
         return self.asked_tick is not None and self.choice is None and self.missed_tick is None
 
     @property
     def correct(self) -> bool:
-        """Return whether the answer is settled and right."""
+        """Return whether the answer is judged and correct."""
         return self.choice is not None and self.choice in self.right
 
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """Question that waits for its answer, in a form that does not reveal the right one."""
+    """Question that waits for its answer, without the correct choices."""
 
     name: str
     prediction: bool
@@ -68,7 +71,7 @@ class OpenQuestion:
 
 
 def build_open_question(inquiry: Inquiry, answer: InquiryAnswer) -> OpenQuestion:
-    """Build the question that the interface shows, without the right choices."""
+    """Build the question for display, without the correct choices."""
     assert answer.asked_tick is not None, "only what has been asked is shown"
     return OpenQuestion(
         inquiry.name,
@@ -81,16 +84,16 @@ def build_open_question(inquiry: Inquiry, answer: InquiryAnswer) -> OpenQuestion
 
 
 def is_prediction(inquiry: Inquiry) -> bool:
-    """Return whether the question asks about the future."""
+    """Return whether the question is about the future."""
     return isinstance(inquiry, Prediction)
 
 
 def is_counted(inquiry: Inquiry, answer: InquiryAnswer, ended_by_trainee: bool) -> bool:
     """Return whether the question counts in the score of a completed drill.
 
-    It does not count if the run took another course. Then it was never asked, the drill ended before its
-    judgement, or none of its choices came true although one was chosen. *ended_by_trainee*: the trainee ended
-    the drill, and with it all open questions.
+    It does not count if the run took another course: it was never asked, the drill ended before it was
+    judged, or none of the choices came true although one was chosen. *ended_by_trainee*: the trainee ended
+    the drill and thus all open questions.
     """
     if answer.void_tick is not None:
         return False
@@ -100,14 +103,14 @@ def is_counted(inquiry: Inquiry, answer: InquiryAnswer, ended_by_trainee: bool) 
 
 
 def is_settled(inquiry: Inquiry, answer: InquiryAnswer) -> bool:
-    """Return whether the question is closed, so that the drill need not wait for it."""
+    """Return whether the drill need not wait for the question any more."""
     return not answer.open and (answer.judged_tick is not None or not is_prediction(inquiry))
 
 
 def poll_inquiry(
     inquiry: Inquiry, answer: InquiryAnswer, holds: Callable[[str], bool], tick: Tick
 ) -> tuple[InquiryAnswer, News | None]:
-    """Return the answer's state after an evaluation at *tick*, and the news if any; *holds* evaluates conditions."""
+    """Return the state after an evaluation at *tick*, and the news if any. *holds* evaluates conditions."""
     if answer.void_tick is not None:
         return answer, None
     if answer.asked_tick is None:
@@ -151,7 +154,10 @@ def _maybe_judge(
 
 
 def _find_right_choices(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple[tuple[int, ...], str]:
-    """Return the right choices of a question on the course of the run, and the reason; predictions are not settled."""
+    """Return the correct choices of a question in the course of this run, and the explanation.
+
+    Predictions are judged elsewhere.
+    """
     if not isinstance(inquiry, Question):
         return (), inquiry.why
     fitting = next((other for other in inquiry.instead if holds(other.when)), inquiry)
@@ -159,7 +165,7 @@ def _find_right_choices(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple
 
 
 def find_deadline(inquiry: Inquiry, answer: InquiryAnswer) -> Tick | None:
-    """Find the end of the wait for an answer, or for its judgment; None: no end."""
+    """Return the tick until which an answer, or its judgment, is awaited; None: no end."""
     assert answer.asked_tick is not None, "only what has been asked is waited for"
     if isinstance(inquiry, Prediction) and not answer.open:
         return answer.asked_tick + ticks(inquiry.judged_after)
@@ -173,17 +179,17 @@ def _find_answer_deadline(inquiry: Inquiry, asked_tick: Tick) -> Tick | None:
 def record_answer(
     answer: InquiryAnswer, choice: int, tick: Tick, sure_percent: float | None = None
 ) -> InquiryAnswer:
-    """Return the answer with *choice* given at *tick*."""
+    """Return *answer* with *choice*, given at *tick*."""
     return replace(answer, answered_tick=tick, choice=choice, sure_percent=sure_percent)
 
 
 def record_missed(answer: InquiryAnswer, tick: Tick) -> InquiryAnswer:
-    """Return *answer* with the tick from which no answer is accepted."""
+    """Return *answer* as missed at *tick*."""
     return replace(answer, missed_tick=tick)
 
 
 def format_verdict(inquiry: Inquiry, answer: InquiryAnswer) -> LocalizableMessage:
-    """Format the given answer, the right answer and the reason, for use only when they may be revealed."""
+    """Format the given answer, the correct answer and the explanation. Call this only when they may be revealed."""
     if answer.asked_tick is None:
         return join_messages(" ", (inquiry.text, say("Not asked: the drill ended first.")))
     answer_text = say("Not answered.")
@@ -206,12 +212,12 @@ def _quoted(inquiry: Inquiry, numbers: tuple[int, ...]) -> LocalizableMessage:
     return first
 
 
-# --- state of goals, and conditions that have held once ---------------------------------------------------
+# --- state of goals ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class GoalState:
-    """Goal with the time since which its condition holds, the time at which it was reached, and whether it is late."""
+    """Goal: tick since which its condition is met, tick at which it was reached, and whether it was missed."""
 
     since_tick: Tick | None = None
     met_tick: Tick | None = None
@@ -230,18 +236,18 @@ NEWS = {
     "lost": mark("goal no longer met: {goal}"),
     "missed": mark("goal missed (deadline passed): {goal}"),
 }
-"""Message template for each event of a goal."""
+"""Change of a goal -> message template of its event."""
 
 
 def format_goal_news(news: str, goal: Goal) -> LocalizableMessage:
-    """Format the *news* (a key of NEWS) of *goal*."""
+    """Format the change *news* (a key of NEWS) of *goal*."""
     return say(NEWS[news], goal=goal.text)
 
 
 def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalState, str | None]:
-    """Return the goal's state after an evaluation at *tick*, and the news (a key of NEWS) if any.
+    """Return the goal's state after an evaluation at *tick*, and the change (a key of NEWS), if any.
 
-    A reached goal must be kept; one that is not reached in its time is missed for good.
+    A reached goal must be kept. A goal that is not reached by its deadline is missed permanently.
     """
     if tick < ticks(goal.after) or state.missed_tick is not None:
         return state, None

@@ -1,8 +1,8 @@
-"""Rewinding: its form in the journal, and the knowledge that remains.
+"""Rewinding: its line in the journal, and the knowledge that remains.
 
-The journal of a rewound run consists of the inputs up to that moment, a line `rewind FROM …`, and the later inputs.
-The line contains what the trainee learned in the discarded future: opened hints stay opened and paid, answers stay
-given.
+The journal of a rewound run has the inputs up to that time, a line `rewind FROM …`, and the later inputs. The
+line contains what the trainee learned in the discarded future: opened hints stay opened and paid, answers
+stay given.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from engine.verbs import VERBS
 
 @dataclass(frozen=True, slots=True)
 class LearnedFact:
-    """Learned fact: a hint layer, an answer, or a question whose time ran out."""
+    """Fact that a trainee learned: a hint layer, an answer, or a question whose time ran out."""
 
     what: str
-    """hint, answer or missed."""
+    """Kind of fact: hint, answer or missed."""
     name: str
     """Name of the hint's goal, or of the question."""
     number: int = 0
@@ -42,7 +42,7 @@ def format_rewind_line(
 ) -> str:
     """Format the input line for a rewind from *abandoned_run* to *resumed_run*.
 
-    It contains the hints and answers revealed there and in *other_runs*.
+    It contains the hints and answers that were revealed in *abandoned_run* and in *other_runs*.
     """
     known = [
         fact for drill in (abandoned_run, *other_runs) for fact in _find_learned_facts(drill, resumed_run)
@@ -66,7 +66,7 @@ def _find_learned_facts(abandoned_run: DrillState, resumed_run: DrillState) -> I
 
 
 def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
-    """Parse the facts that a rewind line contains. Raises InputError for text that does not fit the scenario."""
+    """Parse the facts in a rewind line. Raises InputError for text that does not fit the scenario."""
     layers = {("hint", hint.goal): 3 for hint in scenario.hints}
     choices = {("answer", inquiry.name): len(inquiry.texts) for inquiry in scenario.inquiries}
     missed = {("missed", inquiry.name): 0 for inquiry in scenario.inquiries}
@@ -82,33 +82,33 @@ def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
     return facts
 
 
-# --- information that does not come from servers -------------------------------------------------------
-# This section alone decides it. In an exam, information comes only from the servers, the brief and the
-# trainee's own actions. Every part of the program that reads the true state checks here first.
+# --- information that does not come from servers ------------------------------------------------------- In
+# an exam, information comes only from the servers, the brief and the trainee's own actions. This section
+# alone enforces that. Every part of the program that reads the true state must check here first.
 
 SECRET: Final = say("during an exam you get information only from the servers: query them, or let time pass")
-"""Refusal of a question about the true state during an exam; identical for every state."""
+"""Refusal of a request for the true state during an exam. It is the same for every state."""
 
 
 def require_visible_truth(drill: DrillState) -> None:
-    """Raise InputError if an answer would reveal the hidden truth of *drill*."""
+    """Raise InputError if the mode of *drill* hides the true state now."""
     if drill.is_truth_hidden:
         raise InputError(SECRET)
 
 
 def hides_refusal(drill: DrillState, item: Input) -> bool:
-    """Return whether the refusal of a repair or fault without effect would reveal the state."""
+    """Return whether refusing *item*, a repair or fault without effect, would reveal the true state."""
     return drill.is_truth_hidden and VERBS[item.verb].in_ledger
 
 
 def build_neutral_event(world: World, item: Input) -> Event:
-    """Build the event of an action whose effect is hidden; it is equal with and without an effect."""
+    """Build the event of an action whose effect is hidden. The event is the same with and without an effect."""
     server = item.args[0] if item.args and item.args[0] in world.instances else None
     return Event(world.tick, FaultData(verb=item.verb, args=list(item.args)), item.command_text, server)
 
 
 def hide_effects(events: Iterable[Event], item: Input) -> list[Event]:
-    """Return *events* of the action *item* without their information about the state before."""
+    """Return *events* of the action *item* without information about the state before it."""
     return [
         replace(event, text=item.command_text, data=replace(fault, no_effect=None))
         if (fault := data_of(event, FaultData)) and fault.no_effect

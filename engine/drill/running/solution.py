@@ -1,4 +1,4 @@
-"""Automatic play of a drill: the reference solution, and inaction."""
+"""Automatic play of a drill: the reference solution, or doing nothing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
 
 SETTLE_S: Final = 120.0
-"""Duration of a run without a defined end after its last input: boot, start, resynchronize."""
+"""Seconds that a run without a defined end continues after its last input: boot, start, resynchronization."""
 
 PATIENCE_S: Final = 3600.0
-"""Maximum wait of a solution step for its condition if the scenario has no length."""
+"""Maximum wait of a solution step for its condition, in seconds, if the scenario has no length."""
 
 Begin = Callable[[Scenario, int | None], Drill]
-"""Function that starts a drill with a scenario and seed; in a window it starts a cancellable one."""
+"""Function that starts a drill with a scenario and a seed. The window passes one that can be canceled."""
 
 
 def default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
@@ -35,14 +35,14 @@ def default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
 def play_solution(drill: Drill) -> None:
     """Play the scenario's reference solution to the end of the drill.
 
-    A step with a condition waits for it; `+5` counts from there, or from the step before. Raises InputError
-    for a refused step.
+    A step with a condition waits until it is met. `+5` counts from then, or from the preceding step. Raises
+    InputError for a refused step.
     """
     run_to_completion(solving(drill))
 
 
 def solving(run: Run, steps: Sequence[SolutionStep] | None = None) -> Slices[None]:
-    """Run `play_solution` in slices for any drill holder.
+    """Run `play_solution` in slices for a drill or a history.
 
     *steps*: the remaining steps of this or another solution.
     """

@@ -1,4 +1,4 @@
-"""State of a drill: all readable data, and no functions that change it."""
+"""State of a drill: all readable data, without functions that advance it."""
 
 from __future__ import annotations
 
@@ -32,22 +32,24 @@ from engine.model import Computer, Instance, Key, Tick, World, ticks
 from engine.protocol import groups
 
 HASH_EVERY: Final = 60 * TICKS_PER_S
-"""Ticks between two state hashes, in addition to those at inputs. Assumed: locates a divergence at little cost."""
+"""Ticks between two state hashes, in addition to those at inputs. Assumed: close enough to locate a
+divergence at little cost.
+"""
 
 
 class Storage(Flag):
-    """Treatment of an attribute of a drill in forks and snapshots."""
+    """Treatment of a drill's attribute in forks and snapshots."""
 
     SHARED = 0
-    """The attribute is only replaced as a whole, or is handled by name, so that forks share it."""
+    """The attribute is only replaced as a whole, or handled by name. Forks share it."""
     COPIED = auto()
-    """The attribute changes in place: every fork gets a copy."""
+    """The attribute changes in place. Every fork gets a copy."""
     BLOCKS = auto()
-    """The attribute grows with the run: snapshots store it in shared blocks."""
+    """The attribute grows with the run. Snapshots store it in shared blocks."""
     LOG = auto()
-    """The attribute is append-only: earlier snapshots contain its first entries."""
+    """The attribute is append-only. Earlier snapshots contain its first entries."""
     SEARCHED = auto()
-    """The search continues it in each fork; it leaves the other records of the past empty."""
+    """The attribute continues in each fork of the search. Other records of the past are empty there."""
 
 
 STORAGE: Final[Mapping[str, Storage]] = {
@@ -66,11 +68,11 @@ STORAGE: Final[Mapping[str, Storage]] = {
     **dict.fromkeys(("journal", "_batches", "_operations"), Storage.LOG | Storage.SEARCHED),
     "events": Storage.SEARCHED,
 }  # fmt: skip
-"""Storage of every attribute of a drill. A test compares it with a drill."""
+"""Treatment of every attribute of a drill. A test compares it with a drill."""
 
 
 def attributes(storage: Storage) -> tuple[str, ...]:
-    """Return the attributes that are stored this way."""
+    """Return the attributes with this treatment."""
     return tuple(name for name, stored in STORAGE.items() if storage in stored)
 
 
@@ -79,7 +81,7 @@ _COPIED: Final = attributes(Storage.COPIED)
 
 @dataclass(frozen=True, slots=True)
 class StateHash:
-    """Hash of the state at *tick*, after a number of inputs of the journal."""
+    """Hash of the state at *tick*, after a number of the journal's inputs."""
 
     tick: Tick
     inputs: int
@@ -103,16 +105,16 @@ class PendingKind(StrEnum):
     PREDICTION = "prediction"
     """A prediction is not judged yet."""
     STORY = "story"
-    """An event of the story is pending."""
+    """An event of the story is still to come."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampledState:
-    """Log owners and server states at one sample. The object stays the same while nothing changes."""
+    """Log owners and server states at a sample. The object stays the same while nothing changes."""
 
     sources: Mapping[int, Key]
     streams: Mapping[int, Key | None]
-    """Streams as in World."""
+    """Stream -> copy that receives it, as in `World.streams`."""
     places: Mapping[Key, Place]
     """Source and stream of each copy that has a log."""
     computers: Mapping[str, Computer]
@@ -120,15 +122,15 @@ class SampledState:
 
 
 class DrillState:
-    """Scenario, seed and mode; the world; actions and events. `Drill` advances it."""
+    """Scenario, seed, mode, world, actions and events of a drill. `Drill` advances it."""
 
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
     ) -> None:
-        """Begin at tick 0, with nothing of the story scheduled.
+        """Begin at tick 0, without scheduling the story.
 
-        *seed* None: the scenario's own; *mode* None: practice, or free play without a rubric. The seed also
-        picks the variant, which is then the drill's scenario.
+        *seed* None: the scenario's own. *mode* None: practice, or lab without a rubric. The seed also picks
+        the variant, which then is the drill's scenario.
         """
         self.seed = scenario.seed if seed is None else seed
         self.scenario = scenario = select_variant(scenario, self.seed)
@@ -142,29 +144,29 @@ class DrillState:
         """State of each copy in its group before the first event; None outside a group."""
         self.events = EventLog()
         self.journal: list[Input] = []
-        """Inputs of the trainee. With scenario, seed and mode they are sufficient for a replay."""
+        """Inputs of the trainee. Together with scenario, seed and mode, they are sufficient for a replay."""
         self.hashes: list[StateHash] = []
-        """Hashes at the start, at each whole minute and after each input that is more than a query, which a replay must
-        match.
+        """State hashes at the start, at each whole minute and after each input except queries. A replay must
+        match them.
         """
         self.samples = Samples(every=TICKS_PER_S, exact=False)
         self.logs: list[dict[str, Place | None]] = []
-        """Source and stream of each database, per sample."""
+        """Source and stream of each database, for each sample."""
         self.standings: list[SampledState] = []
-        """States for each sample."""
+        """Log owners and server states, for each sample."""
         self.goals = {goal.name: GoalState() for goal in scenario.goals}
         self.first_held: dict[str, Tick | None] = {}
-        """First tick at which each forbidden state or priced action was seen; None: the premise of the price
-        was not met.
+        """First tick at which each forbidden state or priced action was seen; None if the premise of the
+        price was not met then.
         """
         self.hints: list[OpenedHint] = []
         self.answers = {inquiry.name: InquiryAnswer() for inquiry in scenario.inquiries}
         self.rewinds: list[tuple[Tick, Tick]] = []
         """(from, to) of each rewind, oldest first."""
         self.story_ticks: list[Tick] = []
-        """Tick of each timeline event that has happened."""
+        """Tick of each event of the timeline that has occurred."""
         self.published: dict[int, tuple[float, str]] = {}
-        """Index in world.failovers -> published seconds and their reference, if comparable."""
+        """Index in world.failovers -> (published seconds, reference), for comparable failovers."""
         self.unlike: dict[int, str] = {}
         """Index in world.failovers -> reason why it is not comparable."""
         self.calls: Calls = ()
@@ -185,7 +187,7 @@ class DrillState:
 
     @property
     def traps(self) -> dict[str, str]:
-        """Text of each forbidden state and each priced action, by its name in first_held."""
+        """Return the text of each forbidden state and priced action, by its name in first_held."""
         return {name: text for name, _, _, text in self._watched}
 
     @property
@@ -195,7 +197,7 @@ class DrillState:
 
     @property
     def terms(self) -> Terms:
-        """Permissions of the drill's mode."""
+        """Return the permissions of the drill's mode."""
         return TERMS[self.mode]
 
     @property
@@ -205,18 +207,18 @@ class DrillState:
 
     @property
     def is_truth_hidden(self) -> bool:
-        """Return whether the truth is hidden from the trainee: the mode hides it, and the drill is not over."""
+        """Return whether the true state is hidden: the mode hides it and the drill has not ended."""
         return not self.terms.truth and not self.finished
 
     @property
     def end_tick(self) -> Tick | None:
-        """Tick at which the scenario's length ends; None without a length."""
+        """Return the tick at which the scenario's length ends; None without a length."""
         return None if self.scenario.length is None else ticks(self.scenario.length)
 
     # --- score ----------------------------------------------------------------------------------------------
 
     def score(self) -> Score:
-        """Return the current score, which is final when the drill is finished."""
+        """Return the present score, which is final when the drill is finished."""
         return score.UNSCORED if self.mode is DrillMode.LAB else score.score(self._build_scored_run())
 
     def score_without(self, goals: Collection[str]) -> Score:
@@ -255,8 +257,8 @@ class DrillState:
     def progress(self) -> float | None:
         """Return the percentage of goal weights that are reached; None if the mode hides it.
 
-        A goal that must hold counts in proportion to its time. The figure depends on goals alone and says
-        nothing about hidden faults.
+        A goal that must hold for some time counts in proportion to that time. The figure depends only on
+        goals and reveals nothing about hidden faults.
         """
         if not self.terms.progress or not self.goals:
             return None
@@ -274,7 +276,7 @@ class DrillState:
         return min(1.0, (self.tick - state.since_tick) / max(1, ticks(goal.hold)))
 
     def holds(self, text: str) -> bool:
-        """Return whether a condition holds now. Raises ConditionError for an invalid condition."""
+        """Return whether a condition is met now. Raises ConditionError for an invalid condition."""
         return self._condition(text).test(self._facts())
 
     def _condition(self, text: str) -> Condition:
@@ -287,13 +289,13 @@ class DrillState:
         return Facts(self.world, self._batches, self._operations, self.calls)
 
     def open_questions(self) -> list[OpenQuestion]:
-        """List the open questions, oldest first; `answer NAME NUMBER` answers one."""
+        """Return the open questions, oldest first. `answer NAME NUMBER` answers one."""
         waiting = [self._inquiry(name) for name, answer in self.answers.items() if answer.open]
         shown = [questions.build_open_question(inquiry, self.answers[inquiry.name]) for inquiry in waiting]
         return sorted(shown, key=lambda asked: asked.asked_tick)
 
     def next_hint(self) -> Hint | None:
-        """Return the hint for the first open goal; None without hints, or if the mode has none."""
+        """Return the hint for the first goal that is not reached; None if the drill or its mode has no hints."""
         if not self.terms.hints:
             return None
         by_goal = {hint.goal: hint for hint in self.scenario.hints}
@@ -302,21 +304,21 @@ class DrillState:
         )
 
     def hint_cost(self, layer: int) -> float:
-        """Return the points that opening *layer* (1 to 3) of the next hint costs now; open ones are free."""
+        """Return the points that opening *layer* (1 to 3) of the next hint costs now. Open layers cost nothing more."""
         hint = self.next_hint()
         if hint is None or not self.terms.hints_cost:
             return 0.0
         opened = any(o.goal == hint.goal and o.layer == layer for o in self.hints)
         return 0.0 if opened else hint.cost[layer - 1]
 
-    # --- inside -----------------------------------------------------------------------------------------------
+    # --- internal -------------------------------------------------------------------------------------------
 
     def state_hash(self) -> str:
         """Return the hash of the world and of the drill's own state."""
         return self.world.state_hash()
 
     def fork_shallow(self) -> Self:
-        """Fork a drill in the same state that shares the record of the past: half a fork."""
+        """Return a drill in the same state that shares the record of the past with this one."""
         twin = object.__new__(type(self))
         own = twin.__dict__
         own.update(self.__dict__)
@@ -329,17 +331,20 @@ class DrillState:
         return next(inquiry for inquiry in self.scenario.inquiries if inquiry.name == name)
 
     def list_scheduled_inputs(self) -> list[tuple[Tick, Input]]:
-        """List the inputs that the scenario will apply and whose time is known, soonest first."""
+        """Return (tick, input) of the scenario's inputs whose time is known, soonest first."""
         return [(tick, item) for tick, _, item in sorted(self._waiting, key=lambda waiting: waiting[:2])]
 
     def list_pending_kinds(self) -> list[PendingKind]:
-        """List the reasons why the drill continues although every goal is reached; empty while a goal is not."""
+        """Return the reasons why the drill continues although every goal is reached.
+
+        The list is empty while a goal is not reached.
+        """
         if self.finished or not self.goals or not all(state.is_reached for state in self.goals.values()):
             return []
         return self._list_pending_kinds()
 
     def _list_pending_kinds(self) -> list[PendingKind]:
-        """List the unfinished parts of the story, each kind once."""
+        """Return the kinds of unfinished parts of the story, each once."""
         asked = [
             (i, a) for i in self.scenario.inquiries if (a := self.answers[i.name]).asked_tick is not None
         ]
@@ -360,7 +365,7 @@ def _parse_conditions(scenario: Scenario) -> dict[str, Condition]:
 
 
 def _list_watched(scenario: Scenario) -> list[tuple[str, str, str | None, str]]:
-    """List the states and actions to record when they first hold: name, condition, premise and text."""
+    """Return the states and actions whose first occurrence is recorded: name, condition, premise and text."""
     watched: list[tuple[str, str, str | None, str]] = [
         (f"forbidden:{f.name}", f.when, None, f.text) for f in scenario.forbidden
     ]

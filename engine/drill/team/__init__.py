@@ -1,1 +1,1 @@
-"""Team: several people in one world, each with a role that defines view and actions, and their communication."""
+"""Team: several people in one world, each with a role that defines view, actions and communication."""

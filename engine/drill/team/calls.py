@@ -1,6 +1,7 @@
-"""Orders and questions between the roles of a team: call, read-back, confirmation; question and status.
+"""Messages between the roles of a team: orders (call, read-back, confirmation) and questions (request, status).
 
-Closed-loop communication as crews train it: the receiver repeats the order, the caller confirms, then it is done.
+This is closed-loop communication as crews train it. The receiver repeats the order, the caller confirms, and
+then the order is executed.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ FILLER: Final = frozenset(
     ("a", "an", "and", "the", "please", "now", "i", "you", "will", "is", "are", "it",
      "bitte", "das", "dem", "den", "der", "die", "ich", "jetzt", "und", "ist", "sind")
 )  # fmt: skip
-"""Words that a read-back may omit: articles, courtesies, auxiliaries, English and German. Assumed."""
+"""Words that a read-back may omit: English and German articles, courtesies and auxiliaries. Assumed."""
 NEGATIONS: Final = frozenset(("not", "no", "never", "nicht", "kein", "keine", "nie"))
 """Words that reverse an order."""
 
 
 @dataclass(frozen=True, slots=True)
 class TeamCall:
-    """Call from one role to another, and its result."""
+    """Call from one role to another, with its read-back and result."""
 
     kind: Literal["order", "question"]
     by: str
@@ -41,9 +42,9 @@ class TeamCall:
     """Latest read-back of the receiver; empty: none."""
     read_back_tick: Tick | None = None
     missing: tuple[str, ...] = ()
-    """Words of the order that the read-back lacks."""
+    """Keywords of the order that the read-back lacks."""
     strange: tuple[str, ...] = ()
-    """Names, numbers and negations in the read-back that the order did not have."""
+    """Names, numbers and negations in the read-back that are not in the order."""
     wrong_before: str = ""
     """Wrong read-back that was corrected later."""
     confirmed_tick: Tick | None = None
@@ -55,41 +56,41 @@ class TeamCall:
     """Fact that answered a question."""
     status_tick: Tick | None = None
     true: bool | None = None
-    """True if the fact was true at that moment."""
+    """True if the fact was true when it was stated."""
 
     @property
     def is_correct(self) -> bool:
-        """True if the read-back contains all keywords of the order and no others."""
+        """Return whether the read-back contains all keywords of the order and no others."""
         return bool(self.read_back) and not self.missing and not self.strange
 
     @property
     def waits(self) -> bool:
-        """True while a read-back, a confirmation or an answer is missing."""
+        """Return whether a read-back, a confirmation or an answer is still missing."""
         if self.kind == "question":
             return self.status_tick is None
         return self.confirmed_tick is None and self.repeated_tick is None
 
     @property
     def is_premature(self) -> bool:
-        """True if the order was executed before its read-back was confirmed."""
+        """Return whether the order was executed before its read-back was confirmed."""
         confirmed = self.confirmed_tick
         return self.acted_tick is not None and (confirmed is None or self.acted_tick < confirmed)
 
     @property
     def closed(self) -> bool:
-        """The loop was closed: read back rightly, confirmed, and not carried out before."""
+        """Return whether the order was read back correctly and confirmed, and not executed before that."""
         return self.is_correct and self.confirmed_tick is not None and not self.is_premature
 
 
 def extract_keywords(text: str) -> list[str]:
-    """Extract the keywords in lowercase: `power-off` is power and off."""
+    """Return the keywords of *text* in lowercase. `power-off` gives two: power and off."""
     return [word for word in re.findall(r"[^\W_][\w$]*", text.lower()) if word not in FILLER]
 
 
 def update_calls(calls: Calls, item: Input, names: Iterable[str], true: Truth) -> Calls:
-    """Return *calls* after *item*, which has a role.
+    """Return *calls* after the message *item*, which names its role.
 
-    *names*: of servers, databases and clients. Raises InputError for a message that is not allowed now.
+    *names*: names of servers, databases and clients. Raises InputError for a message that is not allowed now.
     """
     hear = HEARS.get(item.verb)
     if hear is not None:
@@ -172,7 +173,7 @@ def _status(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
         if call.kind == "question" and (call.by, call.to) == (caller, item.by) and call.waits:
             asked = set(extract_keywords(call.text)) & names
             if asked and not asked & set(extract_keywords(fact)):
-                continue  # about another subject
+                continue  # the call is about another subject
             return _replace_call(calls, call, replace(call, status=fact, status_tick=item.tick, true=so))
     unasked = TeamCall(
         "question", caller, item.by, "", item.tick, status=fact, status_tick=item.tick, true=so
@@ -187,7 +188,7 @@ HEARS: Final[dict[str, Callable[[Calls, Input, set[str], Truth], Calls]]] = {
     "ask-status": _ask,
     "status": _status,
 }
-"""Function that applies each verb of speech."""
+"""Functions that apply each verb of communication."""
 
 
 def _replace_call(calls: Calls, old_call: TeamCall, new_call: TeamCall) -> Calls:
@@ -195,7 +196,10 @@ def _replace_call(calls: Calls, old_call: TeamCall, new_call: TeamCall) -> Calls
 
 
 def find_speaker(calls: Calls, item: Input, keys: Iterable[str]) -> str:
-    """Find the role of an *item* without one: the role whose turn it is, else the first one not addressed."""
+    """Return the role that sends *item*, which names none.
+
+    It is the role whose turn it is, else the first that is not addressed.
+    """
     addressee = item.args[0]
     turns: dict[str, Callable[[TeamCall], bool]] = {
         "read-back": lambda one: one.by == addressee and one.kind == "order" and not one.is_correct,
@@ -213,12 +217,12 @@ def find_speaker(calls: Calls, item: Input, keys: Iterable[str]) -> str:
 
 
 def orders(calls: Calls) -> list[TeamCall]:
-    """Return the valid orders; one repeated after a wrong read-back counts once."""
+    """Return the valid orders. An order that was repeated after a wrong read-back counts once."""
     return [one for one in calls if one.kind == "order" and one.repeated_tick is None]
 
 
 def describe_fault(call: TeamCall) -> str:
-    """Describe the fault in the communication loop of an order; empty: no fault."""
+    """Describe the fault in the communication of an order; "" if there is none."""
     if not call.read_back:
         return say("the order was not read back")
     if not call.is_correct:
@@ -232,10 +236,10 @@ def describe_fault(call: TeamCall) -> str:
 
 
 def count_closed_orders(calls: Calls, role: str) -> int:
-    """Count the orders of *role* with a closed loop."""
+    """Return how many orders of *role* were read back and confirmed."""
     return arithmetic.total(one.by == role and one.closed for one in orders(calls))
 
 
 def count_true_statuses(calls: Calls, role: str) -> int:
-    """Count the true facts that *role* reported."""
+    """Return how many true facts *role* has reported."""
     return arithmetic.total(one.to == role and one.true is True for one in calls)

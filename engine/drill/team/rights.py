@@ -1,4 +1,4 @@
-"""Permissions of the roles in a team. The scenario's data defines them, and the host of the run checks them."""
+"""Permissions of the roles in a team. The scenario defines them, and the host of the run checks them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from engine.inputs import Input, InputError
 from engine.localization import say
 
 EVERY_ROLE: Final = frozenset({"note", "answer", *HEARS})
-"""Verbs that every role may use: speech, and answers to the drill's questions."""
+"""Verbs that every role may use: communication, and answers to the drill's questions."""
 OF_ALL: Final = frozenset({"finish", "rewind", "hint", "note", "answer"})
-"""Verbs that need no role: they are available to a single player of all roles, and to the instructor."""
+"""Verbs that need no role. A person who plays all roles may use them, and the instructor."""
 
 
 def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
@@ -34,7 +34,7 @@ def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
 
 
 def is_allowed(role: StoryRole, item: Input) -> bool:
-    """Return whether *role* may apply *item*, whose names are spelled as in the world."""
+    """Return whether *role* may apply *item*, whose names have the world's spelling."""
     if item.verb in EVERY_ROLE:
         return True
     first = item.args[0].partition("#")[0] if item.args else ""
@@ -43,16 +43,16 @@ def is_allowed(role: StoryRole, item: Input) -> bool:
 
 
 def parse_right(line: str) -> Input:
-    """Parse a line of `does`: a verb and its first arguments."""
+    """Parse an entry of `does`: a verb with its first arguments."""
     name, *words = line.split()
     return Input(0, name.lower(), tuple(words))
 
 
 def assign_role(team: Sequence[StoryRole], item: Input, team_calls: Calls, allow_unassigned: bool) -> Input:
-    """Return *item* with the role that performs it; raises InputError.
+    """Return *item* with the role that performs it. Raises InputError if none may.
 
-    Without a role, use the first role that may perform it: one person may play all roles. *allow_unassigned*:
-    actions that no role may perform are applied without one.
+    If *item* names no role, the first role that may perform it is used, because one person may play all
+    roles. *allow_unassigned*: an action that no role may perform is applied without a role.
     """
     if not team:
         if item.by or item.verb in HEARS:

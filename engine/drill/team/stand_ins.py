@@ -1,6 +1,6 @@
 """Stand-ins for roles without a person: they read back, execute orders, and report states.
 
-On their own initiative they say and do what the scenario's solution says and does for that role.
+Without being asked, they say and do what the scenario's solution has for their role.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
 
 ANSWER_TICKS: Final = ticks(5.0)
-"""Time that a stand-in takes for a message or action. Assumed: the pace of a telephone call."""
+"""Ticks that a stand-in needs for a message or an action. Assumed: the pace of a telephone call."""
 
 
 def find_due_line(
     drill: DrillState, role_keys: Collection[str], failed_lines: Collection[str] = ()
 ) -> str | None:
-    """Return the due line of one of the roles *role_keys*, with its role; None if no line is due.
+    """Return the line, with its role, that is due for one of *role_keys*; None if no line is due.
 
-    *failed_lines*: lines that are impossible.
+    *failed_lines*: lines that have proved impossible.
     """
     return next((line for line in _list_due_lines(drill, role_keys) if line not in failed_lines), None)
 
@@ -49,7 +49,10 @@ def _list_due_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[s
 
 
 def _find_next_line(drill: DrillState, call: TeamCall) -> tuple[str, Tick]:
-    """Return the next line about *call* with its role, and the tick since which it is due; empty if none is due."""
+    """Return the next line about *call*, with its role, and the tick since which it is due.
+
+    Return an empty line if none is due.
+    """
     if call.kind == "question":
         fact = _find_true_fact(drill, call) if call.waits else ""
         return (f"{call.to} status {call.by} {fact}", call.tick) if fact else ("", 0)
@@ -64,14 +67,14 @@ def _find_next_line(drill: DrillState, call: TeamCall) -> tuple[str, Tick]:
     return "", 0
 
 
-# --- meaning of an order ------------------------------------------------------------------------------------
+# --- interpretation of an order -----------------------------------------------------------------------------
 
 
 def interpret_order(drill: DrillState, call: TeamCall) -> str:
-    """Return the input line that executes an order; empty if the role cannot understand or execute it.
+    """Return the input line that executes an order; "" if the role cannot understand or execute it.
 
-    An order names the action by the words of its verb and the target by its names: `plug in the cable of PAY1`
-    is `plug-cable PAY1`. Other wording is understood if the solution gives the same order.
+    An order names the action by words of its verb and the target by its names: `plug in the cable of PAY1` is
+    `plug-cable PAY1`. Other wordings are understood if the solution contains the same order.
     """
     role = next((role for role in drill.scenario.team if role.key == call.to), None)
     return (_match_right(drill, role, call.text) if role is not None else "") or _find_solution_action(
@@ -92,13 +95,13 @@ def _match_right(drill: DrillState, role: StoryRole, text: str) -> str:
 
 
 def _index_server_names(drill: DrillState) -> dict[str, str]:
-    """Return the possible targets of an order: lowercase name to spelling."""
+    """Return the possible targets of an order: lowercase name -> spelling."""
     names = names_of(drill.scenario)
     return {name.lower(): name for name in (*names.servers, *names.computers)}
 
 
 def _find_solution_action(drill: DrillState, call: TeamCall) -> str:
-    """Find the role's action after an order with the same names and at least half of the same words."""
+    """Return the role's action in the solution after an order with the same names and at least half of the words."""
     said, order_matches = set(extract_keywords(call.text)), False
     names = {word for word in said if word in _index_server_names(drill)}
     for item, _ in _steps(drill):
@@ -114,18 +117,18 @@ def _find_solution_action(drill: DrillState, call: TeamCall) -> str:
 
 
 def _steps(drill: DrillState) -> Iterator[tuple[Input, str]]:
-    """Yield the steps of the solution, each as an input and as text."""
+    """Yield the steps of the solution, each as (input, text)."""
     for step in drill.scenario.solution:
         items, _ = parse_script(step.do.strip())
         for item in items:
             yield item, step.do.strip()
 
 
-# --- current state ------------------------------------------------------------------------------------------
+# --- report of the present state ----------------------------------------------------------------------------
 
 
 def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
-    """Find a fact about the question that is true now; empty if the role knows none."""
+    """Return a fact that answers the question and is true now; "" if the role knows none."""
     names, asked = names_of(drill.scenario), set(extract_keywords(call.text))
     told = [item.args[-1] for item, _ in _steps(drill) if item.verb == "status" and item.by == call.to]
     serving = [f"{one} serves on {server}" for one, server in product(names.databases, names.servers)]
@@ -139,11 +142,12 @@ def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
     return ""
 
 
-# --- of its own accord ---------------------------------------------------------------------------------------
+# --- unprompted messages and actions
+# --------------------------------------------------------------------------
 
 
 def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[str]:
-    """Yield orders, questions and actions of a role in the solution, each when all steps before it are done."""
+    """Yield orders, questions and actions of roles in the solution, each after all steps before it are done."""
     done, last_tick = list(drill.journal), 0
     for step, (item, step_text) in zip(drill.scenario.solution, _steps(drill), strict=True):
         found = next((one for one in done if one.by == item.by and one.verb == item.verb), None)
@@ -153,7 +157,7 @@ def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> It
             continue
         if item.by not in role_keys:
             if item.verb in HEARS:
-                continue  # no person's reply is awaited
+                continue  # no reply of a person is awaited
             return
         if item.verb in ("read-back", "confirm", "status") or _is_ordered(drill, item):
             continue

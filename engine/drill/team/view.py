@@ -1,4 +1,4 @@
-"""View of one team role, as plain data. The host selects it, so that the role needs no other data."""
+"""View of one team role as plain data. The host selects the data, so that the role receives no other."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from engine.protocol import groups, network
 Row = dict[str, object]
 
 LATEST: Final = 200
-"""Maximum number of visible events of a role. Assumed."""
+"""Maximum number of events that a role receives. Assumed."""
 
 
 class ObservedGoal(TypedDict):
-    """Goal of a drill as a role sees it."""
+    """Goal of a drill, as a role sees it."""
 
     text: str
     met: bool | None
-    """None while the result is not shown."""
+    """True if the goal is met; None while the result is hidden."""
 
 
 class ObservedQuestion(TypedDict):
@@ -39,7 +39,7 @@ class ObservedQuestion(TypedDict):
 
 
 class RoleObservation(TypedDict):
-    """Moment of a run in the view of one role."""
+    """State of a run, as one role sees it."""
 
     role: str
     """Key of the role."""
@@ -55,11 +55,11 @@ class RoleObservation(TypedDict):
     calls: list[Row]
     """Calls to and from this role, oldest first."""
     news: list[Row]
-    """Events that it has noticed, oldest first."""
+    """Events that the role has noticed, oldest first."""
 
 
 def view(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObservation:
-    """Return the current view of *drill* for *role*, with the events from number *first_event* on."""
+    """Return the present view of *drill* for *role*, with the events from number *first_event* on."""
     world, sees = drill.world, role.sees
     may_reveal = bool(drill.terms.progress or drill.finished)
     return {
@@ -96,7 +96,7 @@ def view(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObserv
 
 
 def list_news(drill: DrillState, role: StoryRole, first_event: int = 0) -> list[Event]:
-    """List the events from number *first_event* on that *role* notices now."""
+    """Return the events from number *first_event* on that *role* notices now."""
     return [
         event
         for event in noticed(drill.events[first_event:], role)
@@ -105,24 +105,24 @@ def list_news(drill: DrillState, role: StoryRole, first_event: int = 0) -> list[
 
 
 def can_read(role: StoryRole, call: TeamCall) -> bool:
-    """Return whether a role hears a message: its own, one addressed to it, or any if it `sees` calls."""
+    """Return whether *role* can read a message: its own, one addressed to it, or any if it `sees` calls."""
     return role.key in (call.by, call.to) or "calls" in role.sees
 
 
 def noticed(events: Sequence[Event], role: StoryRole) -> Iterator[Event]:
-    """Return the events that *role* notices."""
+    """Yield the events that *role* notices."""
     return (event for event in events if notices(role, event))
 
 
 def notices(role: StoryRole, event: Event) -> bool:
-    """Return whether the role notices the event: its actions and results, messages to it, and shown things."""
+    """Return whether *role* notices the event: its own actions and results, messages to it, and what it `sees`."""
     by = event.data.by
     if isinstance(event.data, TeamMessageData):
         return role.key in (by, event.data.to) or "calls" in role.sees
     if by == role.key or event.kind == "question":
         return True
     if event.kind in ("sql_done", "sql", "powershell"):
-        return False  # an answer is visible only to the role that asked
+        return False  # only the role that asked can see an answer
     if by is not None:
         return "acts" in role.sees
     shown_by = SHOWN_BY.get(event.kind)
@@ -141,11 +141,11 @@ SHOWN_BY: Final[dict[str, str]] = {
     "client": "clients",
     "goal": "goals",
 }
-"""Kind of event -> sight that a role needs to see it; other kinds belong to the drill itself."""
+"""Kind of event -> part of the world that a role must see to notice it. Other kinds belong to the drill itself."""
 OF_SERVERS: Final = frozenset({"errorlog", "alert", "state", "role", "witness"})
-"""Kinds of data that a server provides; they are unavailable while the server does not respond."""
+"""Kinds of events that a server must report. They are missed while it does not respond."""
 WITHOUT_SERVER: Final = frozenset({"clients", "goals"})
-"""Kinds of data that are visible for every server."""
+"""Parts of the world that a role sees regardless of its servers."""
 
 
 def _news(event: Event) -> Row:
@@ -177,7 +177,7 @@ def _call(drill: DrillState, call: TeamCall) -> Row:
 
 
 def _computers(world: World, role: StoryRole) -> Iterator[Row]:
-    """Yield the indicator lights of the role's computers, visible to a person next to them."""
+    """Yield the state of the role's computers, as their indicator lights show it."""
     for name in role.servers:
         computer = world.computer_named(name)
         yield {"server": name, "powered": computer.powered, "cable": computer.nic_up}
@@ -190,7 +190,7 @@ def answers(world: World, server: str) -> bool:
 
 
 def _databases(world: World, role: StoryRole) -> Iterator[Row]:
-    """Yield each copy on the role's servers; for a server that does not answer only that."""
+    """Yield each copy on the role's servers. For a server that does not respond, yield only that fact."""
     for server in role.servers:
         if server not in world.instances:
             continue
@@ -211,7 +211,7 @@ def _databases(world: World, role: StoryRole) -> Iterator[Row]:
 
 
 def _links(world: World, role: StoryRole) -> Iterator[Row]:
-    """Yield links between two of the role's servers; both directions are one."""
+    """Yield links between two of the role's servers. Both directions count as one."""
     for one, other in combinations(role.servers, 2):
         there, back = network.link(world, one, other), network.link(world, other, one)
         yield {"ends": [one, other], "up": there.up and back.up, "passing": there.passing and back.passing}
@@ -229,4 +229,4 @@ def _queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:
 
 
 QUEUES: Final = ("send_queue_kb", "redo_queue_kb", "log_used_percent")
-"""Counters of the monitor that are shown."""
+"""Counters of the monitor that are shown to a role."""

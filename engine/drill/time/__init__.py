@@ -1,1 +1,1 @@
-"""Past of a run: stored moments, seeking, branches, and replay of a recorded run."""
+"""Past of a run: stored snapshots, seeking, branches, and replay of a recorded run."""

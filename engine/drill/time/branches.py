@@ -1,4 +1,4 @@
-"""Runs with a common past, as a tree: a branch has a parent, the point where it left it, and later inputs."""
+"""Runs with a common past, as a tree. A branch has a parent, the point at which it left it, and later inputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.model import Tick
 from engine.verbs.lines import parse_script
 
 MAIN: Final = "main"
-"""Name of the first branch until it is renamed."""
+"""Name of the first branch, until it is renamed."""
 
 BRANCHES_MAX: Final = 100
 """Maximum number of branches per tree. Assumed: more than a learner compares."""
@@ -27,12 +27,12 @@ NAME_LENGTH_MAX: Final = 60
 
 
 class BranchError(ValueError):
-    """Invalid operation on the branches; one sentence."""
+    """Error of an operation on branches. Its text is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """Point at which a branch left its parent: the tick, and the number of shared inputs in the parent's journal."""
+    """Point at which a branch left its parent: the tick, and the number of inputs shared with the parent's journal."""
 
     parent: str | None = None
     tick: Tick = 0
@@ -47,16 +47,16 @@ class Branch:
     root: Root
     mode: DrillMode
     lines: tuple[str, ...]
-    """Journal of the branch since its root."""
+    """Journal of the branch from its root on."""
     until_tick: Tick
     """Last played tick of the branch."""
 
 
 class Branches:
-    """Tree of runs of one scenario with one seed. One branch is current and continues."""
+    """Tree of runs of one scenario with one seed. Only the current branch can continue."""
 
     def __init__(self, history: History, stored: Sequence[Branch] = (), current: str = MAIN) -> None:
-        """Begin with *history* of the branch *current*; the others of *stored* are replayed on demand."""
+        """Begin with *history*, which is the branch *current*. The others of *stored* are replayed on demand."""
         self._histories: dict[str, History | Branch] = {branch.name: branch for branch in stored}
         self._histories[current] = history
         self._roots: dict[str, Root] = {MAIN: Root()} if not stored else {b.name: b.root for b in stored}
@@ -64,24 +64,24 @@ class Branches:
 
     @property
     def history(self) -> History:
-        """The current branch's."""
+        """Return the history of the current branch."""
         return self.history_of(self.current)
 
     def names(self) -> list[str]:
-        """Return every branch, after its parent."""
+        """Return the names of all branches, each after its parent."""
         return list(self._histories)
 
     def history_of(self, name: str) -> History:
         """Return the history of a branch.
 
-        Raises BranchError, and InputError for a stored one of another drill.
+        Raises BranchError, or InputError for a stored branch of another drill.
         """
         return run_to_completion(self._recalling(name))
 
     def recalling(self, *names: str) -> Slices[None]:
-        """Replay those of *names*, or all branches, that are only stored, in slices.
+        """Replay those of *names* (default: all branches) that are only stored. Runs in slices.
 
-        Afterward `history_of` has them at once.
+        Afterward `history_of` returns them immediately.
         """
         stored = [name for name in names or self._histories if isinstance(self._find_branch(name), Branch)]
         for number, name in enumerate(stored):
@@ -97,7 +97,7 @@ class Branches:
         return found
 
     def _lines(self, name: str) -> list[str]:
-        """Return the journal of a branch, replayed or stored."""
+        """Return the journal of a branch, whether it is replayed or only stored."""
         found, root = self._find_branch(name), self._roots[name]
         if isinstance(found, History):
             return [item.line for item in found.drill.journal]
@@ -114,22 +114,22 @@ class Branches:
         return next(h.drill for h in self._histories.values() if isinstance(h, History))
 
     def root(self, name: str) -> Root:
-        """Return the origin of a branch. Raises BranchError."""
+        """Return the point at which a branch left its parent. Raises BranchError."""
         self._find_branch(name)
         return self._roots[name]
 
     # --- change ---------------------------------------------------------------------------------------------
 
     def fork(self, tick: Tick, name: str | None = None, before_inputs: bool = False) -> History:
-        """Fork the current branch at *tick*; the new branch becomes the current one.
+        """Fork the current branch at *tick*. The new branch becomes the current one.
 
-        Hints and answers that any branch has revealed stay known. Raises BranchError for a name that is taken,
-        and InputError in an exam that is not over.
+        Hints and answers that any branch has revealed stay known. Raises BranchError for a name that is in
+        use, and InputError in an exam that has not ended.
         """
         return run_to_completion(self.forking(tick, name, before_inputs))
 
     def forking(self, tick: Tick, name: str | None = None, before_inputs: bool = False) -> Slices[History]:
-        """Run `fork` in slices; the tree does not change until the last."""
+        """Run `fork` in slices. The tree changes only in the last slice."""
         name = self._free_name() if name is None else self._check_name(name)
         if len(self._histories) >= BRANCHES_MAX:
             raise BranchError(say("A run can have at most {n} branches. Remove one first.", n=BRANCHES_MAX))
@@ -139,14 +139,14 @@ class Branches:
         shared = len(forked.drill.journal) - 1
         parent = self.current
         while (further := self._roots[parent].parent) is not None and shared <= self._roots[parent].inputs:
-            parent = further  # the moment is older than this branch
+            parent = further  # the tick is before the root of this branch
         self._histories[name] = forked
         self._roots[name] = Root(parent, forked.drill.tick, shared)
         self.current = name
         return forked
 
     def switch(self, name: str) -> History:
-        """Continue with another branch at its last position. Raises BranchError."""
+        """Make another branch the current one, at its last position. Raises BranchError."""
         history = self.history_of(name)
         self.current = name
         return history
@@ -154,7 +154,7 @@ class Branches:
     def rename(self, name: str, new_name: str) -> None:
         """Rename a branch.
 
-        Raises BranchError for a missing branch, and for a name that is taken or empty.
+        Raises BranchError for a missing branch, and for a name that is in use or empty.
         """
         self._find_branch(name)
         if new_name == name:
@@ -176,7 +176,7 @@ class Branches:
         if self.root(name).parent is None:
             raise BranchError(say("You cannot remove the first branch because all others start in it."))
         gone = {name}
-        for other, root in self._roots.items():  # parents come first
+        for other, root in self._roots.items():  # parents come first in this dictionary
             if root.parent in gone:
                 gone.add(other)
         if self.current in gone:
@@ -196,7 +196,7 @@ class Branches:
             raise BranchError(say("Branch {name!r} already exists.", name=name))
         return name
 
-    # --- storing --------------------------------------------------------------------------------------------
+    # --- storage --------------------------------------------------------------------------------------------
 
     def stored(self) -> list[Branch]:
         """Return the whole tree, each branch after its parent."""
@@ -211,7 +211,7 @@ class Branches:
 
 
 def restore_branches(scenario: Scenario, seed: int, stored: Sequence[Branch]) -> Branches:
-    """Restore the tree that *stored* describes and replay its first branch.
+    """Restore the tree in *stored* and replay its first branch.
 
     Raises InputError for a branch of another drill.
     """

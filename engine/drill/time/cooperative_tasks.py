@@ -1,7 +1,7 @@
-"""Long work in slices: a generator that yields the completed share, and returns the result.
+"""Long work in slices: a generator that yields the completed share and returns the result.
 
-A program with a window continues it between two frames and may cancel it; others run it `at_once`
-(engine/generators.py).
+A program with a window runs a slice between two frames and may cancel the work. Other programs call
+`run_to_completion` (engine/generators.py).
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ class Run(Protocol):
 
     @property
     def drill(self) -> DrillState:
-        """Return the drill that the run plays."""
+        """Return the drill that is played."""
 
     def do(self, line: str) -> Input:
         """Apply an input line. Raises InputError."""
 
     def advance_to(self, tick: Tick) -> list[Event]:
-        """Advance to *tick*; return the events."""
+        """Advance to *tick* and return the events."""
 
 
 Done = TypeVar("Done")
 Kind = TypeVar("Kind", bound=Run)
 Slices = Generator[float, None, Done]
-"""Generator of completed shares, 0 to 1."""
+"""Generator of the completed share (0 to 1) that returns the result."""
 
 SLICE_ROWS: Final = 100 * TICKS_PER_S
 """Work of one slice in ticks times databases: a second of a hundred databases, 3 ms, or 20 ms during faults.
@@ -44,11 +44,11 @@ Assumed.
 """
 
 SQL_TICKS: Final = 5
-"""Ticks per slice while T-SQL exceeds its share of work: one step (engine/tsql/batches/work.py)."""
+"""Ticks per slice while T-SQL has more work than a tick can do (engine/tsql/batches/work.py)."""
 
 
 def scale_progress(work: Slices[Done], start: float, end: float) -> Slices[Done]:
-    """Scale the progress of *work* to the part from share *start* to share *end* of a larger task."""
+    """Scale the progress of *work* to the range from *start* to *end* of a larger task."""
     while True:
         try:
             share = next(work)
@@ -59,13 +59,13 @@ def scale_progress(work: Slices[Done], start: float, end: float) -> Slices[Done]
 
 
 def stride(drill: DrillState, limit: int) -> int:
-    """Return the number of ticks, at most *limit*, that the run may advance before the next check of the clock."""
+    """Return the number of ticks, at most *limit*, that the run may advance before the next check of the time."""
     busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
     return min(limit, SQL_TICKS) if busy else limit
 
 
 def advance_in_slices(run: Run, tick: Tick) -> Iterator[None]:
-    """Time up to *tick*, or to the end of the drill."""
+    """Advance *run* to *tick*, or to the end of the drill. Runs in slices."""
     drill = run.drill
     most = max(1, SLICE_ROWS // max(1, len(drill.world.availability)))
     while drill.tick < tick and not drill.finished:
@@ -80,11 +80,11 @@ def playing(
     hashes: Iterable[tuple[Tick, str]] = (),
     lenient: bool = False,
 ) -> Slices[None]:
-    """Play *inputs* at their times, then continue to *tick*.
+    """Play *inputs* at their times, then continue to *tick*. Runs in slices.
 
-    Raises InputError for a refused input (*lenient*: it is skipped), and for a world that deviates from
-    *hashes*, because another engine plays another run. A hash at a tick with pending inputs is skipped,
-    because it may belong before or after them.
+    Raises InputError for a refused input (*lenient*: skips it), and for a world that deviates from *hashes*,
+    because another version of the engine may play another run. A hash at a tick with pending inputs is not
+    compared, because it may belong before or after them.
     """
     drill = run.drill
     waiting, marks = deque(sorted(inputs, key=lambda item: item.tick)), deque(sorted(hashes))
@@ -121,6 +121,6 @@ def replay_inputs(
     hashes: Iterable[tuple[Tick, str]] = (),
     lenient: bool = False,
 ) -> Slices[Kind]:
-    """Run `playing` and return the *run* with all inputs applied."""
+    """Run `playing` and return *run* with all inputs applied."""
     yield from playing(run, inputs, tick, hashes, lenient)
     return run

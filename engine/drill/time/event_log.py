@@ -1,4 +1,4 @@
-"""Events of a run in columns of a few bytes each; repeated texts and fields are stored once."""
+"""Events of a run in columns of a few bytes each. Repeated texts and fields are stored only once."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from engine.localization import LocalizableMessage
 COLUMNS: Final = np.dtype(
     [("tick", "i8"), ("kind", "i4"), ("server", "i4"), ("database", "i4"), ("text", "i4"), ("data", "i4")]
 )
-"""Columns of an event: its tick, and the indexes of its texts and fields in the tables. 28 bytes."""
+"""Columns of an event: its tick, and the indexes of its texts and fields in the tables. 28 bytes in all."""
 
 AT_ONCE: Final = 1_024
-"""Number of events read from the columns at once. Assumed."""
+"""Number of events that are read from the columns together. Assumed."""
 
 
 LONG: Final = ("sql", "sql_done")
-"""Kinds with texts and results of any length, which are identified by their hash."""
+"""Kinds with texts and results of any length. Their fields are identified by a hash."""
 
 
 class EventTables:
-    """Append-only tables of event contents, shared by logs with the same past."""
+    """Append-only tables of event contents. Logs with the same past share them."""
 
     def __init__(self) -> None:
         self.texts: list[str | None] = []
@@ -38,7 +38,10 @@ class EventTables:
         self._data_places: dict[object, int] = {}
 
     def text(self, text: str | None) -> int:
-        """Return the index of *text*. A localizable message can equal its text, but has its own index."""
+        """Return the index of *text*.
+
+        A localizable message has an index of its own even if it equals a plain text.
+        """
         key = (text.template, text.args) if isinstance(text, LocalizableMessage) else text
         place = self._text_places.get(key)
         if place is None:
@@ -49,7 +52,7 @@ class EventTables:
     def fields(self, event: Event) -> int:
         """Return the index of the fields of *event*."""
         data = pack_results(event)
-        # Equality is not enough: 1, 1.0 and True are equal but are written differently.
+        # equality is not enough: 1, 1.0 and True are equal but are written differently
         key: object = hashlib.blake2b(pickle.dumps(data)).digest() if event.kind in LONG else repr(data)
         place = self._data_places.get(key)
         if place is None:
@@ -59,7 +62,7 @@ class EventTables:
 
 
 class EventLog(Sequence[Event]):
-    """Append-only list of events. Events are created on reading; `of` finds those of a kind at once."""
+    """Append-only list of events, which are created on reading. `filter_kinds` finds those of a kind quickly."""
 
     def __init__(self, events: Iterable[Event] = (), words: EventTables | None = None) -> None:
         self._words = EventTables() if words is None else words
@@ -68,7 +71,7 @@ class EventLog(Sequence[Event]):
         self.extend(events)
 
     def append(self, event: Event) -> None:
-        """Append an event, which is not earlier than the last one."""
+        """Append an event. It must not be earlier than the last one."""
         if self._count == len(self._columns):
             grown = np.zeros(2 * self._count, dtype=COLUMNS)
             grown[: self._count] = self._columns
@@ -85,21 +88,21 @@ class EventLog(Sequence[Event]):
         self._count += 1
 
     def extend(self, events: Iterable[Event]) -> None:
-        """Append events in their order."""
+        """Append events in order."""
         for event in events:
             self.append(event)
 
     def take_first(self, count: int) -> EventLog:
-        """Return the first *count* events as an independent log."""
+        """Return an independent log of the first *count* events."""
         return self._copy_columns(self._columns[: min(count, self._count)])
 
     def filter_kinds(self, kinds: Collection[str]) -> EventLog:
-        """Return the events of these *kinds* as a separate log."""
+        """Return a separate log of the events of these *kinds*."""
         columns = self.columns
         return self._copy_columns(columns[self._match_kinds(columns["kind"], kinds)])
 
     def prepend(self, earlier_events: Iterable[Event]) -> EventLog:
-        """Return *earlier_events* followed by these events, as a separate log."""
+        """Return a separate log of *earlier_events* followed by these events."""
         return self._copy_columns(
             np.concatenate([EventLog(earlier_events, self._words).columns, self.columns])
         )
@@ -107,7 +110,7 @@ class EventLog(Sequence[Event]):
     def select(self, *kinds: str, database_name: str | None = None) -> Iterator[Event]:
         """Yield the events of these *kinds* in order.
 
-        With *database_name* only its events and those without a database.
+        *database_name*: only events of this database and events without one.
         """
         columns = self.columns
         columns = columns[self._match_kinds(columns["kind"], kinds)]
@@ -119,7 +122,10 @@ class EventLog(Sequence[Event]):
         return self._build_events(columns)
 
     def count_shared(self, other_log: EventLog) -> int:
-        """Count the events at the beginning that are certainly the same; 0 for a log without a shared past."""
+        """Return the number of events at the beginning that are certainly the same.
+
+        It is 0 for a log without a shared past.
+        """
         if other_log._words is not self._words:
             return 0
         count = min(self._count, other_log._count)
@@ -133,7 +139,10 @@ class EventLog(Sequence[Event]):
         start: int = 0,
         stop: int | None = None,
     ) -> Array:
-        """Return the indexes in [*start*, *stop*) of the events of these *kinds* on *server*; None: on any."""
+        """Return the indexes, in [*start*, *stop*), of the events of these *kinds* on *server*.
+
+        None: any kind or server.
+        """
         columns = self.columns[start:stop]
         wanted = np.ones(len(columns), dtype=bool)
         if kinds is not None:
@@ -143,7 +152,7 @@ class EventLog(Sequence[Event]):
         return np.flatnonzero(wanted) + start
 
     def rows(self, places: Array, names: Collection[str]) -> Iterator[tuple[Any, ...]]:
-        """Yield (tick, the fields of these *names*, text) of the events with these indexes, quickly."""
+        """Yield (tick, the fields *names*, text) of the events with the indexes *places*, quickly."""
         found, fields = self.columns[places], {}
         texts, data = self._words.texts, self._words.data
         for place in np.unique(found["data"]).tolist():
@@ -154,10 +163,11 @@ class EventLog(Sequence[Event]):
 
     @property
     def columns(self) -> Array:
-        """One entry of `COLUMNS` for each event; equal numbers under `data` mean equal fields."""
+        """Return an array with one entry of `COLUMNS` per event. Equal numbers under `data` mean equal fields."""
         return self._columns[: self._count]
 
-    # --- as a sequence ----------------------------------------------------------------------------------------
+    # --- sequence protocol
+    # --------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return self._count
@@ -180,7 +190,8 @@ class EventLog(Sequence[Event]):
             return NotImplemented
         return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
 
-    # --- inside -----------------------------------------------------------------------------------------------
+    # --- internal
+    # -----------------------------------------------------------------------------------------------
 
     def _copy_columns(self, columns: Array) -> EventLog:
         other = EventLog(words=self._words)
@@ -192,7 +203,7 @@ class EventLog(Sequence[Event]):
         return other
 
     def _match_kinds(self, column: Array, kinds: Collection[str]) -> Array:
-        """Return a mask of the entries of *column* that are one of *kinds*."""
+        """Return a mask of the entries of *column* that belong to *kinds*."""
         places = [self._words.text(kind) for kind in kinds]
         wanted = np.zeros(len(self._words.texts), dtype=bool)
         wanted[places] = True
@@ -209,7 +220,10 @@ class EventLog(Sequence[Event]):
 
 
 def select_events(events: Iterable[Event], *kinds: str, database_name: str | None = None) -> Iterator[Event]:
-    """Select the events of *kinds*, for *database_name* or no database if a name is given; fast for a log."""
+    """Yield the events of *kinds*, if *database_name* is given only those of this database or without one.
+
+    This is fast for an EventLog.
+    """
     if isinstance(events, EventLog):
         return events.select(*kinds, database_name=database_name)
     return (
@@ -219,14 +233,14 @@ def select_events(events: Iterable[Event], *kinds: str, database_name: str | Non
     )
 
 
-# --- stored result sets, compressed while nobody reads them -----------------------------------------------
+# --- stored result sets, compressed while they are not read -----------------------------------------------
 
 ROWS_AS_THEY_ARE: Final = 20
-"""Maximum rows of result sets that are not compressed. Assumed."""
+"""Maximum number of rows of a result set that is stored without compression. Assumed."""
 
 
 class PackedList(Sequence[Row]):
-    """List that is decompressed on each read; equal to its original list."""
+    """Compressed list, which is decompressed at each read. It equals its original."""
 
     __slots__ = ("_count", "_packed")
 
@@ -261,7 +275,7 @@ class PackedList(Sequence[Row]):
 
 
 def pack_results(event: Event) -> EventData:
-    """Return the fields of *event*, with large result sets of a batch packed."""
+    """Return the fields of *event* with the large result sets of a batch compressed."""
     done = event.data
     if not isinstance(done, SqlDoneData):
         return done

@@ -1,4 +1,4 @@
-"""Drill with access to its past: stored moments, from which any other moment is replayed in milliseconds."""
+"""Drill with access to its past: stored snapshots, from which any other time is replayed in milliseconds."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from engine.tsql.language.lexer import only_reads
 from engine.verbs.lines import parse_line
 
 KEEP_EVERY: Final = 15 * TICKS_PER_S
-"""Ticks between two stored moments, in addition to those at inputs. Assumed.
+"""Ticks between two snapshots, in addition to those at inputs. Assumed.
 
-A quarter of a minute is replayed within 10 ms, also with a hundred databases.
+A quarter of a minute is replayed within 10 ms, even with a hundred databases.
 """
 
 KEEP_EVENTS: Final = 250
-"""Number of events that cost as much as KEEP_EVERY ticks: a hundred failing databases emit thousands in seconds."""
+"""Number of events that cost as much as KEEP_EVERY ticks. A hundred failing databases emit thousands in seconds."""
 
 KEEP_TIMERS: Final = 400
 """Number of timers that cost as much as KEEP_EVERY ticks.
 
-Fitted to an hour of faults: 0.02 ms per timer, 0.04 per event, 12 per input.
+Fitted to an hour of faults: 0.02 ms per timer, 0.04 ms per event, 12 ms per input.
 """
 
 KEEP_HASHES: Final = 1
-"""Number of hashes that cost as much as KEEP_EVERY ticks; a snapshot is stored before each such input if
+"""Number of hashes that cost as much as KEEP_EVERY ticks. A snapshot precedes each input with a hash, if
 there is room.
 """
 
@@ -47,20 +47,21 @@ KEEP_INPUTS: Final = 10
 """Number of read-only inputs that cost as much as KEEP_EVERY ticks. Measured: 1 to 3 ms each in the lab."""
 
 RECENT: Final = 1_000
-"""Recent part of a run, in the same unit of cost. Older snapshots are needed less often and become sparser.
+"""Length of the recent part of a run, in units of KEEP_EVERY. Older snapshots are needed less often and
+become sparser.
 
 Assumed: two hours of a hundred databases with some faults.
 """
 
 KEPT_MAX: Final = 480
-"""Maximum number of snapshots of a run; half as many for a long run, whose snapshots share less."""
+"""Maximum number of snapshots of a run. A long run has half as many, because its snapshots share less."""
 
 KEPT_ROWS_MAX: Final = 32_000
-"""Maximum moments times databases: 320 moments of a hundred, about 15 MB. Assumed."""
+"""Maximum of snapshots times databases: 320 snapshots of a hundred databases, about 15 MB. Assumed."""
 
 
 class History:
-    """Substitute for a drill: the same `do` and `advance_to`, with access to every past moment.
+    """Drill with its history: the same `do` and `advance_to`, and access to every past time.
 
     `drill` is the live run. `seek` returns another drill for viewing and does not change the live run.
     """
@@ -69,7 +70,8 @@ class History:
         self.drill = drill
         self._snapshots = [take_snapshot(drill)]
 
-    # --- going on -------------------------------------------------------------------------------------------
+    # --- continuing
+    # -------------------------------------------------------------------------------------------
 
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
         """Advance time as the drill does, and take snapshots on the way."""
@@ -84,9 +86,9 @@ class History:
         return self.drill.events[first_event:]
 
     def do(self, line: str) -> Input:
-        """Apply an input line and store the snapshot before it.
+        """Apply an input line and store a snapshot from before it.
 
-        A query that a monitoring script may send every second stores no snapshot. Raises InputError.
+        Queries store no snapshot, because a monitoring script may send one every second. Raises InputError.
         """
         item = parse_line(line, self.drill.tick)
         if only_reads(item):
@@ -98,7 +100,10 @@ class History:
         return item
 
     def _is_snapshot_due(self) -> bool:
-        """Return whether the run is long enough past the last snapshot; the distance grows with its length."""
+        """Return whether the run is far enough past the last snapshot.
+
+        The distance grows with the length of the run.
+        """
         now = _cost(self.drill, lengths_of(self.drill))
         gone = now - _cost_of(self._snapshots[-1])
         return gone >= 1.0 and gone >= compute_snapshot_spacing(
@@ -106,7 +111,7 @@ class History:
         )
 
     def _add_snapshot(self, moment: RunSnapshot[Drill]) -> None:
-        """Store a snapshot and drop the one that is replayed fastest for its age; snapshots are only a cache."""
+        """Store a snapshot. If there are too many, drop the one that is replayed fastest for its age."""
         total_cost = _cost_of(moment)
         most = _compute_snapshot_limit(self.drill, total_cost)
         if len(self._snapshots) >= most:  # a long run: its snapshots are far apart and share little
@@ -118,22 +123,23 @@ class History:
                 (after - before)
                 / (
                     RECENT + total_cost - after
-                )  # as `compute_snapshot_spacing` does, except for parts that are equal in all
+                )  # like `compute_snapshot_spacing`, but without the factors that are the same for all
                 for before, after in zip(costs, costs[2:], strict=False)
             ]
             del self._snapshots[1 + gaps.index(min(gaps))]
 
-    # --- looking back ---------------------------------------------------------------------------------------
+    # --- reading the past
+    # -------------------------------------------------------------------------------------
 
     def seek(self, tick: Tick, before_inputs: bool = False) -> Drill:
         """Return an independent drill at *tick*, after the inputs of that tick or before them (*before_inputs*).
 
-        Raises InputError in an exam that is not over.
+        Raises InputError in an exam that has not ended.
         """
         return run_to_completion(self.seeking(tick, before_inputs))
 
     def seeking(self, tick: Tick, before_inputs: bool = False) -> Slices[Drill]:
-        """Run `seek` in slices; raises InputError when it is called."""
+        """Run `seek` in slices. Raises InputError when it is called."""
         if not self.drill.terms.rewind and not self.drill.finished:
             raise InputError(say("an exam cannot be rewound"))
         tick = min(max(0, tick), self.drill.tick)
@@ -149,7 +155,7 @@ class History:
     def _replay_missing_past(self) -> None:
         """Replay the run up to the start of this history to get its snapshots.
 
-        Runs in one piece, because a window creates histories from the beginning.
+        This is not sliced, because windows create histories from the beginning.
         """
         first = self._snapshots[0]
         past = History(Drill(self.drill.scenario, self.drill.seed, self.drill.mode))
@@ -160,20 +166,21 @@ class History:
         """Return faults, detections, transitions, commands, hints, goals and similar marks, in order."""
         return markers(self.drill.events)
 
-    # --- going back -----------------------------------------------------------------------------------------
+    # --- returning to the past
+    # --------------------------------------------------------------------------------
 
     def fork(self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()) -> History:
-        """Fork the history at *tick*; the new journal says so.
+        """Fork the history at *tick*; the new journal records that.
 
-        Hints and answers revealed in this run and those in *other_runs* stay known. Raises InputError in an
-        exam that is not over; a branch of a finished exam is practice.
+        Hints and answers that this run and *other_runs* have revealed stay known. Raises InputError in an
+        exam that has not ended. A branch of a finished exam is practice.
         """
         return run_to_completion(self.forking(tick, before_inputs, other_runs))
 
     def forking(
         self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()
     ) -> Slices[History]:
-        """Run `fork` in slices: after an exam, the whole run must be replayed as practice."""
+        """Run `fork` in slices. After an exam, the whole run must be replayed as practice."""
         back = self.seek(tick, before_inputs)
         if back.terms.rewind:
             other = History(back)
@@ -188,7 +195,7 @@ class History:
         return other
 
     def undo_last_input(self) -> None:
-        """Undo the last input, because it could not be recorded; the time is that of the input."""
+        """Undo the last input, because it could not be recorded. Time returns to that of the input."""
         done = self.drill.journal[:-1]
         tick = self.drill.journal[-1].tick
         self._snapshots = [moment for moment in self._snapshots if moment.inputs <= len(done)]
@@ -199,22 +206,22 @@ class History:
 
 
 def compute_snapshot_spacing(age: float, total_cost: float, snapshot_limit: int) -> float:
-    """Return the distance of snapshots that are *age* old.
+    """Return the distance between snapshots that are *age* old.
 
-    The run's replay cost is *total_cost*, and at most *snapshot_limit* snapshots are kept. The distance is even
-    at first and grows with age.
+    The replay of the run costs *total_cost*, and at most *snapshot_limit* snapshots are kept. The distance is
+    even for recent snapshots and grows with age.
     """
     return (RECENT + age) * log1p(total_cost / RECENT) / snapshot_limit
 
 
 def _compute_snapshot_limit(drill: Drill, total_cost: float) -> int:
-    """Return the number of snapshots to keep for a run whose replay cost is *total_cost*."""
+    """Return how many snapshots to keep for a run whose replay costs *total_cost*."""
     at_first = min(KEPT_MAX, KEPT_ROWS_MAX // max(1, len(drill.world.availability)))
     return max(2, round(at_first * (1.0 + RECENT / (RECENT + total_cost)) / 2.0))
 
 
 def _cost(drill: Drill, lengths: Lengths) -> float:
-    """Return the cost of a replay up to the current tick of *drill*, in intervals of KEEP_EVERY without events."""
+    """Return the cost of replaying *drill* up to its present tick, in units of KEEP_EVERY ticks without events."""
     return (
         drill.tick / KEEP_EVERY
         + lengths.events / KEEP_EVENTS

@@ -1,4 +1,4 @@
-"""Moments of a drill, stored without their past so that hundreds of them cost little, and their hashes."""
+"""Snapshots of a drill, stored without its past so that hundreds of them cost little."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from engine.model import Tick
 from engine.model.world import FieldUse, PartKey, parts
 from engine.protocol.errorlog import LINES_KEPT
 
-# --- dictionaries and lists of many moments in blocks; equal blocks are stored once -----------------------
-# Blocks that are not compared with later ones can be compressed to a tenth, and are decompressed on
-# reading.
+# --- dictionaries and lists of many snapshots in blocks; equal blocks are stored once ---------------------
+# Blocks that are not compared with later ones can be compressed to a tenth. Reading decompresses them.
 
 BLOCK: Final = 32
-"""Entries of a block: few enough that a change unshares little, many enough that a block costs little. Assumed."""
+"""Number of entries of a block: few enough that a change copies little, many enough that a block costs
+little. Assumed.
+"""
 
 LEVEL: Final = 1
 """Compression level of zlib: the fastest. It reduces the flow of a hundred databases from 100 to 12 KB in 0.5 ms."""
@@ -40,21 +41,21 @@ class Block:
 
     @property
     def entries(self) -> tuple[object, ...]:
-        """The same objects each time, or equal ones of the same types after compression."""
+        """Return the entries: the same objects each time, or equal ones of the same types after compression."""
         if not self._packed:
             return self._entries
         found: tuple[object, ...] = pickle.loads(zlib.decompress(self._packed))
         return found
 
     def pack(self) -> None:
-        """Compress the block; reading it unpacks it again."""
+        """Compress the block. Reading decompresses it."""
         if not self._packed:
             written = pickle.dumps(self._entries, pickle.HIGHEST_PROTOCOL)
             self._packed = zlib.compress(written, LEVEL)
             self._entries = ()
 
     def holds(self, entries: tuple[object, ...]) -> bool:
-        """Return whether the block has exactly these objects.
+        """Return whether the block contains exactly these objects.
 
         Equality is not enough: 1 and 1.0 are equal and give different hashes.
         """
@@ -65,13 +66,13 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Dictionary (keys and values) or list (values only) at some moment."""
+    """Dictionary (keys and values) or list (values only) at one time, in blocks."""
 
     keys: tuple[Block, ...]
     values: tuple[Block, ...]
 
     def as_dict(self) -> dict[object, object]:
-        """Return the dictionary, with its entries in their old order."""
+        """Return the dictionary, with its entries in the original order."""
         return {
             key: value
             for keys, values in zip(self.keys, self.values, strict=True)
@@ -83,7 +84,7 @@ class Blocks:
         return [value for values in self.values for value in values.entries]
 
     def pack(self, newest: Blocks) -> None:
-        """Pack the values that *newest*, a later moment of the same, does not have any more."""
+        """Compress the blocks that *newest*, a later version of the same collection, no longer has."""
         if self is not newest:
             for block in set(self.values).difference(newest.values):
                 block.pack()
@@ -92,7 +93,7 @@ class Blocks:
 def split_into_blocks(
     collection: Mapping[PartKey, object] | Sequence[object], previous: Blocks | None = None
 ) -> Blocks:
-    """Split *collection* into blocks; blocks that are equal in the earlier *previous* are the same objects."""
+    """Split *collection* into blocks. Blocks that equal those of the earlier *previous* are shared with it."""
     keys = (
         _split_entries(collection, previous.keys if previous is not None else ())
         if isinstance(collection, dict)
@@ -123,7 +124,7 @@ def pack_array(array: Array) -> bytes:
 
 
 def unpack_array(packed: bytes, template: Array) -> Array:
-    """Return the array that was packed, of the same kind and row shape as *template*."""
+    """Return the array that `pack_array` compressed, with the type and row shape of *template*."""
     flat = np.frombuffer(bytearray(zlib.decompress(packed)), dtype=template.dtype)
     return flat.reshape(-1, *template.shape[1:])
 
@@ -134,19 +135,19 @@ LOGS: Final = attributes(Storage.LOG)
 """Append-only lists of a drill, in addition to events and samples."""
 
 OF_THE_WORLD: Final = parts(FieldUse.BLOCKS)
-"""Parts of a world that snapshots store in blocks. Lines of the ERRORLOGs are also events."""
+"""Parts of a world that snapshots store in blocks. Lines of ERRORLOGs are left out, because they are events, too."""
 
 OF_THE_DRILL: Final = attributes(Storage.BLOCKS)
 """Dictionaries of the drill that grow with the run."""
 
 SETUPS: Final = ("source_setups", "stream_setups")
-"""Lists of setups in the flow, treated like parts."""
+"""Lists of setups in the flow. Snapshots treat them like parts of the world."""
 
 PACKED: Final = frozenset((*parts(FieldUse.PACK), *SETUPS))
 """Parts with entries per database, nearly all of which differ between distant snapshots."""
 
 ARRAYS: Final = ("sources", "streams", "source_params", "stream_params", "history")
-"""Arrays of the flow with rows per database, always compressed because they change with every tick."""
+"""Arrays of the flow with rows per database. They are always compressed, because every tick changes them."""
 
 NO_EVENTS: Final = EventLog()
 NO_SAMPLES: Final = Samples(exact=False)
@@ -165,22 +166,22 @@ class Lengths:
 
     @property
     def inputs(self) -> int:
-        """Inputs of the journal that had been done."""
+        """Return the number of inputs in the journal at the snapshot."""
         return self.logs[LOGS.index("journal")]
 
     @property
     def hashes(self) -> int:
-        """Hashes that had been taken."""
+        """Return the number of hashes at the snapshot."""
         return self.logs[LOGS.index("hashes")]
 
 
 @dataclass(frozen=True, slots=True)
 class RunSnapshot(Generic[Taken]):
-    """Moment without its past, of which it knows only the length, and without its blocks."""
+    """Snapshot without the past, of which it has only the lengths, and with its parts in blocks."""
 
     drill: Taken
     parts: tuple[Blocks, ...]
-    """Blocks of OF_THE_WORLD, SETUPS and OF_THE_DRILL in sequence."""
+    """Blocks of OF_THE_WORLD, SETUPS and OF_THE_DRILL, in this order."""
     arrays: tuple[bytes, ...]
     """Compressed ARRAYS."""
     lengths: Lengths
@@ -192,18 +193,18 @@ class RunSnapshot(Generic[Taken]):
 
     @property
     def inputs(self) -> int:
-        """Inputs of the journal that had been done."""
+        """Return the number of inputs in the journal at the snapshot."""
         return self.lengths.inputs
 
     @property
     def events(self) -> int:
-        """Events that had happened."""
+        """Return the number of events at the snapshot."""
         return self.lengths.events
 
     def restore(self, history_source: Taken) -> Taken:
-        """Restore an independent drill.
+        """Restore an independent drill from the snapshot.
 
-        *history_source* is any drill that has passed this time, and does not change.
+        *history_source* is any drill that has passed this time. It is not changed.
         """
         drill = self.drill.fork_shallow()
         held = iter(self.parts)
@@ -219,7 +220,7 @@ class RunSnapshot(Generic[Taken]):
         for name, packed in zip(ARRAYS, self.arrays, strict=True):
             setattr(flow, name, unpack_array(packed, template=getattr(flow, name)))
         attach_history(drill, history_source, self.lengths)
-        # the lines that T-SQL can read back: those from before the run, then those of the events
+        # lines that T-SQL can read: those from before the run, then those of the events
         found = dict(drill.errorlog_before)
         for server in drill.world.instances:
             places = drill.events.find_indices(("errorlog",), server)[-LINES_KEPT:]
@@ -243,7 +244,7 @@ def lengths_of(drill: DrillState) -> Lengths:
 
 
 def attach_history(drill: Taken, history_source: Taken, lengths: Lengths) -> None:
-    """Give *drill* the beginning of the history of *history_source*, which it then extends independently."""
+    """Give *drill* the beginning of the history of *history_source*. *drill* then extends it independently."""
     for name, length in zip(LOGS, lengths.logs, strict=True):
         setattr(drill, name, getattr(history_source, name)[:length])
     drill.events = history_source.events.take_first(lengths.events)
@@ -252,7 +253,7 @@ def attach_history(drill: Taken, history_source: Taken, lengths: Lengths) -> Non
 
 
 def take_snapshot(drill: Taken, previous: RunSnapshot[Taken] | None = None) -> RunSnapshot[Taken]:
-    """Take a snapshot of *drill*; parts unchanged since the snapshot *previous* are shared."""
+    """Take a snapshot of *drill*. It shares the parts that have not changed since the snapshot *previous*."""
     twin = drill.fork_shallow()
     for name in LOGS:
         setattr(twin, name, [])

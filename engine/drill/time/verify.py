@@ -1,6 +1,6 @@
 """Verification that the replay of a recorded run reaches the same states.
 
-A failed check finds the first divergence.
+If it does not, the first divergence is found.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
 
 EVENTS: Final = 200
-"""Number of events compared in one slice: about 3 ms."""
+"""Number of events that are compared in one slice: about 3 ms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """Point at which a replay differs from the recorded run."""
+    """First point at which a replay differs from the recorded run."""
 
     agreed: StateHash | None
-    """Last equal hash."""
+    """Last hash that was equal."""
     expected: StateHash | None
     found: StateHash | None
     lines: tuple[str, ...] = ()
-    """Inputs between the two."""
+    """Inputs between the last equal hash and the first different one."""
     event: str = ""
-    """The first event that differs, if the recorded events are known."""
+    """First event that differs, if the recorded events are known."""
     claim: tuple[str, str, str] | None = None
-    """Field of the report that contradicts equal states and events: name, reported value, true value."""
+    """Field of the report that differs although states and events are equal: name, reported value, replayed value."""
 
     def __str__(self) -> str:
         if self.claim is not None:
@@ -85,7 +85,7 @@ def verify(
 
 
 def verify_report(scenario: Scenario, report: Report) -> Divergence | None:
-    """Verify a report of `run --json`; its events name the first difference."""
+    """Verify a report of `run --json`. If the replay differs, its events locate the first difference."""
     return divergence(replay_report(scenario, report), report)
 
 
@@ -97,7 +97,7 @@ def replay_report(scenario: Scenario, report: Report) -> Drill:
 
 
 def divergence(drill: Drill, report: Report) -> Divergence | None:
-    """Find the point at which the replay *drill* diverges from the run of *report*; None if they are equal."""
+    """Return the first point at which the replay *drill* differs from the run of *report*; None if they are equal."""
     return run_to_completion(diverging(drill, report))
 
 
@@ -105,7 +105,7 @@ def diverging(drill: Drill, report: Report) -> Slices[Divergence | None]:
     """Run `divergence` in slices."""
     recorded = [StateHash(ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
     difference = _compare(drill, recorded)
-    if report.get("cut_off"):  # nothing else was recorded
+    if report.get("cut_off"):  # such a report contains nothing more
         return difference or _compare_end(drill, report)
     event = yield from _find_first_event(report["events"], drill)
     if difference is None and event:
@@ -122,7 +122,7 @@ def _replay_journal(
     if problems:
         raise InputError(join_messages("; ", problems))
     drill = Drill(scenario, seed, mode)
-    play_inputs(drill, inputs, lambda item, problem: None)  # a run that has diverged may refuse the input
+    play_inputs(drill, inputs, lambda item, problem: None)  # a run that has diverged may refuse an input
     drill.advance_to(tick)
     return drill
 
@@ -140,7 +140,7 @@ def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
 
 
 def _compare_end(drill: Drill, report: Report) -> Divergence | None:
-    """Compare the end of the run with that of the report, after all noted hashes matched."""
+    """Compare the end of the run with that of the report. All recorded hashes have matched before."""
     found = StateHash(drill.tick, len(drill.journal), drill.state_hash())
     said = StateHash(ticks(report["ended_at_s"]), found.inputs, report.get("state_hash", found.digest))
     return Divergence(drill.hashes[-1] if drill.hashes else None, said, found) if said != found else None
@@ -150,11 +150,11 @@ REPORTED: Final = (
     "scenario", "title", "seed", "mode", "origin", "ended_by", "score", "availability", "goals",
     "questions",
 )  # fmt: skip
-"""Fields of a report besides events and states; all follow from the inputs."""
+"""Fields of a report, besides events and states, that are compared. All follow from the inputs."""
 
 
 def _compare_report(drill: Drill, report: Report) -> Divergence | None:
-    """Compare the report's contents, after the states matched."""
+    """Compare the other fields of the report. The states have matched before."""
     found = drill.report()
     for name in REPORTED:
         if name in report and to_json_types(report[name]) != to_json_types(found[name]):
@@ -166,7 +166,7 @@ def _compare_report(drill: Drill, report: Report) -> Divergence | None:
 
 
 def _find_first_difference(path: str, expected: object, actual: object) -> tuple[str, object, object]:
-    """Find the first difference between two plain JSON values. Return its path and both values."""
+    """Return the path of the first difference between two plain JSON values, with both values."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         for key in {**actual, **expected}:
             if expected.get(key) != actual.get(key):

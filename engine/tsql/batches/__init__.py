@@ -1,1 +1,1 @@
-"""Running batches: frames, transactions, locks, objects, and the effect of each statement."""
+"""Execution of batches: frames, transactions, locks, objects, and the effect of each statement."""

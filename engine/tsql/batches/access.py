@@ -1,7 +1,7 @@
 """Access modes of a database: SINGLE_USER, RESTRICTED_USER and MULTI_USER [DOC: ALTER DATABASE SET options].
 
-A database in single-user mode admits one session, which need not be the session that set the mode. When that
-session leaves, the next session that enters takes its place.
+A database in single-user mode admits one session, which may be another one than the session that set the
+mode. When that session leaves, the next session that enters takes its place.
 """
 
 from __future__ import annotations
@@ -21,45 +21,45 @@ if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 MODES: Final = ("MULTI_USER", "SINGLE_USER", "RESTRICTED_USER")
-"""user_access_desc by user_access. Documented [DOC: sys.databases]."""
+"""user_access_desc of each user_access, which is the index. Documented [DOC: sys.databases]."""
 
 
 def mode_of(world: World, server: str, database: str) -> str:
-    """Return the mode of a database on its server."""
+    """Return the access mode of a database on its server."""
     row = ledger.find(world, server, "user access", "name", database)
     return MODES[0] if row is None else str(row["mode"])
 
 
 def forget(world: World, server: str, database: str) -> None:
-    """Forget the mode of a dropped database: a new one of its name begins as MULTI_USER."""
+    """Forget the mode of a dropped database. A new one with its name begins as MULTI_USER."""
     ledger.remove(world, server, "user access", lambda row: str(row["name"]).lower() == database.lower())
 
 
 def _list_other_sessions(context: Context, database: str) -> Iterator[tuple[str, SqlSession]]:
-    """Yield the other windows whose connection is in the database."""
+    """Yield the other windows whose connection uses the database."""
     for name, session in context.sessions():
         if session.spid != context.session.spid and session.database.lower() == database.lower():
             yield name, session
 
 
 def admit(context: Context, database: str) -> None:
-    """Raise 924 for a database in single-user mode that has its user already."""
+    """Raise 924 for a database in single-user mode that another session already uses."""
     if has_other_user(context, database):
         raise SqlError(924, database)
 
 
 def has_other_user(context: Context, database: str) -> bool:
-    """Return whether a database is in single-user mode and another connection has it."""
+    """Return whether a database is in single-user mode and another connection uses it."""
     single = mode_of(context.world, context.session.server, database) == "SINGLE_USER"
     return single and any(True for _ in _list_other_sessions(context, database))
 
 
 EXCLUSIVE: Final = frozenset({"OFFLINE", "EMERGENCY", "READ_ONLY", "READ_WRITE"})
-"""Options that wait until no other connection is in the database [DOC: ALTER DATABASE SET options]."""
+"""Options that wait until no other connection uses the database [DOC: ALTER DATABASE SET options]."""
 
 
 def _await_others(machine: Machine, database: str, termination: str, spids: tuple[int, ...]) -> None:
-    """Raise 5070 for NO_WAIT, and the wait of a statement without ROLLBACK IMMEDIATE while others are in."""
+    """Wait until the other sessions have left; raise 5070 with NO_WAIT. ROLLBACK IMMEDIATE waits for none."""
     words = termination.split()
     if words[:1] == ["NO_WAIT"]:
         raise SqlError(5070, database, also=(5069,))
@@ -72,7 +72,7 @@ def _await_others(machine: Machine, database: str, termination: str, spids: tupl
 
 
 def end_windows(machine: Machine, database: str, termination: str) -> list[Message]:
-    """End the other windows in the database as *termination* says, or wait for them."""
+    """End the other windows in the database, or wait for them, according to *termination*."""
     context, server = machine.context, machine.session.server
     others = list(_list_other_sessions(context, database))
     if not others:
@@ -84,7 +84,7 @@ def end_windows(machine: Machine, database: str, termination: str) -> list[Messa
 
 
 def end_others(machine: Machine, database: str, termination: str) -> list[Message]:
-    """End windows and applications in the database as *termination* says, or wait for them."""
+    """End other windows and applications in the database, or wait for them, according to *termination*."""
     world, server = machine.world, machine.session.server
     spids = tuple(one.spid for one in connections.on_server(world, server) if one.database == database)
     if spids:
@@ -97,9 +97,9 @@ def end_others(machine: Machine, database: str, termination: str) -> list[Messag
 
 
 def set_mode(machine: Machine, database: str, mode: str, termination: str) -> list[Message]:
-    """ALTER DATABASE … SET mode WITH termination. Without one it waits until the others have left (Blocked).
+    """Execute ALTER DATABASE … SET *mode* WITH *termination*. Without termination it waits for other sessions.
 
-    5070 for NO_WAIT; the gate refuses a database in single-user mode that another connection has.
+    Raise 5070 with NO_WAIT. The gate refuses a database in single-user mode that another connection uses.
     """
     world, server = machine.world, machine.session.server
     messages = end_windows(machine, database, termination) if mode == "SINGLE_USER" else []

@@ -27,7 +27,7 @@ from engine.tsql.scalars.values import Scalar, to_text
 
 Outcome = statements.Outcome
 Command = Handler[Machine, Outcome]
-"""Function that executes a statement of its kind."""
+"""Function that executes one kind of statement."""
 
 
 def _options(machine: Machine, pairs: s.Pairs) -> dict[str, Scalar]:
@@ -100,7 +100,7 @@ def _check_permission(machine: Machine, statement: s.Permission) -> None:
 
 
 SYSTEM: Final = "nt authority\\system"
-"""Account with which the cluster monitors a group. [DOC: automatic failover problems]"""
+"""Account that the cluster uses to monitor a group. [DOC: automatic failover problems]"""
 
 
 def _permission(machine: Machine, statement: s.Permission) -> Outcome:
@@ -134,7 +134,7 @@ CLUSTER_PROPERTIES: Final = {
 
 
 def _cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome:
-    """Set the failover policy of the instance, which takes effect at once."""
+    """Set the failover policy of the instance. It takes effect immediately."""
     what = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
     found = CLUSTER_PROPERTIES.get(statement.name.upper())
     if found is None or not machine.context.server.clustered:
@@ -167,7 +167,7 @@ def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Ou
     if running == (statement.value == "START"):
         raise SqlError(25705 if running else 25704)
     started = {one for one in server.sessions_started if one != name}
-    if not running and name not in server.sessions_stopped:  # it has never run, so it has no replica
+    if not running and name not in server.sessions_stopped:  # it has never run, as there is no replica
         started |= {name}
     stopped = {one for one in server.sessions_stopped if one != name} | ({name} if running else set())
     machine.world.update_instance(
@@ -240,9 +240,9 @@ class LoginSettings(TypedDict):
 def _login_settings(
     machine: Machine, statement: s.LoginStatement, options: Mapping[str, Scalar]
 ) -> LoginSettings:
-    """Return the fields of the login that both CREATE and ALTER set.
+    """Return the fields of a login that both CREATE and ALTER set.
 
-    Raise 155, or 15122 for expiration alone.
+    Raise 155, or 15122 for CHECK_EXPIRATION without CHECK_POLICY.
     """
     title = "CREATE LOGIN" if isinstance(statement, s.CreateLogin) else "ALTER LOGIN"
     option_table.check_options(title, statement.options, machine.context.version)
@@ -283,7 +283,7 @@ SID_BYTES: Final = 16
 
 
 def _sid(value: object) -> int | None:
-    """Return 0x0102… as the number by which logins and users are matched."""
+    """Return 0x0102… as the number that logins and users share."""
     if value is None:
         return None
     digits = str(value).lower().removeprefix("0x")
@@ -336,7 +336,7 @@ _SIZES: Final = {"KB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
 
 
 def _size_kb(text: str | None) -> float | None:
-    """Return a SIZE or MAXSIZE in KB: 10 GB, 512 (MB), UNLIMITED."""
+    """Convert SIZE or MAXSIZE to KB: "10 GB", "512" (MB), "UNLIMITED"."""
     if text is None:
         return None
     if text.upper() == "UNLIMITED":
@@ -352,7 +352,7 @@ FILE_PROPERTIES: Final = ("NAME", "NEWNAME", "FILENAME", "SIZE", "MAXSIZE", "FIL
 
 
 def _growth(text: str | None) -> volumes.FileChanges:
-    """Read FILEGROWTH: 10 %, 64 MB, or 512 (MB)."""
+    """Parse FILEGROWTH: "10 %", "64 MB", or "512" (MB)."""
     if text is None:
         return {}
     number, _, unit = text.partition(" ")
@@ -362,7 +362,7 @@ def _growth(text: str | None) -> volumes.FileChanges:
 
 
 def _file_options(machine: Machine, statement: s.AlterFiles) -> dict[str, str]:
-    """Return the properties of the one file in the statement. Raise 102 for an unknown word."""
+    """Return the properties of the file in the statement. Raise 102 for an unknown word."""
     names = [name for name, _ in statement.options]
     if names.count("NAME") > 1:
         raise UnsimulatedFeatureError(
@@ -523,7 +523,7 @@ def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
 
 
 def _new_file(file: s.FileSpec) -> databases.NewFile:
-    """Return a file of CREATE DATABASE. 102 for a word that is no property."""
+    """Return a file of CREATE DATABASE. Raise 102 for a word that is not a property."""
     given = dict(file.properties)
     for name in given:
         if name not in FILE_PROPERTIES[:1] + FILE_PROPERTIES[2:6]:
@@ -541,7 +541,7 @@ def _new_file(file: s.FileSpec) -> databases.NewFile:
 
 
 def _create_key(machine: Machine, statement: s.CreateEncryptionKey) -> Outcome:
-    """Create the key; 33102 in a system database."""
+    """Execute CREATE DATABASE ENCRYPTION KEY. Raise 33102 in a system database."""
     database = machine.session.database
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(33102)
@@ -573,4 +573,4 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.CreateSchema: schema_binding.create,
     s.TransferObject: schema_binding.transfer,
 }
-"""Handler of each statement class."""
+"""Statement class -> function that executes it."""

@@ -1,4 +1,4 @@
-"""BACKUP and RESTORE: their options, and their information about a file.
+"""BACKUP and RESTORE: their options, and the commands that show the contents of a file.
 
 Documented [DOC: BACKUP; RESTORE arguments].
 """
@@ -79,7 +79,7 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
 
 
 _FOR_LOG, _FOR_DATABASE = ("NORECOVERY", "STANDBY", "NO_TRUNCATE"), ("DIFFERENTIAL",)
-"""Options of BACKUP LOG alone, and of BACKUP DATABASE alone. Documented [DOC: BACKUP]."""
+"""Options that only BACKUP LOG has, and options that only BACKUP DATABASE has. Documented [DOC: BACKUP]."""
 
 
 def _check_kind(statement: s.Backup, database: str) -> None:
@@ -94,7 +94,7 @@ def _check_kind(statement: s.Backup, database: str) -> None:
 
 
 def _check_options(machine: Machine, statement: s.Backup | s.Restore | s.RestoreInfo) -> None:
-    """Raise 155 for an unknown option, 3031 for contradicting ones; refuse unsimulated ones."""
+    """Raise 155 for an unknown option, 3031 for contradicting options. Refuse options that are not simulated."""
     written = [name for name, _ in statement.options]
     ends = [name for name in ("NORECOVERY", "RECOVERY", "STANDBY") if name in written]
     if len(ends) > 1:
@@ -104,24 +104,24 @@ def _check_options(machine: Machine, statement: s.Backup | s.Restore | s.Restore
 
 
 def _shown_value(machine: Machine, name: str, value: s.Value) -> Scalar:
-    """Return the value of an option; a group in brackets is text already."""
+    """Return the value of an option. A group in parentheses is a text already."""
     given = machine.value(value)
     return int(given) if isinstance(given, float) and given.is_integer() else given
 
 
 def _stats(options: Mapping[str, Scalar]) -> int:
-    """Return the percent between two progress messages: that of STATS, 10 for the bare word, 0 without it."""
+    """Return the percentage between two progress messages: the value of STATS, 10 for STATS alone, 0 without it."""
     if "STATS" not in options:
         return 0
     return min(100, max(1, int(to_number(options["STATS"])))) if options["STATS"] is not None else 10
 
 
 RETAIN_DAYS_MAX: Final = 99_999
-"""Maximum of RETAINDAYS. Known."""
+"""Maximum value of RETAINDAYS. Known."""
 
 
 def _details(machine: Machine, statement: s.Backup, database: str) -> backup.BackupDetails:
-    """Return the options that the backup set keeps [DOC: BACKUP; backup checksum default]."""
+    """Return the options that the backup set stores [DOC: BACKUP; backup checksum default]."""
     options = {name: machine.value(value) for name, value in statement.options}
     version, world = machine.context.version, machine.world
     default = "COMPRESSION" in options
@@ -199,7 +199,10 @@ def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
     if not 1 <= number <= len(found):
         raise SqlError(4038, number, path, also=(3013,), title=statement.title)
     chosen = found[number - 1]
-    if statement.what in ("VERIFYONLY", "FILELISTONLY"):  # only the header is not encrypted
+    if statement.what in (
+        "VERIFYONLY",
+        "FILELISTONLY",
+    ):  # the others read the unencrypted header
         options.need_key(machine.context.server, chosen.encryption_key, statement.title)
     if statement.what == "VERIFYONLY":
         return [Message(3262, 0, 1, 0, fill_message(3262, number)[1])]
@@ -226,7 +229,7 @@ COMMANDS: Final[dict[type[s.Statement], Handler[Machine, Outcome]]] = {
 
 
 # --- result sets of RESTORE FILELISTONLY and HEADERONLY, with every column of each version ----------------
-# Scripts insert them into their own tables by INSERT … EXEC, so number and order of the columns matter.
+# Scripts insert them into their own tables with INSERT … EXEC, so number and order of the columns matter.
 # Documented [DOC: RESTORE FILELISTONLY; RESTORE HEADERONLY]. Values that are not simulated are NULL.
 
 Grid = tuple[tuple[str, ...], list[Row]]
@@ -246,7 +249,7 @@ IsDamaged BeginsLogChain HasIncompleteMetaData IsForceOffline IsCopyOnly FirstRe
 RecoveryModel DifferentialBaseLSN DifferentialBaseGUID BackupTypeDescription BackupSetGUID
 CompressedBackupSize:2008 Containment:2012 KeyAlgorithm:2014 EncryptorThumbprint:2014 EncryptorType:2014
 """
-"""Columns in order; a year after a column is the first version that has it."""
+"""Columns in order. A year after a column is the first version that has it."""
 
 _TYPES: Final = {
     backup.DATABASE: (1, "Database"),
@@ -257,7 +260,7 @@ _TYPES: Final = {
 
 _MAJOR: Final = {version: int(number.partition(".")[0]) for version, (number, *_) in PRODUCT.items()}
 _UNLIMITED_BYTES: Final = 35_184_372_080_640
-"""MaxSize of a file without a limit: 2^31 pages of 8 KB, as the product shows it for data files."""
+"""MaxSize of an unlimited file: 2^31 pages of 8 KB, as the product shows it for data files."""
 
 
 def file_list(context: Context, backup_set: backup.BackupSet) -> Grid:

@@ -26,9 +26,9 @@ _LETTERS: Final = {"PRIMARY KEY": "PK", "UNIQUE": "UQ"}
 
 
 def assign_names(table: str, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
-    """Return the constraints of a new table; unnamed ones get a generated name as in the product.
+    """Return the constraints of a new table, with generated names for unnamed ones as in the product.
 
-    Raises 8110, 2714.
+    Raises 8110 or 2714.
     """
     found: list[Constraint] = []
     for item in constraints:
@@ -51,7 +51,7 @@ def _generate_name(table: str, item: Constraint) -> str:
 
 
 def default_name(table: str, column: ColumnDefinition) -> str:
-    """Return the name of a column's DEFAULT: as written, or generated as the product does."""
+    """Return the name of a column's DEFAULT, given or generated as in the product."""
     number = objects.object_id(f"default {objects.object_id(table)} {column.name}")
     return column.default_name or f"DF__{table.lstrip('#')[:9]}__{column.name[:5]}__{number:08X}"
 
@@ -68,7 +68,7 @@ def find_column_positions(table: Table, columns: Iterable[str], owner: str) -> l
 def check_definition(
     machine: Machine, ref: TableRef, table: Table, new_constraints: Sequence[Constraint]
 ) -> None:
-    """Check that every column and table that *new_constraints* names exists.
+    """Check that all columns and tables in *new_constraints* exist.
 
     Raises 1911, 1909, 1919, 1767 or 1776, and 1750. Raises UnsimulatedFeatureError for a CHECK, DEFAULT or
     computed column that could not be evaluated when a row is inserted.
@@ -81,7 +81,7 @@ def check_definition(
     texts += [column.computed for column in table.columns if column.computed]
     texts += [column.default for column in table.columns if column.default]
     for text in texts:
-        with suppress(SqlError):  # reported when a row is inserted
+        with suppress(SqlError):  # the error is reported when a row is inserted
             _evaluate_rows(machine, table.columns, (), [text])
     for item in new_constraints:
         if isinstance(item, Check):
@@ -116,7 +116,7 @@ def check_definition(
 
 
 def _check_types(ref: TableRef, table: Table, parent: Table, item: ForeignKey, target: Sequence[int]) -> None:
-    """Check that both sides of a foreign key have one type (1778), length and scale (1753)."""
+    """Check that both sides of a foreign key have the same type (1778), and the same length and scale (1753)."""
     for place, there in zip(find_column_positions(table, item.columns, ref.parts[-1]), target, strict=False):
         own, other = table.columns[place], parent.columns[there]
         kinds = [parse_type(column.type) for column in (own, other)]
@@ -155,7 +155,7 @@ def _is_simple_filter(tokens: Sequence[Token]) -> bool:
 
 
 def check_filter(machine: Machine, table: Table, key: Key, owner: str) -> None:
-    """Read the condition of a filtered index against the columns of its table. Raise 10735 for another condition."""
+    """Bind the condition of a filtered index to the columns of its table. Raise 10735 for an unsupported condition."""
     if key.filter:
         if not _is_simple_filter(tokens_of(key.filter)):
             raise SqlError(10735, "index", key.name, owner)
@@ -163,7 +163,7 @@ def check_filter(machine: Machine, table: Table, key: Key, owner: str) -> None:
 
 
 def _find_filtered_rows(machine: Machine, table: Table, key: Key) -> set[int]:
-    """Return the places of the rows that are in a filtered index."""
+    """Return the positions of the rows that belong to a filtered index."""
     text = f"CASE WHEN {key.filter} THEN 1 ELSE 0 END"
     values = _evaluate_rows(machine, table.columns, table.rows, [text])
     return {place for place, (inside,) in enumerate(values) if inside}
@@ -187,9 +187,9 @@ def _find_referenced_columns(parent: Table, item: ForeignKey) -> list[int] | Non
 def enforce_constraints(
     machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str
 ) -> Table:
-    """Return *new_table* with computed columns, if it satisfies every constraint.
+    """Return *new_table* with computed columns if it satisfies every constraint.
 
-    Raises 2627, 2601, 547. IGNORE_DUP_KEY leaves a duplicate out, with 3604.
+    Raises 2627, 2601 or 547. IGNORE_DUP_KEY skips a duplicate and reports 3604.
     """
     old = dict(zip(old_table.ids, old_table.rows, strict=True))
     new = [
@@ -214,7 +214,7 @@ def enforce_constraints(
 def _evaluate_rows(
     machine: Machine, columns: tuple[ColumnDefinition, ...], rows: Sequence[Row], texts: list[str]
 ) -> list[Row]:
-    """Return each expression for each row."""
+    """Return the values of all expressions for each row."""
     kept = machine.pseudo
     machine.pseudo = {**kept, "rows of it": Table(columns, tuple(rows))}
     try:
@@ -228,7 +228,7 @@ def _plan(machine: Machine, texts: list[str]) -> QueryPlan:
 
 
 def with_computed_types(machine: Machine, table: Table) -> Table:
-    """Return the table whose computed columns have the types of their expressions, as far as these are known."""
+    """Return the table with the types of its computed columns, as far as they are known."""
     if not any(column.computed for column in table.columns):
         return table
     kept = machine.pseudo
@@ -240,7 +240,7 @@ def with_computed_types(machine: Machine, table: Table) -> Table:
             if kinds and kinds[0] not in (None, NULL):
                 columns[place] = replace(column, type=str(kinds[0]))
     except (SqlError, UnsimulatedFeatureError):
-        return table  # reported when a row is inserted
+        return table  # the error is reported when a row is inserted
     finally:
         machine.pseudo = kept
     return replace(table, columns=tuple(columns))
@@ -269,7 +269,7 @@ def _enforce_unique_keys(
         places = find_column_positions(table, key.columns, ref.parts[-1])
         seen: dict[tuple[Scalar, ...], int] = {}
         inside = _find_filtered_rows(machine, table, key) if key.filter else None
-        # existing rows come first: the new row is the duplicate
+        # existing rows come first, so that a new row is the duplicate
         for at in sorted(range(len(table.rows)), key=lambda at: (at in fresh, at)):
             if at in ignored or (inside is not None and at not in inside):
                 continue
@@ -323,7 +323,7 @@ def _make_conflict_error(
 def _enforce_foreign_key(
     machine: Machine, ref: TableRef, table: Table, item: ForeignKey, rows: list[Row], verb: str
 ) -> None:
-    """Check that the referenced rows of a foreign key exist; NULL references no row."""
+    """Check that the rows to which a foreign key refers exist. NULL refers to no row."""
     own = objects.key_of(item.table) == objects.key_of(ref.parts)
     parent = table if own else objects.find(machine.context, item.table)
     target = _find_referenced_columns(parent, item) if isinstance(parent, Table) else None
@@ -339,7 +339,7 @@ def _enforce_foreign_key(
 
 
 def is_referenced(machine: Machine, parts: tuple[str, ...]) -> bool:
-    """Return whether a foreign key of another table refers to the table of that name in the current database."""
+    """Return whether a foreign key of another table refers to the table *parts* in the current database."""
     return any(
         isinstance(item, ForeignKey) and objects.key_of(item.table) == objects.key_of(parts)
         for other, table in objects.list_objects(machine.context)

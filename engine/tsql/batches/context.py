@@ -1,4 +1,4 @@
-"""Context of a running statement: the connection, the clock, variables, and what server and permissions allow."""
+"""Context of a running statement: connection, clock, variables, and permissions of server and login."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SYSTEM_DATABASES = {"master": 1, "tempdb": 2, "model": 3, "msdb": 4}
 
 @dataclass(slots=True)
 class Context:
-    """View of the world through one connection; *session* is replaced as it changes."""
+    """World as one connection sees it. *session* is replaced when it changes."""
 
     world: World
     session: SqlSession
@@ -28,15 +28,15 @@ class Context:
     tables: dict[str, Table] = field(default_factory=dict)
     caught: CaughtError | None = None
     nesting: int = 0
-    """Number of procedures and dynamic SQL around the running statement: @@NESTLEVEL."""
+    """Number of procedures and dynamic SQL texts around the running statement: @@NESTLEVEL."""
     procedure: int = 0
     """Id of the running procedure: @@PROCID."""
     call: Callable[[Sequence[Scalar]], Scalar] | None = None
     """Function that calls a user-defined scalar function by name, with arguments (resolution.py)."""
     writes: dict[Place, object] = field(init=False)
-    """Changes of the transaction to objects (objects.py), as in SqlSession.writes."""
+    """Changes of the transaction to objects (objects.py); see SqlSession.writes."""
     logs: dict[Key, tuple[float, float]] = field(init=False)
-    """Start of the transaction's log in each database, and the amount of this log."""
+    """Copy -> start of the transaction's log, and amount of this log in KB."""
 
     def __post_init__(self) -> None:
         self.writes = dict(self.session.writes)
@@ -59,12 +59,12 @@ class Context:
 
     @property
     def reports_truncated_value(self) -> bool:
-        """2628 instead of 8152: compatibility level 150 [DOC: ALTER DATABASE SCOPED CONFIGURATION]."""
+        """Return whether 2628 replaces 8152: compatibility level 150 [DOC: ALTER DATABASE SCOPED CONFIGURATION]."""
         copy = self.copy_named(self.session.database)
         return self.version >= 2019 and (copy is None or options.level_of(self.world, copy) >= 150)
 
     def moment(self, tick: int | None = None) -> datetime:
-        """Return the time of the simulated servers' clock at *tick* (default: now)."""
+        """Return the time that the servers' clocks show at *tick* (default: now)."""
         start = datetime.fromisoformat(self.world.settings.start_time)
         at = self.world.tick if tick is None else tick
         return start + timedelta(seconds=at / TICKS_PER_S)
@@ -79,7 +79,7 @@ class Context:
         return sorted(mine, key=lambda copy: (copy.database_id, copy.database))
 
     def copy_named(self, database: str) -> DatabaseCopy | None:
-        """Return the server's copy of a database, in any case; None if it has none."""
+        """Return the server's copy of a database, without regard to case; None if it has none."""
         key = (self.session.server, database)
         if key in self.world.copies:
             return self.world.copies[key]
@@ -105,7 +105,7 @@ class Context:
         return known.get(number)
 
     def database_shown(self, name: str) -> str:
-        """Return the name of a database as this server writes it."""
+        """Return the name of a database in this server's spelling."""
         copy = self.copy_named(name)
         return copy.database if copy is not None else name
 
@@ -114,7 +114,10 @@ class Context:
         return self.server.find_snapshot(name)
 
     def open_database(self, name: str) -> str:
-        """Return the name as this server writes it; raises 911, 954, 955 and others if it cannot be opened."""
+        """Return the name in this server's spelling.
+
+        Raises 911, 954, 955 and others if the database cannot be opened.
+        """
         inside = name.lower() == self.session.database.lower()
         statements.use_database(self.world, self.session.server, name, self.session.read_intent, inside)
         admit_database(self, name)
@@ -125,7 +128,7 @@ class Context:
         return picture.name if picture is not None else name.lower()
 
     def sessions(self) -> Iterable[tuple[str, SqlSession]]:
-        """Yield windows with an open connection to this server, and the connection, one's own in its current state."""
+        """Yield (window, session) for each open connection to this server, including this one in its current state."""
         for name, window in sorted(self.world.sessions.items()):
             session = window.session
             if session is None or session.server != self.session.server:
@@ -134,7 +137,7 @@ class Context:
                 yield name, self.session if session.spid == self.session.spid else session
 
 
-# --- permissions of the connection: its login, its user in a database, and what these may do [DOC: permissions]
+# --- permissions of the connection: its login, its user in a database, and what they allow [DOC: permissions]
 
 GUEST_ENTERS: Final = frozenset({"master", "msdb", "tempdb"})
 """Databases in which guest may connect. [DOC: principals, guest]"""
@@ -182,7 +185,7 @@ DENIED: Final = {"db_denydatareader": {"SELECT"}, "db_denydatawriter": {"INSERT"
 
 
 def is_member(context: Context, role: str, login: str = "") -> bool:
-    """Return True if the login is in a server role. Predefined logins are in sysadmin."""
+    """Return whether the login is a member of a server role. Predefined logins are in sysadmin."""
     name = login or context.session.login
     if context.server.find_login(name) is None:
         return role in ("sysadmin", "public")
@@ -190,14 +193,14 @@ def is_member(context: Context, role: str, login: str = "") -> bool:
 
 
 def is_sysadmin(context: Context) -> bool:
-    """Return True if nothing is denied to the connection."""
+    """Return whether the connection may do everything."""
     return not context.session.user and is_member(context, "sysadmin")
 
 
 def has_server_permission(context: Context, permission: str) -> bool:
-    """Return True if the login has a permission on the server.
+    """Return whether the login has a permission on the server.
 
-    A user impersonated by EXECUTE AS USER has none.
+    A user that EXECUTE AS USER impersonates has none.
     """
     session = context.session
     if session.user:
@@ -252,7 +255,7 @@ def roles_in(context: Context, database: str, user: str) -> set[str]:
 
 
 def has_permission(context: Context, database: str, permission: str, schema: str = "", key: str = "") -> bool:
-    """Return True if the user of the connection has a permission in the database, on a schema or on an object there."""
+    """Return whether the connection's user has a permission in the database, or on a schema or object in it."""
     if is_sysadmin(context):
         return True
     user = user_in(context, database)
@@ -278,7 +281,7 @@ def has_permission(context: Context, database: str, permission: str, schema: str
 def require_object_permission(
     context: Context, permission: str, database: str, schema: str, name: str, key: str
 ) -> None:
-    """Raise 229 without the permission on an object."""
+    """Raise 229 if the connection lacks the permission on an object."""
     if not has_permission(context, database, permission, schema, key):
         raise SqlError(229, permission, name, context.database_shown(database), schema)
 
@@ -287,7 +290,7 @@ METADATA: Final = (
     "sys.objects", "sys.all_objects", "sys.tables", "sys.views", "sys.procedures", "sys.columns", "sys.all_columns",
     "sys.sql_modules", "sys.indexes", "information_schema.",
 )  # fmt: skip
-"""Views that show only objects on which the user has a permission; that filter is not simulated.
+"""Views that list only objects on which the user has a permission. This filter is not simulated.
 
 [DOC: metadata visibility]
 """
@@ -298,12 +301,12 @@ OWN_ROWS: Final = {
     "sys.dm_exec_requests": "session_id",
     "sys.sysprocesses": "spid",
 }
-"""Views that show a user's own session without VIEW SERVER STATE."""
+"""Views that show only the user's own session without VIEW SERVER STATE."""
 OF_DATABASE: Final = ("sys.dm_db_",)
 
 
 def require_state(context: Context, view: str) -> None:
-    """Raise 300 or 262 with 297 for a dynamic management view without VIEW SERVER STATE or VIEW DATABASE STATE."""
+    """Raise 300, or 262 with 297, for a management view without VIEW SERVER STATE or VIEW DATABASE STATE."""
     if not view.startswith(STATE_VIEWS) or view in OWN_ROWS:
         return
     modern = context.version >= 2022

@@ -1,4 +1,4 @@
-"""Cursors, whose rows are read when they are opened."""
+"""Cursors. Their rows are read when they are opened."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ CURSORS_MAX: Final = 100
 
 
 def local(machine: Machine, name: str) -> str:
-    """Return the storage key of a local cursor or cursor variable in the running batch or procedure."""
+    """Return the key under which a local cursor or cursor variable of the running batch or procedure is stored."""
     return f"{name.lower()} {len(machine.scopes)}"
 
 
 def find(machine: Machine, name: str) -> tuple[str, SqlCursor]:
-    """Return key and cursor: a local one before a global one of that name.
+    """Return key and cursor of that name; a local cursor takes precedence over a global one.
 
     Raises 16916, or 16950 for an empty variable.
     """
@@ -42,7 +42,7 @@ def find(machine: Machine, name: str) -> tuple[str, SqlCursor]:
 
 
 def forget_local(machine: Machine) -> None:
-    """Remove local cursors at the end of their batch or procedure. Documented [DOC: DECLARE CURSOR]."""
+    """Remove the local cursors at the end of their batch or procedure. Documented [DOC: DECLARE CURSOR]."""
     depth = len(machine.scopes)
     kept = tuple(pair for pair in machine.session.cursors if int(pair[0].partition(" ")[2] or 0) <= depth)
     if len(kept) < len(machine.session.cursors):
@@ -98,7 +98,7 @@ def open_cursor(machine: Machine, name: str) -> None:
 
 
 def fetch(machine: Machine, statement: s.FetchCursor) -> None:
-    """Execute FETCH into variables or a result set."""
+    """Execute FETCH into variables or as a result set."""
     key, cursor = find(machine, statement.name)
     if cursor.rows is None:
         raise SqlError(16917)

@@ -1,4 +1,4 @@
-"""Connections, running batches and their tables as plain frozen data, so that worlds fork and hash while they wait."""
+"""Connections, running batches and their tables as plain frozen data, so that a world with waiting batches can fork."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from engine.tsql.scalars.values import Scalar
 Row = tuple[Scalar, ...]
 
 AGENT_MARK: Final = "#agent:"
-"""Marker in the names of windows for job steps: SERVER_A#agent:step:job (clients/agent.py)."""
+"""Marker in the window names of job steps: SERVER_A#agent:step:job (clients/agent.py)."""
 
 
 class ConnectionLostError(Exception):
-    """Error for a window that lost its connection; `numbers` are the client's messages."""
+    """Error for a window that has lost its connection. `numbers` are the client's messages."""
 
     def __init__(self, *numbers: int) -> None:
         super().__init__(*numbers)
@@ -39,9 +39,9 @@ class Table(Struct, frozen=True):
     rows: tuple[Row, ...] = ()
     next_identity: int = 1
     identity_cache: tuple[str, int, int] = ("", 0, 0)
-    """Server and start of the service that cached identity values, and the last cached value (tables.py)."""
+    """Server, start of its service, and last of the identity values that it has cached (tables.py)."""
     characters: int = 0
-    """Characters of all texts in the table."""
+    """Number of characters in all texts of the table."""
     ids: tuple[int, ...] = ()
     """Permanent number of each row, so that connections that change different rows do not conflict."""
     next_id: int = 1
@@ -51,16 +51,16 @@ class Table(Struct, frozen=True):
 
     @property
     def cells(self) -> int:
-        """Return the number of cells, which limits memory."""
+        """Return the number of values. It is limited to save memory."""
         return len(self.columns) * len(self.rows)
 
 
 Place = tuple[str, str, str]
-"""(server, database, lowercase name) of an object created by a script."""
+"""(server, database, lowercase name) of an object that a script created."""
 
 
 class RowChanges(Struct, frozen=True):
-    """Changes of a transaction to the rows of a table: (row number, current row, None if deleted)."""
+    """Changes of a transaction to the rows of a table: (row number, new row); None for a deleted row."""
 
     rows: tuple[tuple[int, Row | None], ...]
     next_identity: int
@@ -74,9 +74,9 @@ class ApplicationLock(Struct, frozen=True):
     place: Place
     mode: str
     owner: str
-    """transaction or session."""
+    """"transaction" or "session"."""
     count: int = 1
-    """Number of unreleased requests."""
+    """Number of requests that are not released yet."""
 
 
 class ResultSet(Struct, frozen=True):
@@ -87,13 +87,13 @@ class ResultSet(Struct, frozen=True):
     types: tuple[str, ...] = ()
     """T-SQL type of each column; empty if unknown."""
     after_messages: int = 0
-    """Number of messages before this result set; both form one stream."""
+    """Number of messages before this result set. Messages and result sets form one stream."""
     failed: bool = False
     """True if an error ended the query after these rows."""
 
 
 def in_order(messages: Sequence[Message], results: Iterable[ResultSet]) -> Iterator[Message | ResultSet]:
-    """Yield messages and grids as the client gets them."""
+    """Yield messages and result sets in the order in which the client receives them."""
     told = 0
     for grid in results:
         yield from messages[told : grid.after_messages]
@@ -103,24 +103,26 @@ def in_order(messages: Sequence[Message], results: Iterable[ResultSet]) -> Itera
 
 
 class SqlCursor(Struct, frozen=True):
-    """Declared cursor; *rows* is None until it is opened."""
+    """Declared cursor. *rows* is None until it is opened."""
 
     query: str
     scrolls: bool = False
-    """True if it can be read in every direction, not only forward."""
+    """True if it can be read in every direction. False: only forward."""
     counted: bool = False
-    """True if its rows are known at opening (STATIC, KEYSET): @@CURSOR_ROWS is then their number, otherwise -1."""
+    """True if its rows are known when it is opened (STATIC, KEYSET). @@CURSOR_ROWS is then their number,
+    otherwise -1.
+    """
     kinds: tuple[SqlType | None, ...] = ()
     """Types of the columns."""
     columns: tuple[str, ...] = ()
     rows: tuple[Row, ...] | None = None
     position: int = -1
     characters: int = 0
-    """Characters of all texts in the cursor."""
+    """Number of characters in all texts of the cursor."""
 
     @property
     def cells(self) -> int:
-        """Return the number of cells, which limits memory."""
+        """Return the number of values. It is limited to save memory."""
         return len(self.columns) * len(self.rows or ())
 
 
@@ -143,15 +145,15 @@ class DeclaredVariable(Struct, frozen=True):
 
 
 class SavedContext(Struct, frozen=True):
-    """State that a procedure or dynamic SQL restores at its end: database context, options, existing temp tables."""
+    """State to restore after a procedure or dynamic SQL: database context, options, existing temp tables."""
 
     database: str
     options: tuple[tuple[str, str], ...]
     tables: tuple[str, ...]
     transactions: int = 0
-    """@@TRANCOUNT at its start."""
+    """@@TRANCOUNT at its beginning."""
     principal: tuple[str, str, str, tuple[tuple[str, str, str], ...]] | None = None
-    """Login, user, its database and callers: EXECUTE AS ends with the text that gave it."""
+    """Login, user, the user's database and callers. EXECUTE AS ends with the text that contains it."""
 
 
 class Frame(Struct, frozen=True):
@@ -159,24 +161,24 @@ class Frame(Struct, frozen=True):
 
     text: str
     parameters: tuple[str, ...] = ()
-    """Variables declared by the caller (sp_executesql)."""
+    """Variables that the caller declares (sp_executesql)."""
     position: int = 0
     variables: tuple[tuple[str, DeclaredVariable], ...] = ()
     tables: tuple[tuple[str, Table], ...] = ()
     """Table variables."""
     caught: tuple[CaughtError, ...] = ()
     outputs: tuple[tuple[str, str], ...] = ()
-    """Variable here -> variable of the calling frame that receives its value at the end."""
+    """Variable in this frame -> variable of the calling frame that receives its value at the end."""
     insert_into: str = ""
-    """INSERT … EXEC: table (and columns) that receive the rows."""
+    """Target table (and columns) of INSERT … EXEC for the rows; else empty."""
     outside: SavedContext | None = None
-    """Context to restore at the end; None for the batch itself."""
+    """Context that is restored at the end; None for the batch itself."""
     returns: str = ""
     """Variable of the calling frame that receives the return value."""
     line: int = 0
     """Line of the running or waiting statement."""
     read: int | None = None
-    """Work spent on compiling the text; None when this is finished."""
+    """Work that was spent on compiling the text; None after compilation is complete."""
     resolved: int = 0
     problems: tuple[CaughtError, ...] = ()
     database: str = ""
@@ -184,44 +186,44 @@ class Frame(Struct, frozen=True):
     known: tuple[
         tuple[tuple[str, SqlType], ...], tuple[tuple[str, tuple[tuple[str, SqlType | None], ...]], ...]
     ] = ((), ())
-    """Name resolution so far, with its results: fields of Scope."""
+    """Result of the name resolution so far, as fields of Scope."""
     procedure: str = ""
-    """Name of the procedure, if the text is a procedure's."""
+    """Name of the procedure whose text this is; else empty."""
 
 
 class Undo(Struct, frozen=True):
-    """State that ROLLBACK restores: the temp tables, and earlier changes to other objects."""
+    """State that ROLLBACK restores: the temp tables, and earlier changes of other objects."""
 
     tables: tuple[tuple[str, Table], ...]
     writes: tuple[tuple[Place, object], ...] = ()
 
 
 class ClientProgram(Struct, frozen=True, kw_only=True):
-    """Program that has logged in over the network, named by its login."""
+    """Program that has logged in over the network. Its login names it."""
 
     host: str = ""
     name: str = ""
     interface: str = ""
     """Client library of the connection."""
     database: str = "master"
-    """Database of the login, to which a reset of the connection returns."""
+    """Database of the login. A reset of the connection returns to it."""
     language: str = ""
-    """Requested language, as by `SET LANGUAGE`; empty: that of the login."""
+    """Requested language, as by `SET LANGUAGE`; empty: the login's default."""
     encrypted: bool = False
     """True if TLS encrypts the connection."""
     packet_bytes: int = 4096
-    """Negotiated packet size; the default of the product. Documented."""
+    """Negotiated packet size in bytes. The default is that of the product. Documented."""
 
 
 CONSOLE: Final = ClientProgram(host="CONSOLE", name="Mirrordrill", interface=".Net SqlClient Data Provider")
-"""Client program of the simulation's windows in the view of a server."""
+"""Client program that servers see for the windows of the simulation."""
 
 
 class ConnectionTarget(Struct, frozen=True, kw_only=True):
-    """Target of a window's connection, as in its connection string."""
+    """Target of a window's connection, as in a connection string."""
 
     source: str = ""
-    """Server or listener; empty for the server of the window's name."""
+    """Server or listener; empty: the server in the window's name."""
     database: str = ""
     read_intent: bool = False
     """True for ApplicationIntent=ReadOnly."""
@@ -235,16 +237,18 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     login: str
     user: str = ""
     user_database: str = ""
-    """User and database that EXECUTE AS USER replaced; empty: the user of the login."""
+    """User and database before EXECUTE AS USER; empty: the user of the login."""
     callers: tuple[tuple[str, str, str], ...] = ()
-    """Logins before each EXECUTE AS, to which REVERT returns."""
+    """Logins before each EXECUTE AS. REVERT returns to them."""
     program: ClientProgram | None = None
-    """Program at the other end; None for a window of the simulation. A program's lost connection stays lost."""
+    """Program at the other end; None for a window of the simulation. A program's connection is not reopened
+    after a loss.
+    """
     database: str = "master"
     read_intent: bool = False
     """True for ApplicationIntent=ReadOnly."""
     started_tick: int = 0
-    """Start tick of the connected instance. A later start of the instance means that the connection is lost."""
+    """Start tick of the connected instance. If the instance has started later, the connection is lost."""
     login_tick: int = 0
     transactions: int = 0
     rowcount: int = 0
@@ -256,72 +260,75 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     """Temp tables."""
     cursors: tuple[tuple[str, SqlCursor], ...] = ()
     undo: Undo | None = None
-    """Set while a transaction is open."""
+    """State for ROLLBACK while a transaction is open; None otherwise."""
     transaction_name: str = ""
     transaction_id: int = 0
     transaction_tick: int = 0
-    """Number of the latest transaction, and its start."""
+    """Start tick of the latest transaction, which also numbers it."""
     savepoints: tuple[tuple[str, Undo], ...] = ()
     doomed: bool = False
-    """True after a caught error under XACT_ABORT: the transaction can only be rolled back."""
+    """True after a caught error under XACT_ABORT: only a rollback is possible."""
     writes: tuple[tuple[Place, object], ...] = ()
-    """Changes of the transaction by object: RowChanges, a created object, or None for a dropped object. No log
-    contains them yet: the end of the connection undoes them.
+    """Changes of the transaction by object: RowChanges, a created object, or None for a dropped object. No
+    log contains them yet, so the end of the connection undoes them.
     """
     logs: tuple[tuple[tuple[str, str], float, float], ...] = ()
-    """Log written by it: (copy, start position, KB)."""
+    """Log that the transaction has written: (copy, start position, KB)."""
     held: tuple[tuple[Place, str], ...] = ()
-    """Locks on whole tables until the end of the transaction (locks.py)."""
+    """Locks on whole tables that last until the end of the transaction (locks.py)."""
     applocks: tuple[ApplicationLock, ...] = ()
     committing: tuple[tuple[tuple[str, str], float], ...] = ()
-    """Commits (copy, position) whose log is not hardened yet; locks are held until then."""
+    """Commits (copy, position) whose log is not hardened yet. Locks last until then."""
     last_text: str = ""
-    """Text of the last finished batch; empty before the first one."""
+    """Text of the last batch that ended; empty before the first one."""
     last_begun_tick: int = 0
     last_ended_tick: int = 0
 
     @property
     def principal(self) -> tuple[str, str, str, tuple[tuple[str, str, str], ...]]:
-        """Login, user, its database and callers."""
+        """Return login, user, the user's database and callers."""
         return self.login, self.user, self.user_database, self.callers
 
     def __repr__(self) -> str:
-        """Leave out the last batch, which only views show, and rare parts that are empty: the hash reads this."""
+        """Return the text for the state hash.
+
+        The last batch, which only views show, and rare empty parts are left out.
+        """
         known = [name for name in self.__struct_fields__ if name not in UNSAID_OF_SESSION]
         known = [name for name in known if name not in RARE_IN_SESSION or getattr(self, name)]
         return f"Session({', '.join(f'{name}={getattr(self, name)!r}' for name in known)})"
 
 
 class Submission(Struct, frozen=True, kw_only=True):
-    """Running submission of a window, with its output so far."""
+    """Submission of a window that is running, with its output so far."""
 
     id: int
     text: str
     steps: tuple[Step, ...] | None = None
-    """Steps into which the text was divided; None until this is finished."""
+    """Steps into which the text is divided; None until the division is complete."""
     read: int = 0
-    """Work spent on that division."""
+    """Work that was spent on the division."""
     step: int = 0
     repeats: int = 0
-    """Number of times that the batch of this step has been sent."""
+    """Number of times that the batch of the present step has been sent."""
     frames: tuple[Frame, ...] = ()
     messages: tuple[Message, ...] = ()
     results: tuple[ResultSet, ...] = ()
-    """Displayed results; they do not affect execution."""
+    """Displayed results. They do not affect execution."""
     started_tick: int = 0
     waiting: str = ""
-    """Reason for the wait: delay, pending, busy, server, login, lock, log, commit; empty without a wait."""
+    """Reason for the wait: delay, pending, busy, server, login, lock, log, commit; empty while it does not wait."""
     due_tick: int = 0
     since_tick: int | None = None
-    """Start tick of the wait for a lock or commit, which is checked repeatedly."""
+    """Start tick of the wait for a lock or a commit, which is checked repeatedly."""
     blocked: tuple[tuple[int, ...], Place, str] = ((), ("", "", ""), "")
-    """Sessions with the lock for which it waits, the object, and the requested mode."""
+    """(sessions that have the lock, object, requested mode) of the lock for which it waits."""
     wait_id: int = 0
-    """Number of the wait; a timer with an older number is void."""
+    """Number of the wait. A timer with an older number is ignored."""
     pending: tuple[str, tuple[object, ...]] | None = None
-    """Completion handler of a pending statement."""
+    """Completion handler of a pending statement, with its arguments."""
     errors_from: int | None = None
-    """Index from which an error message ends the submission, with `:ON ERROR EXIT`."""
+    """Index from which an error message ends the submission, with `:ON ERROR EXIT`; else None."""
     booked: bool = False
     """True if it waits for its next share of work (work.py)."""
     acts: int = 0
@@ -329,21 +336,21 @@ class Submission(Struct, frozen=True, kw_only=True):
     spent: int = 0
     """Work since the start of the submission."""
     told: bool = False
-    """True if a note has reported its long duration."""
+    """True if a message has already reported its long duration."""
     command: str = ""
     """Kind of the running statement, as in sys.dm_exec_requests; empty before the first."""
     begun_tick: int = 0
-    """Start tick of that statement."""
+    """Tick at which that statement began."""
     said: int = 0
-    """Characters of the messages so far."""
+    """Number of characters in the messages so far."""
     characters: int = 0
     cells: int = 0
-    """Characters and values of the results so far."""
+    """Number of characters and values in the results so far."""
     counts: tuple[Message, ...] = ()
-    """Deferred row counts of a statement whose commit still waits."""
+    """Row counts of a statement whose commit still waits. They are shown afterwards."""
 
     def __repr__(self) -> str:
-        """Return the text for the state's hash, without fields that do not affect the future."""
+        """Return the text for the state hash, without fields that do not affect the future."""
         said = [f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name not in UNSAID]
         return f"Run({', '.join(said)})"
 
@@ -354,37 +361,39 @@ RARE_IN_SESSION: Final = frozenset({"applocks", "user", "user_database"})
 
 
 def batch_text(run: Submission) -> str:
-    """Return the text of the batch that runs, or of the last one, without the others of its submission."""
+    """Return the text of the running batch, or of the last one, without the other batches of its submission."""
     batches = [step for step in (run.steps or ())[: run.step + 1] if isinstance(step, ScriptBatch)]
     return batches[-1].text if batches else run.text
 
 
 class Window(Struct, frozen=True, kw_only=True):
-    """T-SQL window: its connection, its sqlcmd state, and its queued submissions."""
+    """T-SQL window: its connection, its sqlcmd state, and its queue of submissions."""
 
     session: SqlSession | None = None
     target: ConnectionTarget = ConnectionTarget()
     server: str = ""
-    """Server or listener chosen by `:CONNECT`; empty for the window's own."""
+    """Server or listener of the last `:CONNECT`; empty: the window's own server."""
     variables: tuple[tuple[str, str], ...] = ()
     """sqlcmd variables."""
     lost: int = 0
-    """Error for the next batch after an open transaction was lost with its connection; then the session is new."""
+    """Error number for the next batch after an open transaction was lost with its connection. The session is
+    then new.
+    """
     queue: tuple[str, ...] = ()
-    """Submissions that wait for the running one."""
+    """Submissions that wait until the running one ends."""
 
     @property
     def remote(self) -> bool:
-        """True for the connection of a program: it is never reconnected silently, and ends with its session."""
+        """Return whether a program owns the connection: it is never reconnected silently, and ends with its session."""
         return self.session is not None and self.session.program is not None
 
 
 DESCRIPTION: Final = "first result"
-"""First argument of a call that describes the first result of a text (resolution.py)."""
+"""First argument of a call for the description of a text's first result (resolution.py)."""
 
 
 def declarations(text: str) -> list[tuple[str, str, bool, str]]:
-    """Return (name, type, output, default) of each parameter in the declaration of sp_executesql."""
+    """Return (name, type, output, default) of each parameter in a declaration of sp_executesql."""
     found = []
     for part in _split(text):
         words = part.split(None, 1)
@@ -399,7 +408,7 @@ def declarations(text: str) -> list[tuple[str, str, bool, str]]:
 
 
 def _split(text: str) -> list[str]:
-    """Return the parts between commas that are in no brackets."""
+    """Return the parts of *text* between commas outside parentheses."""
     parts, level = [""], 0
     for char in text:
         level += (char == "(") - (char == ")")
@@ -415,27 +424,27 @@ def _split(text: str) -> list[str]:
 
 @dataclass(slots=True)
 class Scope:
-    """Frame during its execution."""
+    """Frame of a batch while it is executed."""
 
     text: str
     version: int
     parameters: tuple[str, ...] = ()
     read: int | None = 0
-    """Work spent on compiling the text; None when `code` is complete."""
+    """Work that was spent on compiling the text; None after `code` is complete."""
     code: Program = ()
     units: Program = ()
-    """Instructions whose names are resolved before execution, such as those of a procedure at its creation."""
+    """Instructions whose names must be resolved before execution, such as those of a new procedure."""
     resolved: int = 0
-    """Number of `units` with resolved names (resolution.py)."""
+    """Number of `units` whose names are resolved (resolution.py)."""
     problems: list[CaughtError] = field(default_factory=list)
     """Errors found by the name resolution."""
     database: str = ""
-    """Database of the latest USE at that point."""
+    """Database of the latest USE before the instruction that is being resolved."""
     quoting: str = ""
-    """ON or OFF by SET QUOTED_IDENTIFIER at that point."""
+    """Latest SET QUOTED_IDENTIFIER (ON or OFF) before that instruction."""
     known_types: dict[str, SqlType] = field(default_factory=dict)
     known_tables: dict[str, Columns] = field(default_factory=dict)
-    """Variables and table variables declared at that point."""
+    """Variables and table variables that are declared before that instruction."""
     position: int = 0
     variables: dict[str, DeclaredVariable] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
@@ -446,9 +455,9 @@ class Scope:
     returns: str = ""
     line: int = 0
     result: int = 0
-    """Return value."""
+    """Return value of the procedure."""
     held: int = 0
-    """Characters in all variables."""
+    """Number of characters in all variables."""
     procedure: str = ""
 
     @classmethod
@@ -486,7 +495,7 @@ class Scope:
         )
 
     def compile(self, work: int) -> int:
-        """Continue compiling the text, for *work*; return the work done. Raises SqlSyntaxError."""
+        """Continue compiling the text, spending at most *work*. Return the work done. Raises SqlSyntaxError."""
         assert self.read is not None
         compiling = program.compiling(self.text, self.version, frozenset(self.parameters))
         if not compiling.reached(self.read + work):
@@ -500,7 +509,7 @@ class Scope:
         return cost
 
     def declare_all(self) -> None:
-        """Declare all variables as NULL, also if their DECLARE is never passed [DOC: DECLARE @local_variable]."""
+        """Declare all variables as NULL, even if their DECLARE is never reached [DOC: DECLARE @local_variable]."""
         for instruction in self.code:
             action = instruction.action
             if isinstance(action, RunStatement) and isinstance(action.statement, s.Declare):
@@ -509,7 +518,7 @@ class Scope:
                         self.variables.setdefault(item.name, DeclaredVariable(item.type))
 
     def to_frame(self) -> Frame:
-        """Return the scope as a frame that can be stored."""
+        """Return the scope as a frame, which can be stored."""
         return Frame(
             text=self.text,
             parameters=self.parameters,

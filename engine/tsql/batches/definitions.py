@@ -1,4 +1,4 @@
-"""CREATE TABLE, CREATE INDEX and ALTER TABLE of a running batch."""
+"""CREATE TABLE, CREATE INDEX and ALTER TABLE in a batch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def create_table(machine: Machine, statement: s.CreateTable) -> None:
-    """Create a table. Raises 2714, 2705, 2715, and the errors of its constraints: 1767, 1911, 8110."""
+    """Create a table. Raises 2714, 2705 or 2715, or an error of its constraints: 1767, 1911 or 8110."""
     option_table.check_options("CREATE TABLE", statement.options, machine.context.version)
     _check_compression(machine, statement.name[-1], statement.options)
     made = table_of(machine, TableRef(statement.name), statement.columns)
@@ -36,7 +36,7 @@ def create_table(machine: Machine, statement: s.CreateTable) -> None:
 
 
 def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
-    """Return the empty table that *text* in brackets describes."""
+    """Return the empty table that *text*, a list of columns, describes."""
     columns, rules = parse_table(text)
     check_column_options(machine, ref.parts[-1], columns)
     for rule in rules:
@@ -80,7 +80,7 @@ _NOT_DETERMINISTIC: Final = frozenset({
 
 
 def check_column_options(machine: Machine, table: str, columns: Sequence[ColumnDefinition]) -> None:
-    """Raise 155 or 4936, or refuse an option of a column."""
+    """Raise 155 or 4936 for a wrong option of a column. Refuse options that are not simulated."""
     for column in columns:
         option_table.check_options("COLUMN", column.options, machine.context.version)
         words = {token.upper for token in tokens_of(column.computed)} if column.computed else set()
@@ -89,7 +89,7 @@ def check_column_options(machine: Machine, table: str, columns: Sequence[ColumnD
 
 
 def _check_compression(machine: Machine, name: str, options: option_table.Pairs) -> None:
-    """Raise 7738 for compression in an edition that does not have it [DOC: data compression]."""
+    """Raise 7738 for compression in an edition that lacks it [DOC: data compression]."""
     server = machine.context.server
     wanted = any(option == "DATA_COMPRESSION" and value != "NONE" for option, value in options)
     if wanted and server.version < 2016 and server.edition not in ENTERPRISE:
@@ -97,7 +97,7 @@ def _check_compression(machine: Machine, name: str, options: option_table.Pairs)
 
 
 def check_index_options(machine: Machine, table: str, key: Key) -> None:
-    """Raise 129, 155, 1712, 1916 or 7738, or refuse an option of an index."""
+    """Raise 129, 155, 1712, 1916 or 7738 for a wrong option of an index. Refuse options that are not simulated."""
     version, server = machine.context.version, machine.context.server
     option_table.check_options("CREATE INDEX", key.options, version)
     given = dict(key.options)
@@ -112,7 +112,7 @@ def check_index_options(machine: Machine, table: str, key: Key) -> None:
 
 
 def _check_identity(table: str, column: ColumnDefinition) -> None:
-    """Raise 2749 for an IDENTITY that is no whole number, 8147 for one that may be NULL."""
+    """Raise 2749 for an IDENTITY column that is not a whole number, 8147 for one that allows NULL."""
     if column.identity is None:
         return
     kind = type_of(column.type, 1)
@@ -123,7 +123,10 @@ def _check_identity(table: str, column: ColumnDefinition) -> None:
 
 
 def create_index(machine: Machine, statement: s.CreateIndex) -> None:
-    """Create an index. Raises 1088 for a missing table, 1913 for a name it has, 1911, 1902, 1505 for duplicates."""
+    """Create an index.
+
+    Raises 1088 for a missing table, 1913 for an existing name, 1911, 1902, or 1505 for duplicates.
+    """
     ref = TableRef(statement.table)
     table = sources.find_user_table(machine, ref)
     if table is None:
@@ -161,7 +164,7 @@ def create_index(machine: Machine, statement: s.CreateIndex) -> None:
 
 
 def drop_index(machine: Machine, statement: s.DropIndex) -> None:
-    """Drop an index. Raises 3701 for a missing one, 3723 for that of a constraint."""
+    """Drop an index. Raises 3701 for a missing index, 3723 for the index of a constraint."""
     for name, parts in statement.indexes:
         ref = TableRef(parts)
         table = sources.find_user_table(machine, ref)
@@ -181,7 +184,7 @@ def drop_index(machine: Machine, statement: s.DropIndex) -> None:
 
 
 def _store_checked(machine: Machine, ref: TableRef, table: Table, new_table: Table) -> None:
-    """Store the table with other constraints, if its rows satisfy them."""
+    """Store the table with changed constraints if its rows satisfy them."""
     asked = tuple(rule for rule in new_table.constraints if isinstance(rule, Key) or rule.trusted)
     try:
         constraints.enforce_constraints(
@@ -235,7 +238,7 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
 
 
 def _drop_constraint(table: Table, name: str, ref: TableRef) -> Table:
-    """Execute DROP CONSTRAINT, also of a DEFAULT.
+    """Execute DROP CONSTRAINT, which also drops a DEFAULT.
 
     Raise 3728 if the table has no constraint with that name.
     """
@@ -255,7 +258,7 @@ _VARYING: Final = frozenset({"varchar", "nvarchar", "varbinary"})
 
 
 def _only_widens(old_type: str, new_type: str) -> bool:
-    """Return whether a type of varying length becomes no shorter: then a key or CHECK may use the column.
+    """Return whether a type of varying length only becomes longer, so that a key or CHECK may use the column.
 
     [DOC: ALTER TABLE]
     """
@@ -266,7 +269,7 @@ def _only_widens(old_type: str, new_type: str) -> bool:
 
 
 def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> Table:
-    """Execute ALTER COLUMN: another type, NULL or NOT NULL.
+    """Execute ALTER COLUMN: change the type, or NULL and NOT NULL.
 
     Raise 4924, or the error of a value that does not fit.
     """
@@ -304,7 +307,7 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
 
 
 def _add_default(table: Table, name: str, text: str, called: str, ref: TableRef) -> Table:
-    """Add a default. Raises 1781 for a column that has one."""
+    """Add a default to a column. Raises 1781 if the column has one."""
     (place,) = constraints.find_column_positions(table, (name,), ref.parts[-1])
     columns = list(table.columns)
     if columns[place].default:
@@ -314,7 +317,7 @@ def _add_default(table: Table, name: str, text: str, called: str, ref: TableRef)
 
 
 def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unchecked: bool) -> Table:
-    """Add columns with their default or NULL in existing rows.
+    """Add columns. Existing rows get their default or NULL.
 
     Raise 4901 for a column that allows neither.
     """
@@ -359,14 +362,20 @@ def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unche
 
 
 def _compute_initial_value(machine: Machine, column: ColumnDefinition, count: int, filled: bool) -> Scalar:
-    """Return the value of an existing row in a new column; *filled*: its DEFAULT is WITH VALUES."""
+    """Return the value of a new column in an existing row.
+
+    *filled*: its DEFAULT is WITH VALUES.
+    """
     if column.identity is not None:
         return column.identity[0] + column.identity[1] * count
     return machine.evaluate(column.default) if column.default and (filled or not column.nullable) else None
 
 
 def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
-    """DROP COLUMN. 4924 for one that is not there, 4923 for the last, 5074 and 4922 where a constraint needs it."""
+    """Execute DROP COLUMN.
+
+    Raise 4924 for a missing column, 4923 for the last one, 5074 and 4922 if a constraint needs it.
+    """
     gone = {name.lower() for name in names}
     keep = [place for place, column in enumerate(table.columns) if column.name.lower() not in gone]
     if len(keep) + len(gone) != len(table.columns):
@@ -394,7 +403,10 @@ def _names_in(text: str) -> tuple[str, ...]:
 
 
 def set_identity_insert(machine: Machine, name_tokens: Sequence[str], enabled: bool) -> None:
-    """SET IDENTITY_INSERT table ON or OFF; one table of a connection at a time. Raises 1088, 8106, 8107."""
+    """Execute SET IDENTITY_INSERT, which a connection can have ON for one table at a time.
+
+    Raises 1088, 8106 or 8107.
+    """
     ref = TableRef(tuple(word.strip('[]"') for word in name_tokens if word != "."))
     table = sources.find_user_table(machine, ref)
     if table is None:

@@ -1,4 +1,4 @@
-"""Functions and @@ names about the connection or the server."""
+"""Functions and @@ variables about the connection or the server."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def version_text(context: Context) -> str:
 def _has_perms(
     context: Context, securable: Scalar, kind: Scalar, permission: Scalar, *more: Scalar
 ) -> Scalar:
-    """Return 1 for a permission that the connection has, NULL for an unknown permission, 0 for an unknown database."""
+    """Return 1 if the connection has the permission, NULL for an unknown permission, 0 for an unknown database."""
     asked = to_text(permission).upper()
     if permission is None or asked not in PERMISSIONS | {"ANY"}:
         return None
@@ -75,7 +75,7 @@ def _has_permission(context: Context, securable: str, kind: str, permission: str
 
 
 def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
-    """Return the id of an existing temp table, procedure or view; NULL for others, and for another type."""
+    """Return the id of an existing temp table, procedure or view; NULL if there is none of that name and type."""
     number = None if name is None else catalog.object_id(context, to_text(name))
     if number is None or kind is None:
         return number
@@ -85,9 +85,9 @@ def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
 
 
 def _make_principal_lookup(key_column: str, wanted: str) -> Callable[..., Scalar]:
-    """Return a function that finds a login by its column *key_column*.
+    """Build a function that finds a login by its column *key_column*.
 
-    Without an argument it returns the own login.
+    Without an argument it returns the connection's own login.
     """
 
     def find(context: Context, *given: Scalar) -> Scalar:
@@ -128,7 +128,10 @@ def _error(name: str) -> Callable[[Context], Scalar]:
 
 
 def _rand(context: Context, seed: Scalar = None) -> Scalar:
-    """Evaluate RAND by the generator of L'Ecuyer; a seed gives the same number as in the examples [DOC: RAND]."""
+    """Evaluate RAND with L'Ecuyer's generator.
+
+    A seed gives the same number as in the documentation's examples [DOC: RAND].
+    """
     if seed is None:
         return context.world.chance.uniform()
     number = (40014 * (_to_integer(seed) % 2147483563) % 2147483563) - 40692 * 67890 % 2147483399
@@ -136,7 +139,7 @@ def _rand(context: Context, seed: Scalar = None) -> Scalar:
 
 
 def _next_value_for(context: Context, name: Scalar) -> Scalar:
-    """Reject NEXT VALUE FOR: no sequence can be created here (CREATE SEQUENCE says so)."""
+    """Reject NEXT VALUE FOR, because CREATE SEQUENCE is not simulated."""
     raise SqlError(208, name)
 
 
@@ -171,7 +174,7 @@ _FILE_PROPERTIES: Final = {"isreadonly": 0, "isprimaryfile": None, "islogfile": 
 
 
 def _fileproperty(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
-    """Evaluate FILEPROPERTY; SpaceUsed in pages is the used part of a log, and all of a data file."""
+    """Evaluate FILEPROPERTY. SpaceUsed, in pages, is the used part of a log, and all of a data file."""
     asked = to_text(wanted).lower()
     for row in catalog.rows_of(context, "sys.database_files"):
         if to_text(row["name"]).casefold() != to_text(name).casefold() or asked not in _FILE_PROPERTIES:
@@ -194,7 +197,7 @@ _TYPES: Final = {
     98: "sql_variant", 99: "ntext", 104: "bit", 106: "decimal", 108: "numeric", 127: "bigint", 165: "varbinary",
     167: "varchar", 173: "binary", 175: "char", 231: "nvarchar", 239: "nchar", 241: "xml", 256: "sysname",
 }  # fmt: skip
-"""Types by their user_type_id. Documented [DOC: sys.types]."""
+"""user_type_id -> type. Documented [DOC: sys.types]."""
 
 
 def _object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar:
@@ -246,12 +249,12 @@ def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Sca
 
 
 def _file_found(context: Context, path: Scalar) -> Scalar:
-    """Return the row of sys.dm_os_file_exists, as reshape.py unpacks it."""
+    """Return the row of sys.dm_os_file_exists in the packed form that reshape.py reads."""
     return json.dumps([folders.exists(context, to_text(path))] if path is not None else [])
 
 
 def _object_permissions(context: Context, name: Scalar) -> Scalar:
-    """Return the rows of fn_my_permissions of an object: every login is sysadmin here.
+    """Return the rows of fn_my_permissions about an object, as for a member of sysadmin.
 
     [DOC: sys.fn_my_permissions]
     """
@@ -374,7 +377,7 @@ def _current_user(context: Context) -> str:
 
 
 def _is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
-    """Return 1 for a role of the user, 0 for another one, NULL for an unknown role [DOC: IS_MEMBER]."""
+    """Return 1 if the user has the role, 0 if not, NULL for an unknown role [DOC: IS_MEMBER]."""
     asked = to_text(role).casefold()
     rows = catalog.rows_of(context, "sys.database_principals")
     if all(to_text(row["name"]).casefold() != asked or to_text(row["type"]) != "R" for row in rows):
@@ -385,7 +388,7 @@ def _is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
 
 
 def _session_property(context: Context, name: Scalar) -> Scalar:
-    """Return 1 or 0 for an option of the connection, NULL for another name [DOC: SESSIONPROPERTY]."""
+    """Return 1 or 0 for an option of the connection, NULL for an unknown name [DOC: SESSIONPROPERTY]."""
     asked = to_text(name).upper()
     known = (
         "ANSI_NULLS",
@@ -461,7 +464,7 @@ GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
     "@@total_errors": lambda context: 0,
     "@@connections": lambda context: 1000,
 }
-"""Values of the @@ names."""
+"""Function that returns the value of each @@ variable."""
 
 
 _OPTION_BITS: Final = {
@@ -472,8 +475,8 @@ _OPTION_BITS: Final = {
 """Bits of @@OPTIONS. Documented [DOC: user options]."""
 
 _ON_AT_LOGIN: Final = 5496
-"""Options that Management Studio sets: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT, QUOTED_IDENTIFIER,
-ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
+"""Value of @@OPTIONS that Management Studio sets: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT,
+QUOTED_IDENTIFIER, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
 """
 
 
@@ -486,7 +489,10 @@ def _options(context: Context) -> int:
 
 
 def _cursor_rows(context: Context) -> int:
-    """Return the rows of the cursor opened last; -1 for a dynamic one. Documented [DOC: @@CURSOR_ROWS]."""
+    """Return the number of rows of the cursor that was opened last; -1 if it is dynamic.
+
+    Documented [DOC: @@CURSOR_ROWS].
+    """
     opened = [cursor for _, cursor in context.session.cursors if cursor.rows is not None]
     if not opened:
         return 0

@@ -1,7 +1,7 @@
-"""Rows of sys.fn_xe_file_target_read_file for AlwaysOn_health, derived from the instance's log.
+"""Rows of sys.fn_xe_file_target_read_file for AlwaysOn_health, derived from the instance's ERRORLOG.
 
-Changes of replica states, expired leases and reported errors come from the ERRORLOG, which survives restarts like
-the files of the session. [DOC: sys.fn_xe_file_target_read_file] [DOC: extended events of groups]
+It has the changes of replica states, expired leases and reported errors. Like the files of the event session,
+it survives restarts. [DOC: sys.fn_xe_file_target_read_file] [DOC: extended events of groups]
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
 FILE: Final = "AlwaysOn_health_0_131072000000000000.xel"
-"""File name of the session; its number is assumed."""
+"""File name of the event session. Its number is assumed."""
 SYSTEM_FILE: Final = "system_health_0_131072000000000000.xel"
 
 REPORTED: Final = frozenset(
@@ -37,11 +37,11 @@ _CHANGE: Final = re.compile(r"availability group '(?P<group>[^']*)' .*?from '(?P
 _LEASE: Final = re.compile(r"availability group '(?P<group>[^']*)'")
 
 Data = tuple[str, Scalar, str]
-"""Name, value, and the text of a value from a map."""
+"""(name, value, text of a value from a map)."""
 
 
 def read_target(context: Context, path: Scalar) -> Scalar:
-    """Return the rows (packed, functions.py) of the files that a path names. Raises 25718 for none."""
+    """Return the rows, packed (functions.py), of the files that a path matches. Raises 25718 if none matches."""
     asked = to_text(path).rpartition("\\")[2].lower() if path is not None else ""
     if "." not in asked and not asked.endswith("*"):
         asked += "*.xel"
@@ -57,7 +57,7 @@ def read_target(context: Context, path: Scalar) -> Scalar:
 
 
 def _events(context: Context) -> Iterator[tuple[str, str, str]]:
-    """Name, time and XML of each event, oldest first, since the instance has a replica."""
+    """Yield (name, time, XML) of each event since the instance has a replica, oldest first."""
     world, server = context.world, context.session.server
     if not replicas.on_server(world, server) and not any(
         line[1] in (STATE_CHANGED, LEASE_EXPIRED) for line in world.errorlog.get(server, ())
@@ -101,7 +101,7 @@ _WORDS: Final = tuple(ReplicaWord)
 
 
 def _state_change(context: Context, match: re.Match[str]) -> tuple[Data, ...]:
-    """Return the state change; the numbers of the states follow the order of their names. Assumed."""
+    """Return the data of a state change. The states are numbered in the order of their names. Assumed."""
     known = {word.value: number for number, word in enumerate(_WORDS)}
     words = (("previous_state", match["old"]), ("current_state", match["new"]))
     states = tuple((name, known.get(word, 0), word) for name, word in words)

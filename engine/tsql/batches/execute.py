@@ -1,4 +1,4 @@
-"""Execution of each kind of statement: the machine runs control statements, protocol commands run the others."""
+"""Execution of each kind of statement: the machine executes control statements, protocol commands the others."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Outcome = statements.Outcome
 
 
 def perform(machine: Machine, statement: s.Statement) -> None:
-    """Carry out one statement. Raises SqlError, UnsimulatedFeatureError or ConnectionLostError."""
+    """Execute one statement. Raises SqlError, UnsimulatedFeatureError or ConnectionLostError."""
     kind = type(statement)
     if isinstance(statement, _BEGINS) and not machine.session.transactions:
         transactions.begin_implicitly(machine, statement)
@@ -83,7 +83,7 @@ CURRENT_DATABASE: Final = 2012
 
 
 def _name_current_database(machine: Machine, statement: s.Statement) -> s.Statement:
-    """Return the statement with the name of the database that ALTER DATABASE CURRENT means."""
+    """Return the statement with the name of the current database in place of CURRENT (ALTER DATABASE CURRENT)."""
     known = getattr(statement, "database", None) == "CURRENT" and machine.context.version >= CURRENT_DATABASE
     if not known or isinstance(statement, s.UseDatabase | s.Backup | s.Restore):
         return statement
@@ -106,14 +106,14 @@ _BEGINS: Final = (
     s.CreateFunction, s.DropObject,
     s.FetchCursor, s.Permission, s.CursorAction, s.InsertExec, s.Transaction,
 )  # fmt: skip
-"""Statements that may open a transaction automatically. Documented [DOC: SET IMPLICIT_TRANSACTIONS]."""
+"""Statements that can open a transaction automatically. Documented [DOC: SET IMPLICIT_TRANSACTIONS]."""
 
 
 # --- commands of the protocol ----------------------------------------------------------------------------
 
 
 def _on_database(function: Callable[..., Outcome], *fields: str) -> Handler[Machine, Outcome]:
-    """Return the command *function*(world, server, database, *fields of the statement*)."""
+    """Build a command that calls *function*(world, server, database, *fields of the statement*)."""
 
     def run(machine: Machine, statement: s.OnDatabase) -> Outcome:
         arguments = [getattr(statement, name) for name in fields]
@@ -123,7 +123,7 @@ def _on_database(function: Callable[..., Outcome], *fields: str) -> Handler[Mach
 
 
 def _partner_set(machine: Machine, statement: gs.PartnerSet) -> Outcome:
-    """Execute SET PARTNER; 1488 for a database in single-user mode."""
+    """Execute SET PARTNER. Raise 1488 for a database in single-user mode."""
     world, server, database = machine.world, machine.session.server, statement.database
     if access.mode_of(world, server, database) == "SINGLE_USER":
         raise SqlError(1488, machine.context.database_shown(database))
@@ -161,13 +161,13 @@ DATABASE_OPTIONS: Final[dict[str, frozenset[str] | None]] = {
     "NESTED_TRIGGERS": None,
     "TWO_DIGIT_YEAR_CUTOFF": None,
 }
-"""Options of ALTER DATABASE … SET and their values; None for any. Documented [DOC: ALTER DATABASE SET options]."""
+"""Options of ALTER DATABASE … SET -> their values; None: any value. Documented [DOC: ALTER DATABASE SET options]."""
 
 
 SINCE: Final = {"DELAYED_DURABILITY": 2014, "TARGET_RECOVERY_TIME": 2012, "CONTAINMENT": 2012,
     "COMPATIBILITY_LEVEL": 2008, "QUERY_STORE": 2016,
 }  # fmt: skip
-"""Version that introduced each option."""
+"""Option -> version that introduced it."""
 
 
 def _check_option(option: str, value: str, version: int) -> None:
@@ -208,7 +208,7 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
 
 
 def _shutdown(machine: Machine, statement: s.Shutdown) -> Outcome:
-    """Execute SHUTDOWN: report the requester to the client, then end its connection."""
+    """Execute SHUTDOWN: report to the client who requested it, then end the connection."""
     login = machine.session.login
     outcome = statements.shutdown(machine.world, machine.session.server, statement.nowait, login)
     machine.report_outcome(outcome)
@@ -267,7 +267,7 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.UseDatabase: _use,
     **administer.COMMANDS,
 }
-"""Statements that change the world."""
+"""Statements that change the world -> function that executes them."""
 
 
 # --- the language ----------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ def _assign(machine: Machine, statement: s.Assign) -> None:
 
 
 def _set_context_info(machine: Machine, value: s.Value) -> None:
-    """SET CONTEXT_INFO: 2743 for NULL."""
+    """Execute SET CONTEXT_INFO. Raise 2743 for NULL."""
     given: Scalar = machine.value(value)
     if isinstance(value, str) and value[:2].lower() == "0x":
         given = bytes.fromhex(("0" if len(value) % 2 else "") + value[2:])
@@ -339,7 +339,7 @@ def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
 
 
 def _check_binding(machine: Machine, kind: str, statement: s.CreateView | s.CreateFunction) -> None:
-    """Check the names of a bound module, and that no bound module names the one that changes."""
+    """Check the names in a schema-bound module, and that no schema-bound module uses the one that changes."""
     if statement.verb != "CREATE":
         schema_binding.check_drop(machine.context, "ALTER", statement.name)
     schema_binding.check_definition(machine.context, kind, statement.name[-1], machine.scope.text)
@@ -348,7 +348,7 @@ def _check_binding(machine: Machine, kind: str, statement: s.CreateView | s.Crea
 def _create_view(machine: Machine, statement: s.CreateView) -> None:
     planner.check_view(statement.query)
     for table in planner.references("statement", statement.query).tables:
-        sources.describe_columns(machine, table)  # a view requires its tables when it is created
+        sources.describe_columns(machine, table)  # the tables of a view must exist when it is created
     plan = machine.plan("statement", statement.query)
     seen: set[str] = set()
     for place, name in enumerate(plan.outputs, start=1):
@@ -502,9 +502,10 @@ SESSIONS_MAX: Final = 32767
 
 
 def _kill(machine: Machine, statement: s.Kill) -> None:
-    """End another window's connection, or those of an application.
+    """Execute KILL: end another window's connection, or an application's.
 
-    6104 one's own, 6106 no such session, 6107 the system. 6120 WITH STATUSONLY: no rollback takes time here.
+    Raise 6104 for its own session, 6106 for an unknown one, 6107 for a system session. WITH STATUSONLY
+    reports 6120, because no rollback takes time here.
     """
     asked = machine.value(statement.spid)
     if not isinstance(asked, int) and not to_text(asked).isdigit():
@@ -571,4 +572,4 @@ LANGUAGE: Final[dict[type[s.Statement], Handler[Machine, None]]] = {
     s.Revert: _revert,
     s.UnsimulatedStatement: _not_simulated,
 }
-"""Statements of the language itself, such as queries and variables."""
+"""Statements of the language itself, such as queries and variables -> function that executes them."""

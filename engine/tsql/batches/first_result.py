@@ -1,4 +1,4 @@
-"""Columns of the first result of a batch, which drivers request before they run it.
+"""Columns of the first result of a batch, which drivers request before they run the batch.
 
 [DOC: sp_describe_first_result_set]
 """
@@ -24,7 +24,7 @@ Record = dict[str, Scalar]
 
 
 class Note(NamedTuple):
-    """Error message about a described text."""
+    """Error message about a text that is described."""
 
     number: int
     severity: int
@@ -33,7 +33,7 @@ class Note(NamedTuple):
 
 
 AT_COMPILATION, AT_RUN_TIME = 11501, 11529
-"""Last errors about a text that cannot be compiled, and about one that names a missing object."""
+"""Numbers of the last error about a text that does not compile, and about one that uses a missing object."""
 _MISSING: Final = frozenset({208, 2812})
 _TYPES: Final = {AT_COMPILATION: (2, "SYNTAX"), AT_RUN_TIME: (1, "MISC")}
 
@@ -42,20 +42,20 @@ COLUMNS: Final = tuple(
 )
 """Columns of the function. Documented [DOC: sys.dm_exec_describe_first_result_set]."""
 OF_TDS: Final = ("tds_type_id", "tds_length", "tds_collation_id", "tds_collation_sort_id")
-"""Columns of the procedure that replace the error columns of the function."""
+"""Columns of the procedure that take the place of the function's error columns."""
 _TDS_TYPES: Final = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), 38), "bit": 104, "float": 109, "real": 109, "money": 110,
     "smallmoney": 110, "datetime": 111, "smalldatetime": 111, "text": 35, "ntext": 99, "image": 34,
 }  # fmt: skip
-"""Type ids of nullable types; the others have their system_type_id [MS-TDS 2.2.5.4]."""
+"""Type ids of nullable types. Other types have their system_type_id [MS-TDS 2.2.5.4]."""
 _COLLATION_ID, _SORT_ID = 13632521, 52
-"""Ids of SQL_Latin1_General_CP1_CI_AS, as in an answer in the procedure's documentation."""
+"""Ids of SQL_Latin1_General_CP1_CI_AS, as in an example in the procedure's documentation."""
 
 
 def describe(machine: Machine, text: str, parameters: str) -> tuple[list[Record], list[Note]]:
-    """Return the columns of the first result of *text*, and the error messages instead of them.
+    """Return the columns of the first result of *text*, or error messages instead.
 
-    Runs the text as with SET FMTONLY ON and NULL parameters. Which columns are never NULL is unknown.
+    The text is run as under SET FMTONLY ON with NULL parameters. It is unknown which columns are never NULL.
     """
     options = {**dict(machine.session.options), "FMTONLY": "ON"}
     there = machine.create_sibling(
@@ -84,7 +84,7 @@ def describe(machine: Machine, text: str, parameters: str) -> tuple[list[Record]
 
 
 def describe_packed(machine: Machine, text: Scalar, parameters: Scalar, *_: Scalar) -> Scalar:
-    """Return the rows of sys.dm_exec_describe_first_result_set, packed; an error is one row."""
+    """Return the rows of sys.dm_exec_describe_first_result_set, packed. An error is one row."""
     columns, errors = describe(machine, to_text(text), to_text(parameters))
     if errors and not errors[-1].number:
         raise UnsimulatedFeatureError(errors[-1].text.removeprefix("Not simulated: "))
@@ -96,7 +96,7 @@ def describe_packed(machine: Machine, text: Scalar, parameters: Scalar, *_: Scal
 
 
 def _column(position: int, name: str, type_text: str) -> Record:
-    type_text = "int" if type_text == "null" else type_text  # the type of a bare NULL
+    type_text = "int" if type_text == "null" else type_text  # a bare NULL has the type int
     kind = type_record(type_text)
     text = kind["collation_name"] is not None
     length = to_number(kind["max_length"])

@@ -1,8 +1,8 @@
 """Statement gate: one table that decides whether a statement may run, or which error it gets.
 
-`TABLE` has a row for each state of a database on the connected instance and a column for each kind of statement.
-`docs/statement-gate.md` is made from it (`python -m tests.statement_gate`). Errors about the contents of a statement,
-such as a missing file or a wrong option, belong to its handler.
+`TABLE` has a row for each state of a database on the connected instance and a column for each kind of
+statement. `python -m tests.statement_gate` generates `docs/statement-gate.md` from it. Handlers of statements
+raise the errors about the contents of a statement, such as a missing file or a wrong option.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ STATES: Final = {
     "emergency": "EMERGENCY",
     "offline": "OFFLINE",
 }
-"""Rows of the table."""
+"""Rows of the table, with their meaning."""
 
 TABLE: Final = """
            use  write file rename option alone access mode state owner session backup tail restore drop detach snap path
@@ -69,7 +69,7 @@ offline    open open  open open   open   open  open   ok   ok    open  role    r
 """Statement gate: state x kind of statement. `ok`: allowed. `open`: the error of USE.
 
 `role`: session or availability group decide. A number: that error. Documented [DOC: Database Engine events
-and errors]; the order of two possible errors is derived.
+and errors]. The order of two possible errors is derived.
 """
 
 KINDS: Final = {
@@ -92,19 +92,19 @@ KINDS: Final = {
     "snap": "CREATE DATABASE AS SNAPSHOT OF",
     "path": "ALTER DATABASE MODIFY FILE with FILENAME alone",
 }
-"""Columns of the table."""
+"""Columns of the table, with their meaning."""
 
 IN_USE: Final = {"restore": 3101, "tail": 3101, "drop": 3702, "detach": 3703, "rename": 5030}
-"""Errors while a connection uses the database, after those of the table.
+"""Kind of statement -> error while a connection uses the database. The errors of the table take precedence.
 
-For a RESTORE by that connection: 3102. A connection may rename the database in which it is.
+A RESTORE by that connection itself gets 3102. A connection may rename the database that it uses.
 """
 
 _TRAILERS: Final = {
     **dict.fromkeys(("file", "rename", "option", "alone", "access", "mode", "state", "path"), (5069,)),
     **dict.fromkeys(("backup", "restore", "tail"), (3013,)),
 }
-"""Message after every error of the column."""
+"""Kind of statement -> messages that follow every error."""
 
 _ARGUMENTS: Final[dict[int, Callable[[str], tuple[object, ...]]]] = {
     5052: lambda name: ("ALTER DATABASE", "Restoring"),
@@ -113,11 +113,11 @@ _ARGUMENTS: Final[dict[int, Callable[[str], tuple[object, ...]]]] = {
     3701: lambda name: ("drop", "database", name),
     3703: lambda name: ("database", name),
 }
-"""Arguments of an error by the name of the database, if they are not only the name."""
+"""Error number -> function for its arguments, if the name of the database is not its only argument."""
 
 
 _ALONE: Final = frozenset({924, 5030})
-"""Errors that no trailer follows, except in a backup."""
+"""Errors that no message follows, except for a backup."""
 
 
 def _trailers(number: int, kind: str) -> tuple[int, ...]:
@@ -139,11 +139,11 @@ def _read() -> dict[tuple[str, str], str]:
 
 
 CELLS: Final = _read()
-"""Table cells by kind of statement and state."""
+"""(kind of statement, state) -> table cell."""
 
 
 def state_of(context: Context, name: str) -> str:
-    """Return the state of a database as the connection finds it: a key of STATES."""
+    """Return the state of a database as the connection finds it, a key of STATES."""
     if name.lower() in SYSTEM_DATABASES:
         return "system"
     if context.snapshot_named(name) is not None:
@@ -179,11 +179,11 @@ _STATES: Final = {
     DbState.EMERGENCY: "emergency",
     DbState.OFFLINE: "offline",
 }
-"""Rows for copies outside sessions and groups."""
+"""Database state -> row, for copies outside sessions and groups."""
 
 
 def admit(context: Context, kind: str, database: str) -> None:
-    """Raise the error by which the table refuses a statement of *kind* on *database*."""
+    """Raise the error with which the table refuses a statement of *kind* on *database*."""
     state = state_of(context, database)
     cell = CELLS[kind, state]
     if cell == "open":
@@ -206,20 +206,20 @@ _STATE: Final = {3701: 1}
 
 
 def admit_target(context: Context, parts: tuple[str, ...]) -> None:
-    """Raise the error by which the table forbids a change of a table.
+    """Raise the error with which the table refuses a change of the table *parts*.
 
-    Tables in tempdb and table variables may change.
+    Tables in tempdb and table variables can always be changed.
     """
     if parts[-1][:1] not in ("#", "@"):
         admit(context, "write", parts[0] if len(parts) == 3 and parts[0] else context.session.database)
 
 
 def is_database_in_use(context: Context, database: str, ignore_own_session: bool = False) -> bool:
-    """Return whether a window or an application has a connection in the database."""
+    """Return whether a window or an application has a connection to the database."""
     name = database.lower()
     windows = [session for _, session in context.sessions() if session.spid != context.session.spid]
     if not ignore_own_session:
-        windows.append(context.session)  # its current session: USE may have left the database
+        windows.append(context.session)  # its current session, because USE may have left the database
     if any(one.server == context.session.server and one.database.lower() == name for one in windows):
         return True
     copy = context.copy_named(database)
@@ -227,7 +227,7 @@ def is_database_in_use(context: Context, database: str, ignore_own_session: bool
 
 
 def admit_alone(context: Context, kind: str, database: str) -> None:
-    """Raise the error that *kind* gets while a connection is in the database."""
+    """Raise the error that *kind* gets while a connection uses the database."""
     if context.copy_named(database) is None and context.snapshot_named(database) is None:
         return
     shown = context.database_shown(database)
@@ -236,10 +236,11 @@ def admit_alone(context: Context, kind: str, database: str) -> None:
         raise SqlError(number, *_arguments(number, shown), also=_trailers(number, kind))
 
 
-# --- the kind of a statement and its database -------------------------------------------------------------
+# --- kind of a statement, and its database
+# --------------------------------------------------------------------
 
 Where = tuple[str, str]
-"""Kind of statement and name of the database."""
+"""(kind of statement, name of the database)."""
 
 
 def _writes(machine: Machine, statement: object) -> list[Where]:
@@ -247,7 +248,7 @@ def _writes(machine: Machine, statement: object) -> list[Where]:
 
 
 def _of_object(machine: Machine, statement: s.CreateTable | s.AlterTable | s.CreateIndex) -> list[Where]:
-    """Return a table whose name begins with # is in tempdb."""
+    """Return where a table is created or changed. A name that begins with # is in tempdb."""
     name = statement.name if isinstance(statement.name, tuple) else statement.table
     if name[-1].startswith("#"):
         return []
@@ -283,7 +284,7 @@ def option_kind(option: str, value: str) -> str:
 
 
 def _files(machine: Machine, statement: s.AlterFiles) -> list[Where]:
-    """Return where the change of a file is stored: a new path alone is in master, not in the database's log."""
+    """Return where the change of a file is stored: only a new path is stored in master."""
     if statement.action == "MODIFY FILE" and {name for name, _ in statement.options} == {"NAME", "FILENAME"}:
         return [("path", statement.database)]
     return [("rename" if statement.action == "MODIFY NAME" else "file", statement.database)]
@@ -294,7 +295,7 @@ def _owner(machine: Machine, statement: s.AlterAuthorization) -> list[Where]:
 
 
 def _restores(machine: Machine, statement: s.Restore) -> list[Where]:
-    """Return no database for a snapshot or a restore of files or pages, which are not simulated."""
+    """Return no database for a snapshot, or for a restore of files or pages, which are not simulated."""
     if statement.snapshot is not None or "PARTIAL" in dict(statement.options):
         return []
     return [("restore", machine.text(statement.database))]
@@ -340,9 +341,9 @@ RULES: Final[dict[type[s.Statement], Handler[Machine, list[Where]]]] = {
         _session,
     ),
 }  # fmt: skip
-"""Kind and database of each statement. Other statements affect no database as a whole.
+"""Function for kind and database of each statement. Other statements affect no database as a whole.
 
-Changes of objects and rows pass `admit` where their table is known (objects.py).
+Changes of objects and rows call `admit` where their table is known (objects.py).
 """
 
 PROCEDURES: Final = {
@@ -352,10 +353,13 @@ PROCEDURES: Final = {
     "sp_changedbowner": ("owner", ""),
     "sp_detach_db": ("detach", "@dbname"),
 }
-"""Procedure that affects a database -> its kind, and the argument with the name; empty: the current database."""
+"""Procedure that affects a database -> its kind, and the argument that names the database; empty: the current
+database.
+"""
 
 
-# --- statements at the instance ---------------------------------------------------------------------------
+# --- checks against the instance
+# ------------------------------------------------------------------------------
 
 NOT_IN_TRANSACTION: Final[dict[type[s.Statement], str]] = {
     **dict.fromkeys(
@@ -373,17 +377,17 @@ NOT_IN_TRANSACTION: Final[dict[type[s.Statement], str]] = {
     gs.AlterGroup: "ALTER AVAILABILITY GROUP",
     gs.DropGroup: "DROP AVAILABILITY GROUP",
 }
-"""Statements that a user transaction refuses with message 226. Documented [DOC: each statement's page]."""
+"""Statements that message 226 refuses inside a user transaction. Documented [DOC: each statement's page]."""
 
 SINCE: Final[dict[type[s.Statement], tuple[int, str]]] = {
     **dict.fromkeys((gs.CreateGroup, gs.AlterGroup, gs.DropGroup), (2012, "AVAILABILITY")),
     **dict.fromkeys((gs.HadrJoin, gs.HadrOff, gs.HadrSuspend, gs.HadrResume), (2012, "HADR")),
     s.CreateEncryptionKey: (2008, "KEY"),
 }
-"""Version that introduced a statement, and the word that 102 names before it."""
+"""Statement -> version that introduced it, and the word that message 102 names in older versions."""
 
 IN_MASTER: Final = frozenset({gs.CreateGroup, gs.AlterGroup, gs.DropGroup})
-"""Statements that run only in master: 35208."""
+"""Statements that run only in master. Error 35208 otherwise."""
 
 
 def _admit_transaction(statement: s.Statement) -> None:
@@ -402,7 +406,7 @@ def _admit_transaction(statement: s.Statement) -> None:
 
 
 def check(machine: Machine, statement: s.Statement) -> None:
-    """Raise the error by which the gate refuses *statement* on this connection now."""
+    """Raise the error with which the gate refuses *statement* on this connection now."""
     kind = type(statement)
     if machine.session.transactions:
         _admit_transaction(statement)
@@ -417,7 +421,7 @@ def check(machine: Machine, statement: s.Statement) -> None:
 
 
 def check_procedure(context: Context, name: str, arguments: Mapping[str, Scalar]) -> None:
-    """Raise the error by which the gate refuses the system procedure *name*."""
+    """Raise the error with which the gate refuses the system procedure *name*."""
     if name in PROCEDURES:
         kind, argument = PROCEDURES[name]
         database = to_text(arguments.get(argument)) if argument else context.session.database

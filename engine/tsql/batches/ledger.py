@@ -1,6 +1,6 @@
-"""Records of msdb procedures and sp_configure on an instance, as plain rows in the world.
+"""Rows that msdb procedures and sp_configure store on an instance, as plain data in the world.
 
-The catalog shows them as tables (catalog/agent.py); no other code may change them.
+The catalog shows them as tables (catalog/agent.py). Other code must not change them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Record = dict[str, Scalar]
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Rows of one table, and its last assigned number."""
+    """Rows of one table, and the number that it assigned last."""
 
     rows: tuple[tuple[tuple[str, Scalar], ...], ...] = ()
     last_id: int = 0
@@ -31,11 +31,11 @@ class Ledger:
 EMPTY: Final = Ledger()
 
 ROWS_MAX = 5_000
-"""Maximum rows of one table; the oldest are dropped. Assumed: more than a DBA reads."""
+"""Maximum number of rows of one table. The oldest are dropped. Assumed: more than a DBA reads."""
 
 
 def _key(server: str, table: str) -> tuple[str, str, str]:
-    return server, "msdb", f"~{table}"  # no name in a script can be equal to this one
+    return server, "msdb", f"~{table}"  # no name in a script can equal this one
 
 
 def _find_ledger(world: World, server: str, table: str) -> Ledger:
@@ -54,7 +54,7 @@ def is_empty(world: World, server: str, table: str) -> bool:
 
 
 def find(world: World, server: str, table: str, column: str, value: Scalar) -> Record | None:
-    """Return the first row with that value; texts without regard to case."""
+    """Return the first row with that value in *column*. Texts are compared without regard to case."""
     return next((row for row in rows(world, server, table) if _is_same_value(row.get(column), value)), None)
 
 
@@ -63,7 +63,7 @@ def _is_same_value(a: Scalar, b: Scalar) -> bool:
 
 
 def add(world: World, server: str, table: str, /, **values: Scalar) -> int:
-    """Add a row and return its number, which it also has in the column `id`."""
+    """Add a row and return its number, which is also in its column `id`."""
     ledger = _find_ledger(world, server, table)
     number = ledger.last_id + 1
     row = tuple({"id": number, **values}.items())
@@ -74,7 +74,7 @@ def add(world: World, server: str, table: str, /, **values: Scalar) -> int:
 def change(
     world: World, server: str, table: str, wanted: Callable[[Record], bool], /, **values: Scalar
 ) -> int:
-    """Set columns of the *wanted* rows and return their number."""
+    """Set columns of the rows for which *wanted* is true, and return the number of rows."""
     ledger = _find_ledger(world, server, table)
     chosen = [wanted(dict(row)) for row in ledger.rows]
     changed = tuple(
@@ -86,7 +86,7 @@ def change(
 
 
 def remove(world: World, server: str, table: str, predicate: Callable[[Record], bool]) -> int:
-    """Delete the rows for which *predicate* is true; return their number."""
+    """Delete the rows for which *predicate* is true, and return the number of rows."""
     ledger = _find_ledger(world, server, table)
     kept = tuple(row for row in ledger.rows if not predicate(dict(row)))
     world.objects[_key(server, table)] = Ledger(kept, ledger.last_id)
@@ -98,7 +98,7 @@ def remove(world: World, server: str, table: str, predicate: Callable[[Record], 
 
 
 def steps_of(world: World, server: str, job: str) -> list[Record]:
-    """Return the steps of a job in their order; one that has been copied from another server has that one's."""
+    """Return the steps of a job in order. A job that was copied from another server has that server's steps."""
     for where in (server, *sorted(world.instances)):
         found = [row for row in rows(world, where, "sysjobsteps") if _is_same_text(row["job"], job)]
         if found:
@@ -107,7 +107,7 @@ def steps_of(world: World, server: str, job: str) -> list[Record]:
 
 
 def step(world: World, server: str, job: str, number: str) -> Record | None:
-    """Return the step of a job with that number."""
+    """Return step *number* of a job."""
     return next((row for row in steps_of(world, server, job) if to_text(row["step_id"]) == number), None)
 
 
@@ -118,16 +118,16 @@ def _is_same_text(a: Scalar, b: Scalar) -> bool:
 NOT_RUNNING: Final = "SQLServerAgent is not currently running so it cannot be notified of this action."
 _REFUSED: Final = "SQLServerAgent Error: Request to {} job {} (from {}) refused because the job is {}."
 SOURCE_ALERT, SOURCE_USER = 2, 4
-"""run_requested_source of sysjobactivity. Known from msdb's own procedures."""
+"""Values of run_requested_source in sysjobactivity. Known from msdb's own procedures."""
 
 
 def activity_of(world: World, server: str, job: str) -> Record | None:
-    """Return the latest run of a job: requester, start and end; None before the first one."""
+    """Return the latest run of a job: requester, start and end; None before the first run."""
     return find(world, server, "activity", "job", job)
 
 
 def is_running(world: World, server: str, job: str) -> bool:
-    """Return True if a run of the job is in progress; a restart of the instance ends it."""
+    """Return whether a run of the job is in progress. A restart of the instance ends it."""
     row = activity_of(world, server, job)
     begun = -1 if row is None else int(str(row["start_tick"]))
     return row is not None and row["stop_tick"] is None and begun >= world.instances[server].started_tick
@@ -141,9 +141,9 @@ def start(
     tokens: dict[str, str] | None = None,
     step_name: str = "",
 ) -> None:
-    """Begin a job at its start step or *step_name*; *requester* names who asks: `User sa`, `Alert 1 (name)`.
+    """Start a job at its start step or at *step_name*. *requester* is `User sa` or `Alert 1 (name)`.
 
-    Raises 22022 while the agent does not run or the job runs already, 14262 for an unknown step,
+    Raises 22022 while the Agent is stopped or the job runs already, 14262 for an unknown step,
     UnsimulatedFeatureError for a job without steps. [DOC: sp_start_job]
     """
     if not jobs.agent_runs(world, server):
@@ -182,7 +182,7 @@ def note_activity(world: World, server: str, job: str, **values: Scalar) -> None
 def stop(world: World, server: str, job: str, requester: str) -> None:
     """Cancel the run of a job.
 
-    Raises 22022 while the agent or the job does not run. [DOC: sp_stop_job]
+    Raises 22022 while the Agent is stopped or the job does not run. [DOC: sp_stop_job]
     """
     if not jobs.agent_runs(world, server):
         raise SqlError(22022, NOT_RUNNING)
@@ -196,19 +196,19 @@ def stop(world: World, server: str, job: str, requester: str) -> None:
 
 
 def begin_watching(world: World, server: str) -> None:
-    """Watch for alerts from the first alert of a server on."""
+    """Start watching for alerts when a server gets its first alert."""
     if is_empty(world, server, "seen"):
         add(world, server, "seen", **marks(world, server))
 
 
 def marks(world: World, server: str) -> dict[str, Scalar]:
-    """Return the positions in this server's ERRORLOG and mirroring states after a complete evaluation."""
+    """Return the positions in this server's ERRORLOG and mirroring states up to which alerts have been evaluated."""
     found: dict[str, Scalar] = {f"trace {name}": str(state) for name, state in traces(world, server).items()}
     count = sum(1 for line in world.errorlog.get(server, ()) if line[0] == world.tick)
     return found | {"tick": world.tick, "count": count}
 
 
 def traces(world: World, server: str) -> dict[str, int]:
-    """Return the mirroring state of each database of the server, as its last state change event gave it."""
+    """Return the mirroring state of each database on the server, from its last state change event."""
     copies = sorted(world.copies.items())
     return {database: roles.get_state_id(copy) for (where, database), copy in copies if where == server}

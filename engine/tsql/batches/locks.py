@@ -1,8 +1,9 @@
-"""Locks of T-SQL windows: waits, timeouts, and victims of deadlocks.
+"""Locks of T-SQL windows: waits, timeouts, and deadlock victims.
 
-A change itself is the lock of a transaction (SqlSession.writes): exclusive on its rows, and against every other
-session on a created, altered or dropped object. In addition there are locks on whole tables by hints and isolation
-levels (SqlSession.held). A reader passes all rows of a table, as in a heap, because indexes are not simulated.
+The changes of a transaction (SqlSession.writes) act as its locks: exclusive on changed rows, and against
+every other session on a created, altered or dropped object. In addition there are locks on whole tables by
+hints and isolation levels (SqlSession.held). A reader passes all rows of a table, as in a heap, because
+indexes are not simulated.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SCHEMA_STABLE, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA = (
     "Sch-S", "S", "RangeS-S", "U", "IX", "X", "Sch-M",
 )  # fmt: skip
 ROWS = "rows"
-"""Lock modes; ROWS stands for exclusive locks on some rows of a table."""
+"""Lock modes. ROWS stands for exclusive locks on some rows of a table."""
 
 CONFLICTS: Final[dict[str, frozenset[str]]] = {
     SCHEMA_STABLE: frozenset({SCHEMA}),
@@ -43,13 +44,13 @@ CONFLICTS: Final[dict[str, frozenset[str]]] = {
     EXCLUSIVE: frozenset({ROWS, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA}),
     SCHEMA: frozenset({ROWS, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA, SCHEMA_STABLE}),
 }
-"""Requested lock mode -> conflicting modes of other sessions. Documented [DOC: lock compatibility]; ROWS derived
-from it.
+"""Requested lock mode -> conflicting modes of other sessions. Documented [DOC: lock compatibility]. Conflicts
+of ROWS are derived from it.
 """
 
 
 class LockConflictError(Exception):
-    """The statement must wait for *spids* before it can lock *place*; it has changed nothing yet."""
+    """Signal that the statement must wait for *spids* before it can lock *place*. It has changed nothing yet."""
 
     def __init__(self, spids: tuple[int, ...], place: Place, mode: str) -> None:
         super().__init__(spids, place, mode)
@@ -70,7 +71,7 @@ class SqlLock:
 
 
 def locks_of(session: SqlSession) -> list[SqlLock]:
-    """Return the locks on objects and rows that a connection has."""
+    """Return the locks of a connection on objects and rows."""
     found = [SqlLock(session.spid, place, mode) for place, mode in session.held]
     for place, edit in session.writes:
         if isinstance(edit, RowChanges):
@@ -82,7 +83,7 @@ def locks_of(session: SqlSession) -> list[SqlLock]:
 
 
 def _modes(session: SqlSession, object_key: Place) -> set[str]:
-    """Return the lock modes that a connection holds on an object as a whole."""
+    """Return the modes in which a connection has locked an object as a whole."""
     held = {mode for where, mode in session.held if where == object_key}
     for where, edit in session.writes:
         if where == object_key:
@@ -91,7 +92,7 @@ def _modes(session: SqlSession, object_key: Place) -> set[str]:
 
 
 def require_lock(context: Context, object_key: Place, mode: str) -> None:
-    """Raise Blocked unless the connection can have a lock of *mode* on the object now."""
+    """Raise LockConflictError unless the connection can lock the object in *mode* now."""
     spids = tuple(
         session.spid
         for _, session in context.sessions()
@@ -105,7 +106,7 @@ def require_lock(context: Context, object_key: Place, mode: str) -> None:
 
 DIRTY: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
 _LEVELS: Final = {"UNCOMMITTED": "NOLOCK", "READ": "REPEATABLEREAD", "SERIALIZABLE": "SERIALIZABLE"}
-"""Last word of SET TRANSACTION ISOLATION LEVEL -> equivalent hint."""
+"""Word of SET TRANSACTION ISOLATION LEVEL -> equivalent hint."""
 
 _WORDS: Final = DIRTY | {
     "READPAST", "READCOMMITTED", "READCOMMITTEDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK", "UPDLOCK", "XLOCK",
@@ -118,11 +119,13 @@ _KEPT: Final = (
     ({"SERIALIZABLE", "HOLDLOCK"}, RANGE),
     ({"REPEATABLEREAD"}, SHARED),
 )
-"""Hints that keep a lock until the end of the transaction, strongest first. Documented [DOC: table hints]."""
+"""(hints, lock mode that they keep until the end of the transaction), strongest first. Documented [DOC: table
+hints].
+"""
 
 
 def hints_of(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
-    """Return the hints of a table in a query, with what the isolation level adds."""
+    """Return the hints of a table in a query, including those that the isolation level implies."""
     words = table_hints & _WORDS
     level = _LEVELS.get(dict(context.session.options).get("TRANSACTION", ""))
     return words if level is None or words - {"READPAST"} else words | {level}
@@ -131,9 +134,9 @@ def hints_of(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
 def lock_for_read(
     machine: Machine, object_key: Place, hints: frozenset[str], *, changes: bool = False
 ) -> None:
-    """Lock a table for a query, which *changes* it or only reads; Blocked if it must wait.
+    """Lock a table for a query that reads it or *changes* it. Raise LockConflictError if it must wait.
 
-    3952 under SNAPSHOT, which no database allows.
+    Raise 3952 under SNAPSHOT, which no simulated database allows.
     """
     context = machine.context
     if dict(context.session.options).get("TRANSACTION") == "SNAPSHOT" and context.copy_named(object_key[1]):
@@ -153,7 +156,7 @@ DEADLOCK_S: Final = 5.0
 
 
 def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
-    """Restart the statement when the lock may be free; 1222 after LOCK_TIMEOUT, 1205 for a victim."""
+    """Retry the statement when the lock may be free. Raise 1222 after LOCK_TIMEOUT, 1205 for a deadlock victim."""
     world, session = machine.world, machine.session
     since = machine.run.since_tick
     waited = 0 if since is None else world.tick - since
@@ -169,13 +172,13 @@ def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
 
 
 def is_deadlock_victim(machine: Machine, conflict: LockConflictError, waited_ticks: int) -> bool:
-    """Record the conflict that the statement waits for; return True if it is the deadlock victim."""
+    """Record the conflict for which the statement waits. Return whether it is the deadlock victim."""
     machine.run = replace(machine.run, blocked=(conflict.spids, conflict.place, conflict.mode))
     return waited_ticks >= DEADLOCK_S * TICKS_PER_S and _is_victim(machine)
 
 
 def isolation_of(session: SqlSession) -> str:
-    """Return the transaction isolation level, in words."""
+    """Return the transaction isolation level as a text."""
     level = dict(session.options).get("TRANSACTION", "COMMITTED").lower()
     return (
         f"read {level}" if level in ("committed", "uncommitted") else level.replace("read", "repeatable read")
@@ -183,7 +186,7 @@ def isolation_of(session: SqlSession) -> str:
 
 
 def lock_timeout_ms(session: SqlSession) -> int:
-    """SET LOCK_TIMEOUT in milliseconds; -1: without end."""
+    """Return the value of SET LOCK_TIMEOUT in milliseconds; -1: no timeout."""
     return int(dict(session.options).get("LOCK_TIMEOUT", "-1"))
 
 
@@ -199,7 +202,7 @@ def find_blocked_batches(world: World, server: str) -> dict[int, Submission]:
 
 
 def _is_victim(machine: Machine) -> bool:
-    """Return whether this connection is the deadlock victim: it is in a cycle of waits and has written the least."""
+    """Return whether this connection is the deadlock victim: of a cycle of waits, the one that has written least."""
     waits = {
         spid: run.blocked[0]
         for spid, run in find_blocked_batches(machine.world, machine.session.server).items()
@@ -212,7 +215,7 @@ def _is_victim(machine: Machine) -> bool:
 
 
 def _find_wait_cycle(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
-    """Return the connections in a cycle of waits through *start*; empty if there is none."""
+    """Return the connections in a cycle of waits through *start*; empty if there is no cycle."""
     ahead, behind = _find_reachable(waits, start), set()
     for spid in ahead:
         if start in _find_reachable(waits, spid):
@@ -221,7 +224,7 @@ def _find_wait_cycle(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
 
 
 def _find_reachable(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
-    """Return all that *start* waits for, directly or not."""
+    """Return all connections for which *start* waits, directly or indirectly."""
     seen: set[int] = set()
     todo = list(waits.get(start, ()))
     while todo:
@@ -233,7 +236,7 @@ def _find_reachable(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
 
 
 def _cost(session: SqlSession) -> tuple[int, float, int]:
-    """Order in which deadlock victims are chosen: DEADLOCK_PRIORITY, then the log to roll back.
+    """Return the sort key of deadlock victims: DEADLOCK_PRIORITY, then the log to roll back.
 
     Documented [DOC: deadlocks].
     """
@@ -242,7 +245,7 @@ def _cost(session: SqlSession) -> tuple[int, float, int]:
 
 
 # --- application locks of sp_getapplock -------------------------------------------------------------------
-# Modes, conflicts and owners [DOC: sp_getapplock; APPLOCK_MODE].
+# Their modes, conflicts and owners [DOC: sp_getapplock; APPLOCK_MODE].
 
 MODES: Final = {
     "shared": "S",
@@ -251,13 +254,13 @@ MODES: Final = {
     "intentexclusive": "IX",
     "exclusive": "X",
 }
-"""Values of @LockMode and their lock modes."""
+"""Value of @LockMode -> lock mode."""
 
 NAMES: Final = {
     "S": "Shared", "U": "Update", "IS": "IntentShared", "IX": "IntentExclusive", "X": "Exclusive",
     "SIX": "SharedIntentExclusive", "UIX": "UpdateIntentExclusive",
 }  # fmt: skip
-"""Values of APPLOCK_MODE."""
+"""Lock mode -> value of APPLOCK_MODE."""
 
 APPLICATION_CONFLICTS: Final[dict[str, frozenset[str]]] = {
     "IS": frozenset({"X"}),
@@ -271,12 +274,12 @@ APPLICATION_CONFLICTS: Final[dict[str, frozenset[str]]] = {
 """Requested lock mode -> conflicting modes of other sessions. Documented [DOC: lock compatibility]."""
 
 MARK: Final = "application\n"
-"""Prefix of a lock resource that is an application lock; no table has such a name."""
+"""Prefix of the resource of an application lock. No table has such a name."""
 OWNERS: Final = ("transaction", "session")
 
 
 def combine(current: str, requested: str) -> str:
-    """Return the union of two lock modes [DOC: sp_getapplock]."""
+    """Return the lock mode that covers both modes [DOC: sp_getapplock]."""
     if "X" in (current, requested):
         return "X"
     parts = {part for mode in (current, requested) for part in ("IX", "U", "S") if part in mode}
@@ -289,17 +292,17 @@ def combine(current: str, requested: str) -> str:
 
 
 def make_place(context: Context, database: str, principal: str, resource: str) -> Place:
-    """Return the key of an application resource; its name is case-sensitive and has at most 255 characters."""
+    """Return the key of an application resource. Its name is case-sensitive and is cut at 255 characters."""
     return (context.session.server, database.lower(), f"{MARK}{principal.lower()}\n{resource[:255]}")
 
 
 def is_application(key: Place) -> bool:
-    """Return True if *key* is an application resource."""
+    """Return whether *key* is an application resource."""
     return key[2].startswith(MARK)
 
 
 def describe(key: Place) -> str:
-    """Return the name of the resource as `resource_description` shows it, without its hash."""
+    """Return the name of the resource as in `resource_description`, without its hash."""
     return key[2].rpartition("\n")[2][:32]
 
 
@@ -314,14 +317,14 @@ def find_holders(context: Context, key: Place, mode: str) -> tuple[int, ...]:
 
 
 def find(session: SqlSession, key: Place, owner: str) -> ApplicationLock | None:
-    """Return the lock that *owner* of the session holds on *key*."""
+    """Return the lock that *owner* of the session has on *key*."""
     return next((lock for lock in session.applocks if (lock.place, lock.owner) == (key, owner)), None)
 
 
 def acquire(
     locks: Iterable[ApplicationLock], key: Place, owner: str, mode: str
 ) -> tuple[ApplicationLock, ...]:
-    """Add a request to the locks of a session; further requests of one owner raise its mode and count."""
+    """Return *locks* with one more request. Repeated requests of the same owner raise the mode and the count."""
     found = {(lock.place, lock.owner): lock for lock in locks}
     before = found.get((key, owner))
     if before is None:
@@ -332,18 +335,18 @@ def acquire(
 
 
 def release(locks: Iterable[ApplicationLock], released: ApplicationLock) -> tuple[ApplicationLock, ...]:
-    """Remove one request of *released*; the lock ends with its last request."""
+    """Return *locks* with one request of *released* removed. The lock ends with its last request."""
     rest = [replace(lock, count=lock.count - 1) if lock == released else lock for lock in locks]
     return tuple(lock for lock in rest if lock.count)
 
 
 def without_transaction(locks: Iterable[ApplicationLock]) -> tuple[ApplicationLock, ...]:
-    """Return the locks that outlive the transaction."""
+    """Return the locks that outlast the transaction."""
     return tuple(lock for lock in locks if lock.owner == "session")
 
 
 def _owner(context: Context, function: str, owner: Scalar) -> str:
-    """Return the owner that a function names. Raises 1226; 3918 for a transaction where none is open."""
+    """Return the owner in a function's argument. Raises 1226; 3918 for a transaction when none is open."""
     known = "transaction" if owner is None else to_text(owner).lower()
     if known not in OWNERS:
         raise SqlError(1226, function)
@@ -353,7 +356,7 @@ def _owner(context: Context, function: str, owner: Scalar) -> str:
 
 
 def mode_of(context: Context, principal: Scalar, resource: Scalar, owner: Scalar = None) -> Scalar:
-    """Evaluate APPLOCK_MODE: the mode in which the caller holds the lock, or NoLock."""
+    """Evaluate APPLOCK_MODE: the mode in which the caller has the lock, or NoLock."""
     place = make_place(context, context.session.database, to_text(principal), to_text(resource))
     lock = find(context.session, place, _owner(context, "applock_mode", owner))
     return NAMES[lock.mode] if lock is not None else "NoLock"
@@ -362,7 +365,7 @@ def mode_of(context: Context, principal: Scalar, resource: Scalar, owner: Scalar
 def is_grantable(
     context: Context, principal: Scalar, resource: Scalar, mode: Scalar, owner: Scalar = None
 ) -> Scalar:
-    """Evaluate APPLOCK_TEST: 1 if the lock could be granted now."""
+    """Evaluate APPLOCK_TEST: 1 if the lock could be granted now, else 0."""
     asked = MODES.get(to_text(mode).lower())
     if asked is None:
         raise SqlError(1225, "applock_test")

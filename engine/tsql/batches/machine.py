@@ -1,6 +1,6 @@
-"""Interface between statements and the submission that runs them, and the output of a submission within bounds.
+"""Interface between statements and the submission that runs them, and the submission's output.
 
-`Runner` (runner.py) is the only implementation of the interface; statements know only this interface.
+`Runner` (runner.py) is the only implementation of the interface. Statements use only this interface.
 """
 
 from __future__ import annotations
@@ -37,22 +37,24 @@ from engine.tsql.scalars.settings import SessionSettings, settings_of
 from engine.tsql.scalars.types import SqlType, check_conversion, type_of
 from engine.tsql.scalars.values import Scalar, convert, format_value, to_text
 
-# --- output of a submission to its window: messages and results, within bounds ---------------------------
+# --- output of a submission to its window: messages and results, within limits ---------------------------
 
 NOT_SIMULATED: Final = "Not simulated: "
 """Prefix of messages about features that are not simulated."""
 
 OUTPUT_MAX: Final = 5_000
-"""Maximum messages and result sets of one submission. Assumed."""
+"""Maximum number of messages and result sets of one submission. Assumed."""
 
 SAID_MAX: Final = 1_000_000
-"""Maximum characters of all messages of one submission. Assumed."""
+"""Maximum number of characters in all messages of one submission. Assumed."""
 
 CHARACTERS_MAX: Final = 5_000_000
-"""Maximum characters in all result sets of one submission: a little more than one of the largest. Assumed."""
+"""Maximum number of characters in all result sets of one submission: a little more than the largest single
+one has. Assumed.
+"""
 
 CELLS_MAX: Final = 150_000
-"""Maximum values in all result sets of one submission. Assumed."""
+"""Maximum number of values in all result sets of one submission. Assumed."""
 
 
 BATCH_ENDS: Final = frozenset(
@@ -80,12 +82,13 @@ BATCH_ENDS: Final = frozenset(
         3930,
     }
 )
-"""Errors that end the batch. From the product's known behavior; the documentation is incomplete."""
+"""Errors that end the batch. From the product's known behavior, because the documentation is incomplete."""
 
 CONVERSIONS: Final = frozenset({241, 242, 245, 248, 8114, 8169})
-"""Conversion errors that end the batch and the transaction. In a TRY block the transaction is doomed (3930, 3998).
+"""Conversion errors that end the batch and the transaction. In a TRY block they doom the transaction (3930,
+3998).
 
-Seen in public client output for 245 and 8169, the others are derived.
+Seen in public client output for 245 and 8169; the others are derived.
 """
 
 SCOPE_ENDS: Final = frozenset(
@@ -95,10 +98,10 @@ SCOPE_ENDS: Final = frozenset(
         10709,
     }
 )  # fmt: skip
-"""Errors of names at compilation: they end the batch or the text of an EXEC."""
+"""Errors about names at compile time. They end the batch or the text of an EXEC."""
 
 STATEMENT_ENDS: Final = frozenset({515, 547, 2601, 2627, 2628, 8152})
-"""Errors in rows that terminate only the statement, with a message to the client."""
+"""Errors about rows that terminate only the statement. The message about that follows."""
 
 RUN_TIME_ERRORS: Final = frozenset(
     {
@@ -106,14 +109,14 @@ RUN_TIME_ERRORS: Final = frozenset(
         8170, 9400, 9819, 13607, 13608, 13609, 13611, 13623, 13624, 13625,
     }
 )  # fmt: skip
-"""Errors of values, before which a SELECT has already returned its columns."""
+"""Errors about values. A SELECT has returned its columns before them."""
 
 VALUE_ERRORS: Final = frozenset({220, 232, 512, 517, 535, 536, 537, 3623, 8115, 8134})
-"""Errors in values, after which this message follows unless the statement only selects."""
+"""Errors about values that are followed by the message about the terminated statement, unless it only selects."""
 
 
 class SubmissionOutput:
-    """Connection, running submission, and its output."""
+    """Connection and running submission, with the submission's output."""
 
     def __init__(self, world: World, run: Submission, session: SqlSession, meter: Meter) -> None:
         self.world = world
@@ -132,13 +135,13 @@ class SubmissionOutput:
 
     @property
     def _lines_above(self) -> int:
-        """Lines of the submission above the batch that runs."""
+        """Return the number of lines of the submission above the running batch."""
         steps = self.run.steps or ()
         step = steps[self.run.step] if self.run.step < len(steps) else None
         return step.above if isinstance(step, ScriptBatch) else 0
 
     def note(self, **changes: FieldOf[SqlSession]) -> None:
-        """Change the connection."""
+        """Change fields of the connection."""
         self.session = replace(self.session, **changes)
         self.context.session = self.session
 
@@ -166,25 +169,25 @@ class SubmissionOutput:
             self.messages.append(Message(0, 0, 0, 0, _TOO_MUCH, self.session.server))
 
     def say_number(self, number: int, *arguments: object, state: int = 1) -> None:
-        """Report message *number* as information."""
+        """Append message *number* as information."""
         severity, text = fill_message(number, *arguments, version=self.context.version)
         self.append_message(text, number, severity, state, self.line)
 
     def say_rows(self, count: int) -> None:
-        """Report `(n rows affected)`, unless SET NOCOUNT ON."""
+        """Append `(n rows affected)`, unless SET NOCOUNT is ON."""
         self.note(rowcount=count, error=0)
         if dict(self.session.options).get("NOCOUNT") != "ON":
             said = f"({count} row affected)" if count == 1 else f"({count} rows affected)"
             self.append_message(said, rows=count)
 
     def hold_counts(self, begin: int) -> None:
-        """Keep back the counts of rows among the messages from *begin* on, until `tell_counts`."""
+        """Withhold the row counts among the messages from *begin* on, until `append_row_counts`."""
         held = [message for message in self.messages[begin:] if message.rows is not None]
         self.messages[begin:] = [message for message in self.messages[begin:] if message.rows is None]
         self.run = replace(self.run, counts=tuple(held))
 
     def append_row_counts(self) -> None:
-        """Show the deferred row counts."""
+        """Append the row counts that were withheld."""
         if self.run.counts:
             self.messages += self.run.counts
             self.run = replace(self.run, counts=())
@@ -200,7 +203,7 @@ class SubmissionOutput:
         self.append_message(f"{NOT_SIMULATED}{feature}", severity=10)
 
     def remark(self, notice: str) -> None:
-        """Report, once per submission, a part of an executed statement that is not simulated.
+        """Report, once per submission, that a part of an executed statement is not simulated.
 
         It is not an error, so that a program that waits for a result continues.
         """
@@ -209,7 +212,7 @@ class SubmissionOutput:
             self.append_message(text)
 
     def errors(self, problem: SqlError, line: int) -> list[CaughtError]:
-        """Append the messages of an error; return them for a CATCH block."""
+        """Append the messages of an error, and return them for a CATCH block."""
         version = self.world.instances[self.session.server].version
         severity, text = fill_message(problem.number, *problem.parameters, version=version)
         errors = [CaughtError(problem.number, severity, problem.state, line, text)]
@@ -225,7 +228,7 @@ class SubmissionOutput:
     def add_result(
         self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
     ) -> None:
-        """Add a grid of results with the types of its columns."""
+        """Append a result set with the types of its columns."""
         fixed = [tuple(row) for row in rows]
         self.meter.add(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
         shown_rows = tuple(tuple(format_value(value) for value in row) for row in fixed)
@@ -242,7 +245,7 @@ class SubmissionOutput:
 
 
 _FOLLOWING: Final = frozenset({1750, 3727})
-"""Messages of severity 10 that clients receive as errors of level 16, state 0. Seen in public client output."""
+"""Messages of severity 10 that clients receive as errors of severity 16, state 0. Seen in public client output."""
 
 _TOO_MUCH: Final = (
     f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission, "
@@ -258,45 +261,43 @@ def _trailer_arguments(number: int, problem: SqlError) -> tuple[object, ...]:
     return (getattr(problem, "title", "RESTORE DATABASE"),) if number == 3013 else problem.parameters
 
 
-# --- interface between statements and the submission that runs them: values, names, messages, waits, the connection
-# `Runner` (runner.py) is its only implementation; statements know only this interface.
+# --- interface between statements and the submission that runs them -----------------------------------------
 
-# `Runner` (runner.py) is its only implementation; statements know only this interface.
 
 NESTING_MAX: Final = 32
-"""Maximum nesting of procedures; beyond it message 217. Documented."""
+"""Maximum nesting of procedures; message 217 beyond it. Documented."""
 
 TEXTS_MAX: Final = 1_500_000
-"""Maximum characters of all nested texts of one submission. Assumed."""
+"""Maximum number of characters in all nested texts of one submission. Assumed."""
 
 HELD_CELLS_MAX: Final = 500_000
 HELD_CHARACTERS_MAX: Final = 20_000_000
-"""Maximum values and characters of a connection in tables, cursors and variables. Assumed."""
+"""Maximum number of values and characters of a connection in tables, cursors and variables. Assumed."""
 
 ACTS_MAX: Final = 5_000
-"""Maximum number of changing commands of one submission. Assumed."""
+"""Maximum number of statements of one submission that change the world. Assumed."""
 
 
 class Machine(SubmissionOutput):
-    """One slice of a window's work. `run` and `session` are its result."""
+    """Execution of a part of a window's work. `run` and `session` are its result."""
 
     def __init__(self, world: World, run: Submission, session: SqlSession, meter: Meter) -> None:
-        """Create a machine; *meter* counts the cost of its work."""
+        """Create a machine. *meter* counts the cost of its work."""
         super().__init__(world, run, session, meter)
         self.capture = ""
-        """INSERT … EXEC of a procedure: table that receives its rows."""
+        """Target table of INSERT … EXEC for the rows of a procedure; else empty."""
         self.changing = ""
-        """The table that the running UPDATE or DELETE changes."""
+        """Table that the running UPDATE or DELETE changes."""
         self.chained = False
-        """The rows of a view are computed: its owner's permissions count."""
+        """True while the rows of a view are computed, for which the permissions of its owner count."""
         self.used_identity: tuple[TableRef, Table] | None = None
-        """Table of a failed INSERT after the identity values that it has used."""
+        """Table of a failed INSERT, after the identity values that it has used."""
         self.touched: list[tuple[str, Row | None, Row | None]] = []
-        """Rows of the last change of a table: action, row before, row after."""
+        """Rows of the last change of a table: (action, old row, new row)."""
         self.pseudo: dict[str, Table] = {}
-        """Tables inserted and deleted during the computation of an OUTPUT clause."""
+        """Tables "inserted" and "deleted" while an OUTPUT clause is computed."""
         self.blocked: Exception | None = None
-        """Lock for which a function called by the running query waits."""
+        """Lock conflict of a function that the running query calls."""
 
     @abstractmethod
     def create_sibling(self, run: Submission, session: SqlSession, meter: Meter) -> Machine:
@@ -304,15 +305,15 @@ class Machine(SubmissionOutput):
 
     @abstractmethod
     def begin(self, text: str) -> None:
-        """Make *text* the running batch; a compilation error is reported and leaves nothing to run."""
+        """Make *text* the running batch. A compilation error is reported, and nothing remains to run."""
 
     @abstractmethod
     def advance(self) -> bool:
-        """Run until the batch is done (True) or waits (False). Raises ConnectionLostError."""
+        """Run until the batch has ended (True) or waits (False). Raises ConnectionLostError."""
 
     @abstractmethod
     def release(self) -> None:
-        """Release the resources of the queries of this slice."""
+        """Release the resources of this machine's queries."""
 
     @abstractmethod
     def perform(self, statement: s.Statement) -> None:
@@ -320,33 +321,33 @@ class Machine(SubmissionOutput):
 
     @abstractmethod
     def poll(self, reason: str) -> None:
-        """Check again soon, and less often the longer the wait lasts."""
+        """Schedule the next check of a wait; the longer the wait has lasted, the later."""
 
     @abstractmethod
     def fail(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
-        """Raise an error of the running statement: pass it to the CATCH block, or report it; it may end the batch."""
+        """Handle an error of the running statement: pass it to the CATCH block, or report it. It may end the batch."""
 
     @abstractmethod
     def fail_with(self, errors: list[CaughtError], ends_batch: bool = False, aborts: bool = True) -> None:
-        """Fail with an error; *aborts*: XACT_ABORT applies if it is on."""
+        """Handle errors of the running statement. *aborts*: XACT_ABORT applies if it is ON."""
 
     @abstractmethod
     def abort_as_deadlock_victim(self) -> None:
-        """Abort as victim of a deadlock: the transaction is lost, and the batch unless it is caught."""
+        """Abort as deadlock victim: the transaction is lost, and also the batch unless it catches the error."""
 
     @abstractmethod
     def end_batch(self) -> None:
-        """End this batch without running more of it."""
+        """End this batch without executing the rest of it."""
 
     @abstractmethod
     def value_of(self, name: str) -> Scalar:
-        """Return the value of `@name` or `@@name`; 137 if there is none."""
+        """Return the value of `@name` or `@@name`. Raise 137 if there is none."""
 
     @abstractmethod
     def plan(self, kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-        """Return the plan of a statement, expression or condition, with the current or the given *names*.
+        """Return the plan of a statement, expression or condition, bound to the current or the given *names*.
 
-        Raises as plans.plan.
+        Raises the errors of plans.plan.
         """
 
     @abstractmethod
@@ -359,18 +360,18 @@ class Machine(SubmissionOutput):
 
     @abstractmethod
     def evaluate_condition(self, condition: str) -> bool:
-        """Return whether the condition is true, not false or unknown."""
+        """Return whether the condition is true, as opposed to false or unknown."""
 
     @abstractmethod
     def select(self, plan: QueryPlan) -> tuple[tuple[str, ...], list[Row]]:
-        """Return column names and rows of the plan."""
+        """Return column names and rows of the plan's result."""
 
     @abstractmethod
     def declare(self, statement: s.Declare) -> None:
         """Declare variables, with their initial values."""
 
     def wait(self, reason: str, due_tick: int, pending: tuple[str, tuple[object, ...]] | None = None) -> None:
-        """Go on at *due_tick*."""
+        """Wait until *due_tick*, then continue."""
         number = self.world.next_id()
         self.run = replace(self.run, waiting=reason, due_tick=due_tick, wait_id=number, pending=pending)
 
@@ -384,7 +385,7 @@ class Machine(SubmissionOutput):
         database: str = "",
         procedure: str = "",
     ) -> None:
-        """Run *text* (of a procedure, EXEC or sp_executesql) before continuing here, in *database* if given."""
+        """Run *text* (of a procedure, EXEC or sp_executesql) before the rest of this batch, in *database* if given."""
         there = self.context.open_database(database) if database else ""
         if len(self.scopes) > NESTING_MAX:
             raise SqlError(217, NESTING_MAX)
@@ -417,27 +418,30 @@ class Machine(SubmissionOutput):
 
     @property
     def captures(self) -> str:
-        """Target table and columns of INSERT … EXEC, which receives rows instead of a grid; empty without one."""
+        """Return the target table and columns of INSERT … EXEC, which receives the rows; else ""."""
         return self.capture or next(
             (scope.insert_into for scope in reversed(self.scopes) if scope.insert_into), ""
         )
 
     @property
     def checks_rights(self) -> bool:
-        """True if the statement needs its own permissions: it is in no procedure or view owned by dbo."""
+        """Return whether the statement needs its own permissions.
+
+        It needs none in a procedure or view that dbo owns.
+        """
         chained = self.chained or bool(self.scopes and self.scopes[-1].procedure)
         return not chained and not is_sysadmin(self.context)
 
     @property
     def is_in_try(self) -> bool:
-        """True if a CATCH block would handle an error of the running statement."""
+        """Return whether a CATCH block would handle an error of the running statement."""
         return any(
             scope.position and scope.code[scope.position - 1].handler is not None for scope in self.scopes
         )
 
     @property
     def scope(self) -> Scope:
-        """Return variables and cursors of the running frame."""
+        """Return the running frame, with its variables and cursors."""
         return self.scopes[-1]
 
     def value(self, value: s.Value) -> Scalar:
@@ -449,7 +453,7 @@ class Machine(SubmissionOutput):
         return to_text(self.value(value))
 
     def set_variable(self, name: str, value: Scalar, source: SqlType | None = None) -> None:
-        """Assign *value*, of the type *source* if that is known, converted to the variable's type."""
+        """Assign *value*, converted to the variable's type. *source*: type of the value, if known."""
         if name not in self.scope.variables:
             raise SqlError(137, name)
         old = self.scope.variables[name]
@@ -463,16 +467,16 @@ class Machine(SubmissionOutput):
 
     @property
     def only_columns(self) -> bool:
-        """True under SET FMTONLY ON: statements are only described."""
+        """Return whether SET FMTONLY is ON, so that statements only return their columns."""
         return dict(self.session.options).get("FMTONLY") == "ON"
 
     @property
     def settings(self) -> SessionSettings:
-        """Settings that SET has made on this connection."""
+        """Return the SET options of this connection that affect queries."""
         return settings_of(self.session.options)
 
     def variable_type(self, name: str) -> SqlType | None:
-        """Return the type of a variable; None for an unknown one, or one with values of any type."""
+        """Return the type of a variable; None if it is unknown or the variable can hold values of any type."""
         declared = self.scopes[-1].variables.get(name) if self.scopes else None
         if declared is None:
             return None
@@ -480,7 +484,7 @@ class Machine(SubmissionOutput):
         return None if kind.name == "sql_variant" else kind
 
     def check_capacity(self, new_item: Table | SqlCursor) -> None:
-        """Check that the connection can hold one more table or cursor like *new_item*.
+        """Check that the connection can hold *new_item* as one more table or cursor.
 
         Raises UnsimulatedFeatureError.
         """
@@ -499,7 +503,7 @@ class Machine(SubmissionOutput):
 
     @property
     def may_run_command(self) -> bool:
-        """The submission may carry out one more command."""
+        """Return whether the submission may change the world once more."""
         return self.run.acts < ACTS_MAX
 
     def count_change(self) -> None:
@@ -512,7 +516,7 @@ class Machine(SubmissionOutput):
         self.run = replace(self.run, acts=self.run.acts + 1)
 
     def report_outcome(self, outcome: statements.Outcome) -> None:
-        """Report the outcome of a protocol command: messages, or a wait."""
+        """Handle the outcome of a protocol command: append its messages, or wait."""
         if isinstance(outcome, statements.PendingStatement):
             self.wait("pending", outcome.tick, (outcome.handler, outcome.args))
             return
@@ -520,7 +524,7 @@ class Machine(SubmissionOutput):
         self.note(error=0, rowcount=0)
 
     def log(self, number: int, severity: int, state: int, text: str) -> None:
-        """Write a message into the ERRORLOG if it is event-logged, or was raised WITH LOG."""
+        """Write a message into the ERRORLOG if it is event-logged or was raised WITH LOG."""
         self.count_change()
         errorlog.write_line(self.world, self.session.server, number, severity, state, text)
 
@@ -529,7 +533,7 @@ def _size(value: Scalar) -> int:
     return len(value) if isinstance(value, str | bytes) else 0
 
 
-# --- names of running statements in the column `command` of sys.dm_exec_requests -------------------------
+# --- names of statements in the column `command` of sys.dm_exec_requests ---------------------------------
 # [DOC: sys.dm_exec_requests]
 
 _BY_CLASS: Final[dict[type[s.Statement], str]] = {
@@ -551,7 +555,7 @@ _BY_CLASS: Final[dict[type[s.Statement], str]] = {
 }  # fmt: skip
 
 PAGE_CHECKS: Final = frozenset({"CHECKDB", "CHECKALLOC", "CHECKTABLE", "CHECKFILEGROUP"})
-"""DBCC commands that read pages: they run as DBCC TABLE CHECK. Known from public output."""
+"""DBCC commands that read pages. Their command is DBCC TABLE CHECK. Known from public output."""
 
 _TRANSACTIONS: Final = {
     "COMMIT": "COMMIT TRANSACTION",

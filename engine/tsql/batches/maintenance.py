@@ -27,7 +27,7 @@ Arguments = tuple[Scalar, ...]
 
 
 def dbcc(machine: Machine, statement: s.Dbcc) -> None:
-    """Execute a DBCC command (arguments) WITH options."""
+    """Execute DBCC *command* (arguments) WITH options."""
     run = DBCC.get(statement.command)
     if run is None and statement.command not in KNOWN:
         raise SqlError(2526)
@@ -57,7 +57,7 @@ OPTIONS: Final = {
         "MAXDOP",
     ),
 }
-"""Options besides NO_INFOMSGS that do not change the answer. Documented [DOC: DBCC CHECKDB]."""
+"""Options besides NO_INFOMSGS, which do not change the result. Documented [DOC: DBCC CHECKDB]."""
 
 
 # --- trace flags -----------------------------------------------------------------------------------------
@@ -111,7 +111,10 @@ def _sqlperf(machine: Machine, arguments: Arguments) -> None:
 
 
 def _database(machine: Machine, arguments: Arguments) -> str:
-    """Return the database that a DBCC command names (by name or id), or the current one. 2520 for an unknown one."""
+    """Return the database that a DBCC command names (by name or id), or the current one.
+
+    Raise 2520 for an unknown database.
+    """
     if not arguments:
         return machine.session.database
     asked = arguments[0]
@@ -127,7 +130,7 @@ def _checkdb(machine: Machine, arguments: Arguments, quiet: bool = False) -> Non
     name = _database(machine, arguments)
     access.admit(machine.context, name)
     copy = machine.context.copy_named(name)
-    if copy is None and machine.context.snapshot_named(name) is None:  # a system database is small and intact
+    if copy is None and machine.context.snapshot_named(name) is None:  # system databases are always intact
         world, login = machine.world, machine.session.login
         pages.log_check(world, machine.session.server, name, quiet, login, 0, world.tick)
         machine.report_outcome([] if quiet else pages.system_check(name))
@@ -152,7 +155,7 @@ STORY_SPID: Final = 50
 
 
 def _input_buffer(machine: Machine, arguments: Arguments) -> None:
-    """Show the last batch of a session.
+    """Execute DBCC INPUTBUFFER: show the last batch of a session.
 
     [DOC: DBCC INPUTBUFFER]
     """
@@ -167,10 +170,10 @@ def _input_buffer(machine: Machine, arguments: Arguments) -> None:
 
 
 def _loginfo(machine: Machine, arguments: Arguments) -> None:
-    """Execute LOGINFO: list the virtual log files in file order; status 2: log in it is needed.
+    """Execute DBCC LOGINFO: list the virtual log files in file order. Status 2 means that the log in it is needed.
 
-    Derived from the log in use. The command is not documented; its columns are those of public output,
-    RecoveryUnitId from 2012 on.
+    Derived from the log in use. The command is undocumented; its columns are those of public output, with
+    RecoveryUnitId since 2012.
     """
     copy = machine.context.copy_named(machine.context.open_database(_database(machine, arguments)))
     if copy is None or copy.source is None:
@@ -268,9 +271,9 @@ quoted_identifier arithabort ansi_null_dflt_on ansi_warnings ansi_padding ansi_n
 
 
 def _user_options(machine: Machine, arguments: Arguments) -> None:
-    """Show the options of the connection and their values, in the order of the page [DOC: DBCC USEROPTIONS].
+    """Execute DBCC USEROPTIONS: show the options of the connection.
 
-    Switches appear only if they are on.
+    Their order is that of the documentation [DOC: DBCC USEROPTIONS]. Switches are listed only if they are ON.
     """
     culture = machine.settings.culture
     said = dict(machine.session.options)
@@ -289,10 +292,10 @@ def _user_options(machine: Machine, arguments: Arguments) -> None:
 
 
 def _check_identity(machine: Machine, arguments: Arguments) -> None:
-    """Execute CHECKIDENT (table [, NORESEED | RESEED [, value]]).
+    """Execute DBCC CHECKIDENT (table [, NORESEED | RESEED [, value]]).
 
-    The next row gets *value* if the table never had a row, else the value after it. Raises 2501 if there is no
-    such table, 7997 if it has no identity [DOC: DBCC CHECKIDENT].
+    The next row gets *value* if the table never had a row, else the value after it. Raises 2501 for an
+    unknown table, 7997 for a table without identity [DOC: DBCC CHECKIDENT].
     """
     name, *rest = (to_text(argument) for argument in arguments)
     ref = TableRef(tuple(part.strip('[]"') for part in name.split(".")))
@@ -333,7 +336,7 @@ PINTABLE PROCCACHE RESOURCE SHOW_STATISTICS SHOWCONTIG SHOWFILESTATS SHOWWEIGHTS
 STACKDUMP TAB UNPINTABLE UPDATEUSAGE WRITEPAGE
 """
 KNOWN: Final = frozenset(_KNOWN.split())
-"""Commands of the product that are not simulated. Documented [DOC: DBCC]; some only known."""
+"""Commands of the product that are not simulated. Most are documented [DOC: DBCC]; some are known otherwise."""
 
 DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
     "TRACEON": _trace_on,
@@ -355,7 +358,7 @@ DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
 
 
 def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
-    """Execute sp_configure [name [, value]]: shows options, or notes a value for the next RECONFIGURE."""
+    """Execute sp_configure [name [, value]]: show options, or store a value for the next RECONFIGURE."""
     name, value = arguments.get("@configname"), arguments.get("@configvalue")
     context = machine.context
     advanced = option_value(context, "show advanced options") == 1
@@ -397,7 +400,7 @@ def _write_down(machine: Machine, name: str, **values: int) -> None:
 
 
 def reconfigure(machine: Machine) -> None:
-    """Execute RECONFIGURE: values that sp_configure has stored take effect.
+    """Execute RECONFIGURE: apply the values that sp_configure has stored.
 
     Options that are not dynamic take effect at the next start of the service [DOC: sp_configure].
     """

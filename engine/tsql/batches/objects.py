@@ -1,9 +1,10 @@
-"""Tables, procedures and views created by scripts.
+"""Tables, procedures, views and functions that scripts create.
 
 The log of a user database contains its objects (protocol/commits.py).
 
-The connection holds the changes of a transaction until COMMIT (SqlSession.writes). The present state of an object is
-its committed state plus the changes of all open connections; the end of a connection discards its changes.
+A connection holds the changes of its transaction until COMMIT (SqlSession.writes). The present state of an
+object is its committed state plus the changes of all open connections. The end of a connection discards its
+changes.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from engine.tsql.scalars.types import SqlType
 
 
 class UserProcedure(Struct, frozen=True):
-    """Procedure created by a script; *body* starts on its line in the batch."""
+    """Procedure created by a script. *body* begins on the same line as in the batch."""
 
     parameters: tuple[ProcedureParameter, ...]
     body: str
@@ -39,7 +40,7 @@ class UserProcedure(Struct, frozen=True):
 
 
 class UserView(Struct, frozen=True):
-    """View created by a script, with the columns of its query at that time (as sys.columns keeps them)."""
+    """View created by a script, with the columns that its query had then (sys.columns keeps them)."""
 
     query: str
     columns: tuple[tuple[str, SqlType | None], ...] | None = None
@@ -55,11 +56,11 @@ class UserFunction(Struct, frozen=True):
     returned: str
     """Expression, or query of a table-valued function."""
     returns: str = ""
-    """Type of the expression; empty for a table."""
+    """Type of the expression; empty for a table-valued function."""
     definition: str = ""
     """Batch that created it, as sys.sql_modules shows it."""
     body: str = ""
-    """BEGIN … END; *returned* is then empty, or the table variable with the rows of the result."""
+    """Body from BEGIN to END. *returned* is then empty, or the table variable with the resulting rows."""
 
 
 UserObject = Table | UserProcedure | UserView | UserFunction
@@ -69,12 +70,12 @@ KINDS: Final[dict[type[UserObject], tuple[str, str, str]]] = {
     UserView: ("V ", "VIEW", "view"),
     UserFunction: ("FN", "SQL_SCALAR_FUNCTION", "function"),
 }
-"""type and type_desc of sys.objects, and the word in messages."""
+"""Class of object -> type and type_desc of sys.objects, and the word for it in messages."""
 INLINE_FUNCTION, TABLE_FUNCTION = "IF", "TF"
 
 
 def type_code(item: UserObject) -> str:
-    """Type of sys.objects."""
+    """Return `type` of sys.objects."""
     if not isinstance(item, UserFunction) or item.returns:
         return KINDS[type(item)][0]
     return TABLE_FUNCTION if item.body else INLINE_FUNCTION
@@ -108,13 +109,13 @@ class StoredObject(Struct, frozen=True):
 # --- committed objects -----------------------------------------------------------------------------------
 
 CONTENTS_KEPT: Final = 16
-"""Number of database states with cached objects. Assumed: those of a few copies and their backups."""
+"""Number of database states whose objects are cached. Assumed: those of a few copies and their backups."""
 
 _CONTENTS: OrderedDict[Commit, dict[str, StoredObject]] = OrderedDict()
 
 
 def contents(last_commit: Commit | None) -> Mapping[str, StoredObject]:
-    """Return all objects by lowercase name, as *last_commit* and the commits before it left them."""
+    """Return all objects by lowercase name, in the state after *last_commit*."""
     later: list[Commit] = []
     known, commit = None, last_commit
     while commit is not None and (known := _CONTENTS.get(commit)) is None:
@@ -142,7 +143,7 @@ def _put(objects: dict[Name, StoredObject], name: Name, stored_object: StoredObj
 
 
 def _read_committed_objects(context: Context, database: str) -> Mapping[str, StoredObject]:
-    """Return the objects of a database of this server that are committed."""
+    """Return the committed objects of a database on this server."""
     world, here = context.world, context.session.server
     copy, picture = context.copy_named(database), context.snapshot_named(database)
     if copy is not None:
@@ -164,7 +165,7 @@ def _read_committed_objects(context: Context, database: str) -> Mapping[str, Sto
 Name = TypeVar("Name")
 
 Edit = RowChanges | StoredObject | None
-"""Change of a transaction to an object: changes of its rows, another object, or removal."""
+"""Change of a transaction to an object: row changes, a new version, or None if it is dropped."""
 
 
 def apply_edit(stored_object: StoredObject | None, edit: object) -> StoredObject | None:
@@ -193,7 +194,7 @@ def _make_edit(old_object: StoredObject | None, new_object: StoredObject | None)
 
 
 def _combine_edits(first_edit: object, second_edit: Edit) -> Edit:
-    """Return one edit that does both."""
+    """Return one edit with the effect of both."""
     if not isinstance(second_edit, RowChanges):
         return second_edit
     return (
@@ -204,7 +205,7 @@ def _combine_edits(first_edit: object, second_edit: Edit) -> Edit:
 
 
 def list_writing_sessions(context: Context) -> Iterator[SqlSession]:
-    """Yield the other connections to this server that have changed something and not committed it."""
+    """Yield the other connections to this server that have uncommitted changes."""
     for _, session in context.sessions():
         if session.spid != context.session.spid and session.writes:
             yield session
@@ -213,7 +214,7 @@ def list_writing_sessions(context: Context) -> Iterator[SqlSession]:
 def read_object(
     context: Context, object_key: Place, *, include_other_sessions: bool = True
 ) -> StoredObject | None:
-    """Return the object as this connection sees it: committed, with its own and (optionally) others' edits."""
+    """Return the object as this connection sees it: committed, with its own edits and (optionally) those of others."""
     found = _read_committed_objects(context, object_key[1]).get(object_key[2])
     for session in list_writing_sessions(context) if include_other_sessions else ():
         if object_key in (edits := dict(session.writes)):
@@ -221,7 +222,8 @@ def read_object(
     return apply_edit(found, context.writes[object_key]) if object_key in context.writes else found
 
 
-# --- by name -----------------------------------------------------------------------------------------------
+# --- look-up by name
+# ------------------------------------------------------------------------------------------
 
 
 SCHEMAS: Final = {
@@ -232,7 +234,7 @@ SCHEMAS: Final = {
 """Schemas of every database with their ids. Documented [DOC: sys.schemas]."""
 
 DBO: Final = ("", "dbo")
-"""Names of the default schema for objects of scripts."""
+"""Schema names that mean the default schema for objects of scripts."""
 
 SCHEMA: Final = "\0schema "
 """Prefix of a schema's key among the objects."""
@@ -243,18 +245,18 @@ SYSTEM_SCHEMAS: Final = frozenset({"sys", "information_schema"})
 
 
 def schema_of(parts: tuple[str, ...]) -> str:
-    """Return the schema of a name of up to three parts, dbo by default."""
+    """Return the schema in a name of up to three parts; dbo by default."""
     return parts[-2].lower() if len(parts) > 1 else ""
 
 
 def key_of(parts: tuple[str, ...]) -> str:
-    """Return the key of an object: its name in lowercase, after that of a schema other than dbo."""
+    """Return the key of an object: its lowercase name, preceded by the schema unless that is dbo."""
     schema, name = schema_of(parts), parts[-1].lower()
     return name if schema in DBO else f"{schema}\0{name}"
 
 
 def format_qualified_name(parts: tuple[str, ...]) -> str:
-    """Return `schema.name`, as messages have it."""
+    """Return `schema.name`, as messages show it."""
     return f"{(len(parts) > 1 and parts[-2]) or 'dbo'}.{parts[-1]}"
 
 
@@ -265,7 +267,7 @@ def schemas(context: Context) -> dict[str, Schema]:
 
 
 def resolve_object_key(context: Context, parts: tuple[str, ...]) -> Place:
-    """Return (server, database, key) that a name of up to three parts means; its database must be open."""
+    """Return (server, database, key) for a name of up to three parts. The database must be open."""
     database = context.session.database
     if len(parts) == 3:
         database = context.open_database(parts[0])
@@ -276,9 +278,9 @@ def resolve_object_key(context: Context, parts: tuple[str, ...]) -> Place:
 def locate_object(
     context: Context, parts: tuple[str, ...], *, include_other_sessions: bool = True
 ) -> tuple[Place, StoredObject | None]:
-    """Find the object with that name; return its place and the object or None.
+    """Return the place of the object with that name, and the object or None.
 
-    `sp_…` is also searched in master.
+    `sp_…` is also looked up in master.
     """
     place = resolve_object_key(context, parts)
     found = read_object(context, place, include_other_sessions=include_other_sessions)
@@ -292,7 +294,7 @@ def locate_object(
 def find(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> UserObject | None:
     """Return the object with that name, or None.
 
-    With *waits*, block while another transaction creates, alters or drops it.
+    *waits*: wait while another transaction creates, alters or drops it.
     """
     if len(parts) == 2 and parts[0].lower() in SYSTEM_SCHEMAS:
         return None
@@ -305,21 +307,21 @@ def find(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> Use
 
 
 def require_permission(context: Context, parts: tuple[str, ...], permission: str) -> None:
-    """Raise 229 without the permission on an object that a script has made."""
+    """Raise 229 if the connection lacks the permission on an object that a script created."""
     place, found = locate_object(context, parts, include_other_sessions=False)
     if found is not None:
         require_object_permission(context, permission, place[1], found.schema, found.name, found.key)
 
 
 def require_alter(context: Context, parts: tuple[str, ...]) -> None:
-    """Raise 1088 without ALTER on an object."""
+    """Raise 1088 if the connection lacks ALTER on an object."""
     place, found = locate_object(context, parts, include_other_sessions=False)
     if found is not None and not has_permission(context, place[1], "ALTER", found.schema, found.key):
         raise SqlError(1088, parts[-1])
 
 
 def exclude_locked_rows(context: Context, parts: tuple[str, ...], table: Table) -> Table:
-    """Return the table without the rows that other connections have locked: READPAST."""
+    """Return the table without the rows that other connections have locked, as READPAST requires."""
     place = resolve_object_key(context, parts)
     locked: set[int] = set()
     for session in list_writing_sessions(context):
@@ -330,9 +332,9 @@ def exclude_locked_rows(context: Context, parts: tuple[str, ...], table: Table) 
 
 ROW_KB: Final = 0.1
 OBJECT_KB: Final = 6.0
-"""Log size of a changed row in addition to its text, and of a DDL statement on an object.
+"""Log in KB for a changed row in addition to its text, and for a DDL statement on an object.
 
-Assumed: a few KB for system table rows.
+Assumed: a few KB for rows of system tables.
 """
 
 
@@ -348,7 +350,7 @@ def _log_kb(edit: Edit) -> float:
 def _change(
     context: Context, object_key: Place, old_object: StoredObject | None, new_object: StoredObject | None
 ) -> None:
-    """Record a change to an object by the statement and write it into the log.
+    """Record the statement's change of an object and write it into the log.
 
     Raise 3906 for a read-only copy, or 9002.
     """
@@ -364,7 +366,7 @@ def _change(
 
 
 def _lock_of(old_object: StoredObject | None, edit: Edit) -> str:
-    """Return the lock that an edit needs; new rows need none."""
+    """Return the lock that an edit needs. New rows need none."""
     if not isinstance(edit, RowChanges):
         return locks.SCHEMA
     assert old_object is not None and isinstance(old_object.item, Table)
@@ -385,7 +387,7 @@ def _write_log(context: Context, copy: DatabaseCopy, kb: float) -> None:
 
 
 def put(context: Context, parts: tuple[str, ...], user_object: UserObject) -> None:
-    """Store an object under its name, replacing an existing one."""
+    """Store an object under its name. It replaces an existing one."""
     place = resolve_object_key(context, parts)
     old = read_object(context, place)
     _check_capacity(context, place, user_object)
@@ -399,7 +401,7 @@ def put(context: Context, parts: tuple[str, ...], user_object: UserObject) -> No
 
 
 def put_schema(context: Context, name: str, schema: Schema | None) -> None:
-    """Store a schema of the current database under its name, or remove it."""
+    """Store a schema of the current database under its name, or remove it if *schema* is None."""
     place = (context.session.server, context.session.database.lower(), SCHEMA + name.lower())
     _change(
         context, place, read_object(context, place), None if schema is None else StoredObject(name, schema)
@@ -407,21 +409,21 @@ def put_schema(context: Context, name: str, schema: Schema | None) -> None:
 
 
 def move(context: Context, old_object: StoredObject, new_object: StoredObject) -> None:
-    """Keep an object of the current database under another name or in another schema."""
+    """Store an object of the current database under another name or in another schema."""
     where = (context.session.server, context.session.database.lower())
     _change(context, (*where, old_object.key), old_object, None)
     _change(context, (*where, new_object.key), None, new_object)
 
 
 def keep_in_system_database(world: World, object_key: Place, edit: object) -> None:
-    """Keep a committed change of an object in master and similar databases: their log is not simulated."""
+    """Store a committed change of an object in master or another system database, whose log is not simulated."""
     _put(world.objects, object_key, apply_edit(world.objects.get(object_key), edit))
 
 
 OBJECTS_MAX: Final = 1_000
 CELLS_MAX: Final = 1_000_000
 CHARACTERS_MAX: Final = 20_000_000
-"""Maximum objects of a database, values in their rows, and characters. Assumed."""
+"""Maximum number of objects of a database, values in their rows, and characters together. Assumed."""
 
 
 def _check_capacity(context: Context, object_key: Place, user_object: UserObject) -> None:
@@ -449,8 +451,8 @@ def _check_capacity(context: Context, object_key: Place, user_object: UserObject
 def create(context: Context, parts: tuple[str, ...], user_object: UserObject, verb: str = "CREATE") -> None:
     """Execute CREATE, ALTER or CREATE OR ALTER of an object.
 
-    CREATE raises 2714 if the name is taken and 2760 for an unknown schema. ALTER raises 208 if there is no object
-    of that kind. CREATE OR ALTER raises 2010 if there is one of another kind.
+    CREATE raises 2714 if the name is in use and 2760 for an unknown schema. ALTER raises 208 if there is no
+    object of that kind. CREATE OR ALTER raises 2010 if there is one of another kind.
     """
     old = find(context, parts)
     alter = verb == "ALTER" or (verb != "CREATE" and old is not None)
@@ -480,12 +482,12 @@ def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> No
 
 
 def list_objects(context: Context) -> list[tuple[StoredObject, UserObject]]:
-    """Return the objects of the current database, by name: those committed and one's own."""
+    """Return the objects of the current database by name: committed ones and the connection's own."""
     return [(kept, kept.item) for _, kept in _items(context) if not isinstance(kept.item, Schema)]
 
 
 def _items(context: Context) -> list[tuple[str, StoredObject]]:
-    """Return the objects with the schemas, by key."""
+    """Return (key, object) for the objects and schemas."""
     database = context.session.database
     found = dict(_read_committed_objects(context, database))
     for (server, where, name), edit in context.writes.items():
@@ -495,7 +497,7 @@ def _items(context: Context) -> list[tuple[str, StoredObject]]:
 
 
 def list_temporary_tables(context: Context) -> Iterator[tuple[str, int, Table]]:
-    """Yield one's own temp tables with their ids, which tempdb shows: a new one has a lower one."""
+    """Yield the connection's own temp tables with their ids in tempdb. A newer table has a lower id."""
     for place, (name, table) in enumerate(context.session.tables):
         yield name, -1_000_000 - place, table
 

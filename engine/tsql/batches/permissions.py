@@ -1,4 +1,4 @@
-"""EXECUTE AS, GRANT, DENY, REVOKE, roles, and what a statement needs from a login that is not in sysadmin."""
+"""EXECUTE AS, GRANT, DENY, REVOKE, roles, and the permissions that statements need outside sysadmin."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
-    """Impersonate a login, or a user of this database.
+    """Execute EXECUTE AS: impersonate a login, or a user of this database.
 
     Raise 15406 or 15517 if it does not exist or IMPERSONATE is missing. [DOC: EXECUTE AS]
     """
@@ -71,7 +71,7 @@ def _may_impersonate(context: Context, kind: str, name: str) -> bool:
 
 
 def revert(machine: Machine) -> None:
-    """Return to the caller of the last EXECUTE AS; without one nothing happens. 15199 in another database."""
+    """Execute REVERT: return to the caller of the last EXECUTE AS, if any. Raise 15199 in another database."""
     session = machine.session
     if not session.callers:
         machine.note(error=0)
@@ -86,7 +86,7 @@ def revert(machine: Machine) -> None:
 
 
 def permit(machine: Machine, statement: s.Permission) -> list[Message]:
-    """GRANT, DENY or REVOKE on the server, a database, a schema, an object, a login or a user."""
+    """Execute GRANT, DENY or REVOKE on the server, a database, a schema, an object, a login or a user."""
     context, kind = machine.context, statement.kind
     if kind not in ("SERVER", "LOGIN", "DATABASE", "USER", "SCHEMA", "OBJECT"):
         where = f" ON {kind}" if kind == "AVAILABILITY GROUP" else ""
@@ -128,7 +128,7 @@ _ALIASES: Final = {"EXEC": "EXECUTE", "CREATE PROC": "CREATE PROCEDURE"}
 
 
 def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
-    """CREATE, ALTER or DROP ROLE, ALTER SERVER ROLE. 15023, 15151, 15150, 15410, 15144."""
+    """Execute CREATE, ALTER or DROP ROLE, or ALTER SERVER ROLE. Raise 15023, 15151, 15150, 15410 or 15144."""
     if statement.owner or (statement.server and statement.verb != "ALTER"):
         raise UnsimulatedFeatureError(f"{statement.verb} {'SERVER ' * statement.server}ROLE … AUTHORIZATION")
     if statement.member and machine.context.version < 2012:
@@ -170,7 +170,8 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     return []
 
 
-# --- required permissions of statements --------------------------------------------------------------------
+# --- permissions that statements require
+# ----------------------------------------------------------------------
 
 Rule = Handler["Machine", None]
 
@@ -180,7 +181,7 @@ class NamedStatement(Protocol):
 
     @property
     def name(self) -> str | tuple[str, ...]:
-        """The name, or its parts."""
+        """Return the name, or its parts."""
 
 
 def _server(permission: str, number: int, *arguments: object) -> Rule:
@@ -192,7 +193,7 @@ def _server(permission: str, number: int, *arguments: object) -> Rule:
 
 
 def _named(permission: str, verb: str, kind: str, field: str = "name") -> Rule:
-    """Raise 15151 without a permission on the server."""
+    """Build a rule that raises 15151 without *permission* on the server."""
 
     def check(machine: Machine, statement: object) -> None:
         if not has_server_permission(machine.context, permission):
@@ -202,7 +203,7 @@ def _named(permission: str, verb: str, kind: str, field: str = "name") -> Rule:
 
 
 def _creates(permission: str) -> Rule:
-    """Raise 262 without the permission to create, 2760 without ALTER on the schema."""
+    """Build a rule that raises 262 without *permission*, 2760 without ALTER on the schema."""
 
     def check(machine: Machine, statement: NamedStatement) -> None:
         name = statement.name if isinstance(statement.name, tuple) else (statement.name,)
@@ -376,18 +377,18 @@ NEEDS: Final[dict[type[s.Statement], Rule]] = {
     s.Permission: _grants,
     s.ChangeRole: _roles,
 }
-"""Permission that each statement requires of a login outside sysadmin, and its error. [DOC: each statement's page]"""
+"""Statement -> rule for a login outside sysadmin. [DOC: each statement's page]"""
 
 FREE: Final = (
     s.QueryStatement, s.UseDatabase, s.Execute, s.ExecuteString, s.ExecuteAs, s.Revert, s.Transaction,
     s.SetSession, s.Declare, s.Assign, s.Print, s.Return, s.Raiserror, s.Throw, s.Waitfor, s.CursorAction,
     s.DeclareCursor, s.FetchCursor, s.InsertExec, s.UnsimulatedStatement,
 )  # fmt: skip
-"""Statements that need no permission; the objects that they read, write or call are checked separately."""
+"""Statements that need no permission. The objects that they read, write or call are checked separately."""
 
 
 def admit(machine: Machine, statement: s.Statement) -> None:
-    """Raise the error of a statement that a connection outside sysadmin may not run.
+    """Raise the error of a statement that a login outside sysadmin may not run.
 
     Raises UnsimulatedFeatureError if the rule is unknown.
     """

@@ -1,4 +1,4 @@
-"""SERVERPROPERTY, DATABASEPROPERTYEX and similar functions: property of a server, connection, database or login."""
+"""SERVERPROPERTY, DATABASEPROPERTYEX and similar functions about servers, connections, databases and logins."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EDITION_IDS: Final = {
     "Express": -1592396055,
     "Workgroup": 1333529388,
 }
-"""EditionID of SERVERPROPERTY. Documented [DOC: SERVERPROPERTY]."""
+"""Edition -> EditionID of SERVERPROPERTY. Documented [DOC: SERVERPROPERTY]."""
 
 ENGINE_EDITIONS: Final = {"Standard": 2, "Workgroup": 2, "Enterprise": 3, "Developer": 3, "Express": 4}
 
@@ -33,7 +33,9 @@ _ABSENT_FEATURES: Final = {
     "isadvancedanalyticsinstalled": 2016, "ispolybaseinstalled": 2016, "istempdbmetadatamemoryoptimized": 2019,
     "isbigdatacluster": 2019, "isexternalgovernanceenabled": 2022, "isserversuspendedforsnapshotbackup": 2022,
 }  # fmt: skip
-"""Properties of features that no instance here has, and their first version [DOC: SERVERPROPERTY]."""
+"""Properties about features that no simulated instance has -> first version with the property [DOC:
+SERVERPROPERTY].
+"""
 
 
 def _serverproperty(context: Context, name: Scalar) -> Scalar:
@@ -92,7 +94,7 @@ def _serverproperty(context: Context, name: Scalar) -> Scalar:
 
 
 def _connectionproperty(context: Context, name: Scalar) -> Scalar:
-    """Return a column of one's own row of sys.dm_exec_connections, under its name [DOC: CONNECTIONPROPERTY]."""
+    """Return a column of the connection's own row in sys.dm_exec_connections [DOC: CONNECTIONPROPERTY]."""
     rows = catalog.rows_of(context, "sys.dm_exec_connections")
     own = next(row for row in rows if row["session_id"] == context.session.spid)
     wanted = to_text(name).lower()
@@ -138,7 +140,7 @@ def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Sca
 
 
 _UNKNOWN_PROPERTIES: Final = {"lastgoodcheckdbtime": 2016, "sqlsortorder": 2005, "comparisonstyle": 2005}
-"""Documented properties that are not simulated, and their first version. [DOC: DATABASEPROPERTYEX]"""
+"""Documented properties that are not simulated -> first version with the property. [DOC: DATABASEPROPERTYEX]"""
 
 _DATABASE_COLUMNS: Final = {
     "isansinulldefault": "is_ansi_null_default_on", "isansinullsenabled": "is_ansi_nulls_on",
@@ -154,7 +156,7 @@ _DATABASE_COLUMNS: Final = {
     "isrecursivetriggersenabled": "is_recursive_triggers_on", "issubscribed": "is_subscribed",
     "issyncwithbackup": "is_sync_with_backup",
 }  # fmt: skip
-"""Properties that are columns of sys.databases. Documented [DOC: DATABASEPROPERTYEX]."""
+"""Property -> column of sys.databases with the same value. Documented [DOC: DATABASEPROPERTYEX]."""
 
 _STATES: Final = {
     "isemergencymode": "EMERGENCY", "isinload": "RESTORING", "isinrecovery": "RECOVERING", "isoffline": "OFFLINE",
@@ -163,7 +165,10 @@ _STATES: Final = {
 
 
 def _databaseproperty(context: Context, database: Scalar, name: Scalar) -> Scalar:
-    """Return the older function: 1 or 0 for a state or mode, else as DATABASEPROPERTYEX [DOC: DATABASEPROPERTY]."""
+    """Evaluate the older DATABASEPROPERTY: 1 or 0 for a state or mode, else like DATABASEPROPERTYEX.
+
+    [DOC: DATABASEPROPERTY]
+    """
 
     def ex(wanted: str) -> Scalar:
         return _databasepropertyex(context, database, wanted)
@@ -185,7 +190,10 @@ def _databaseproperty(context: Context, database: Scalar, name: Scalar) -> Scala
 
 
 def _loginproperty(context: Context, login: Scalar, name: Scalar) -> Scalar:
-    """Evaluate LOGINPROPERTY of a login with a password; nothing is locked or expired here [DOC: LOGINPROPERTY]."""
+    """Evaluate LOGINPROPERTY of a login with a password. No login is ever locked or expired here.
+
+    [DOC: LOGINPROPERTY]
+    """
     wanted = to_text(login).casefold()
     rows = catalog.rows_of(context, "sys.sql_logins")
     row = next((row for row in rows if to_text(row["name"]).casefold() == wanted), None)
@@ -208,7 +216,7 @@ def _loginproperty(context: Context, login: Scalar, name: Scalar) -> Scalar:
 
 
 def _columns(context: Context, number: Scalar) -> list[catalog.Record]:
-    """Return the columns of an object by its id, also those of a system view."""
+    """Return the columns of an object by its id, which may be a system view."""
     made = [row for row in catalog.rows_of(context, "sys.columns") if row["object_id"] == number]
     if made:
         return made
@@ -279,13 +287,13 @@ _CONSTANT: Final = {
     "generatedalwaystype": 0,
     "usesansitrim": 1,
 }
-"""COLUMNPROPERTY values that are equal for all simulated columns."""
+"""Property of COLUMNPROPERTY -> value that is the same for all simulated columns."""
 
 
 def _column_property(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
     row, asked = _column(context, number, name), to_text(wanted).lower()
     if row and asked == "charmaxlen":
-        # the maximum characters or bytes of a column, -1 for max; NULL for other types
+        # the maximum number of characters or bytes of a column, -1 for max; NULL for other types
         length, kind = row.get("max_length"), row.get("system_type_id")
         if kind in _TWO_BYTES and isinstance(length, int) and length > 0:
             return length // 2
@@ -327,12 +335,12 @@ def _index_property(context: Context, number: Scalar, name: Scalar, wanted: Scal
 
 
 def _statistics_date(context: Context, number: Scalar, _statistics: Scalar) -> Scalar:
-    """Return NULL, as for statistics that have not been built: nothing builds any here."""
+    """Return NULL, as for statistics that were never built, because none are built here."""
     return None
 
 
 def _identity(*fields: str) -> Callable[[Context, Scalar], Scalar]:
-    """Return the first of *fields* of sys.identity_columns that is known of a table."""
+    """Build a function for the first of *fields* in sys.identity_columns that is known of a table."""
 
     def function(context: Context, table: Scalar) -> Scalar:
         number = None if table is None else catalog.object_id(context, to_text(table))

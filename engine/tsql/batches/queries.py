@@ -1,4 +1,4 @@
-"""SELECT, INSERT, UPDATE, DELETE, TRUNCATE and CREATE TABLE of a running batch."""
+"""SELECT, INSERT, UPDATE, DELETE, MERGE and TRUNCATE in a batch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def run(machine: Machine, statement: s.QueryStatement) -> None:
-    """Execute SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE, including an OUTPUT clause."""
+    """Execute SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE, with an OUTPUT clause if there is one."""
     plan = machine.plan("statement", statement.text)
     if machine.only_columns:
         if plan.kind == "select" and plan.target is None:
@@ -44,11 +44,11 @@ def run(machine: Machine, statement: s.QueryStatement) -> None:
 
 
 _ABSENT: Final = {"insert": "deleted", "delete": "inserted"}
-"""Table that the OUTPUT clause of each statement lacks [DOC: OUTPUT clause]."""
+"""Statement -> table that its OUTPUT clause lacks [DOC: OUTPUT clause]."""
 
 
 def _check_tables(kind: str, output: s.OutputClause) -> None:
-    """Raise 4104 for an unknown column of the table, before any row changes."""
+    """Raise 4104 for an unknown table in an OUTPUT clause, before any row changes."""
     tokens = tokens_of(output.columns)
     for place in range(len(tokens) - 2):
         table, dot, column = tokens[place : place + 3]
@@ -57,7 +57,7 @@ def _check_tables(kind: str, output: s.OutputClause) -> None:
 
 
 def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
-    """Execute OUTPUT: a SELECT over the inserted and deleted rows of the statement."""
+    """Execute OUTPUT: a SELECT from the inserted and deleted rows of the statement."""
     columns = sources.table(machine, target).columns
     width = len(columns)
     action, place = (
@@ -93,7 +93,7 @@ def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
         known = len(machine.results)
         machine.add_result(names, rows if machine.captures else plan.format_rows(rows), plan.kinds)
         told = machine.messages[-1:]
-        if len(machine.results) > known and told and told[0].rows is not None:  # rows come before their count
+        if len(machine.results) > known and told and told[0].rows is not None:  # the rows precede their count
             shown = machine.results.pop()
             machine.results.append(replace(shown, after_messages=len(machine.messages) - 1))
     machine.note(rowcount=count)
@@ -101,7 +101,7 @@ def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
 
 _ACTION: Final = "$action"
 _PLACE: Final = "$place"
-"""Additional columns of inserted and deleted."""
+"""Additional column of inserted and deleted."""
 
 
 def _select(machine: Machine, plan: QueryPlan) -> None:
@@ -122,7 +122,7 @@ def _select(machine: Machine, plan: QueryPlan) -> None:
         return
     shown = rows if machine.captures else plan.format_rows(rows)
     machine.add_result(columns, shown, plan.kinds)
-    if not machine.captures:  # INSERT … EXEC reports the inserted rows once
+    if not machine.captures:  # INSERT … EXEC reports the inserted rows itself
         machine.say_rows(len(rows))
 
 
@@ -156,7 +156,7 @@ def _assign(machine: Machine, plan: QueryPlan) -> None:
 
 
 def _accumulate(machine: Machine, plan: QueryPlan, count: int) -> None:
-    """SELECT @s = @s + name, @n = @n + 1 FROM …: the values are computed one after the other, row by row."""
+    """Execute SELECT @s = @s + name, @n = @n + 1 FROM …. The values are computed one after the other, row by row."""
     for place in range(count):
         one = replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT 1 OFFSET {place}")
         for at, (name, kind) in enumerate(zip(plan.assigns, _kinds(plan), strict=True)):
@@ -174,7 +174,7 @@ def _insert(machine: Machine, plan: QueryPlan) -> None:
         columns = sources.table(machine, plan.target).columns
         takers = plan.columns or tuple(c.name for c in columns if c.identity is None and not c.computed)
         rows = _fill_defaults(machine, plan, takers, rows)
-    if not (plan.defaults or plan.columns or rows) and plan.outputs:  # no row determines the number of values
+    if not (plan.defaults or plan.columns or rows) and plan.outputs:  # without rows the count is unknown
         tables.find_insert_positions(sources.table(machine, plan.target), len(plan.outputs))
     if plan.defaults:
         table = sources.table(machine, plan.target)
@@ -225,7 +225,7 @@ def _convert_for_target(
 def _fill_defaults(
     machine: Machine, plan: QueryPlan, named: Sequence[str], rows: list[Row], prefix_count: int = 0
 ) -> list[Row]:
-    """Return the rows with column defaults where the statement says DEFAULT.
+    """Return the rows with column defaults in place of DEFAULT.
 
     The first *prefix_count* values are not columns.
     """
@@ -242,7 +242,7 @@ def _fill_defaults(
 
 
 def _select_affected_rows(machine: Machine, plan: QueryPlan) -> list[Row]:
-    """Return the rows that an UPDATE or DELETE touches, which it reads under update locks."""
+    """Return the rows that an UPDATE or DELETE affects. It reads them under update locks."""
     assert plan.target is not None
     machine.changing = plan.target.key
     try:
@@ -272,7 +272,7 @@ def _update(machine: Machine, plan: QueryPlan) -> None:
 
 
 def _assign_from(machine: Machine, plan: QueryPlan, rows: list[Row]) -> list[Row]:
-    """Execute UPDATE … SET @v = value: set the variables from the last row; return the rows without these values."""
+    """Execute UPDATE … SET @v = value: set the variables from the last row. Return the rows without these values."""
     width = 1 + len(plan.columns)
     for place, name in enumerate(plan.assigns, start=width):
         if rows:
@@ -292,9 +292,9 @@ def _delete(machine: Machine, plan: QueryPlan) -> None:
 
 
 def _merge(machine: Machine, plan: QueryPlan) -> None:
-    """Execute MERGE: first find the branch of each row, then apply all branches.
+    """Execute MERGE: first determine the branch of each row, then apply all branches.
 
-    Raise 8672 for a row matched twice.
+    Raise 8672 for a row that is matched twice.
     """
     assert plan.target is not None
     touched: list[tuple[str, Row | None, Row | None]] = []
@@ -353,7 +353,7 @@ def _truncate(machine: Machine, plan: QueryPlan) -> None:
 
 
 def insert_captured(machine: Machine, target: str, rows: list[Row]) -> None:
-    """Insert the rows of INSERT … EXEC into the target, which belongs to the frame below the running one."""
+    """Insert the rows of INSERT … EXEC into the target, which belongs to the calling frame."""
     depth = next((at for at, scope in enumerate(machine.scopes) if scope.insert_into), len(machine.scopes))
     above = machine.scopes[depth:]
     del machine.scopes[depth:]
@@ -364,7 +364,7 @@ def insert_captured(machine: Machine, target: str, rows: list[Row]) -> None:
 
 
 def _insert_rows(machine: Machine, target: str, rows: list[Row]) -> None:
-    # the number of values is that of the rows, which the text does not contain
+    # the number of values depends on the rows, which the text does not contain
     named = target.rstrip().endswith(")")
     plan = plan_statement(f"{target} SELECT * FROM captured" if named else f"{target} DEFAULT VALUES")
     assert plan.target is not None

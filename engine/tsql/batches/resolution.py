@@ -1,10 +1,10 @@
 """Name resolution before the first statement of a batch or procedure runs, with deferred name resolution.
 
 If all tables of a statement exist, it is bound when the text is compiled. A wrong column, function or type in
-such a statement fails the whole text, even if the statement is never reached. A statement that names a missing
-table is bound when it runs. USE and SET QUOTED_IDENTIFIER take effect at compile time, too. [DOC: Batches;
-Create a stored procedure, "Deferred name resolution and compilation"; USE, "executed at both compile and
-execution time"]
+it fails the whole text, even if the statement is never reached. A statement that names a missing table is
+bound when it runs. USE and SET QUOTED_IDENTIFIER take effect at compile time, too. [DOC: Batches; Create a
+stored procedure, "Deferred name resolution and compilation"; USE, "executed at both compile and execution
+time"]
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 INSTRUCTION_WORK: Final = 5
 TEXT_WORK: Final = 100
 CHARACTER_WORK: Final = 4
-"""Work (work.py) of an instruction, of binding its text, and of each character of it, as when a query runs."""
+"""Work (work.py) of an instruction, of binding its text, and per character of that text, as when a query runs."""
 
 
 def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
-    """Resolve the next instruction; its errors are added to scope.problems."""
+    """Resolve the names of the next instruction. Errors are added to scope.problems."""
     instruction = scope.units[scope.resolved]
     scope.resolved += 1
     machine.meter.add(INSTRUCTION_WORK)
@@ -59,7 +59,7 @@ def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
     except SqlError as problem:
         scope.problems += machine.errors(problem, instruction.line)
     except (UnsimulatedFeatureError, SqlSyntaxError, locks.LockConflictError):
-        pass  # reported when it runs
+        pass  # the error is reported when it runs
     finally:
         machine.session = machine.context.session = outside
 
@@ -102,8 +102,10 @@ def _declare(scope: Scope, name: str, type_text: str, columns: str = "") -> None
 
 
 def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
-    """Bind a query or value to its tables, if all of them exist. Raises the errors found."""
-    if not text or (kind == "expression" and len(tokens_of(text)) <= 2):  # one token and the end marker
+    """Bind a query or value to its tables if all of them exist. Raises the errors that are found."""
+    if not text or (
+        kind == "expression" and len(tokens_of(text)) <= 2
+    ):  # a single token, followed by the end marker
         return
     machine.meter.add(TEXT_WORK + CHARACTER_WORK * len(text))
     text = expand_calls(machine, text)
@@ -119,7 +121,7 @@ def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
         try:
             tables.append((ref.key, sources.describe_columns(machine, ref)))
         except (SqlError, UnsimulatedFeatureError):
-            return  # it may exist when the statement runs
+            return  # the table may exist when the statement runs
     variables = tuple((name, _variable(machine, scope, name)) for name in named.variables)
     plan = machine.plan(kind, text, BindingContext(tuple(tables), variables, machine.settings))
     check_calls(plan, machine.context.version)
@@ -133,7 +135,7 @@ def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
 
 SOUND_MAX: Final = 256
 _SOUND: Final[set[object]] = set()
-"""Valid texts without tables and variables, which always stay valid."""
+"""Cache of valid texts without tables and variables, which stay valid."""
 
 
 def _variable(machine: Machine, scope: Scope, name: str) -> SqlType | None:
@@ -142,7 +144,7 @@ def _variable(machine: Machine, scope: Scope, name: str) -> SqlType | None:
 
 
 def _check_target(columns: Columns | None, named: tuple[str, ...]) -> None:
-    """Raise 207 for a column of INSERT or UPDATE that the table has not."""
+    """Raise 207 for a column of INSERT or UPDATE that the table does not have."""
     known = {name.lower() for name, _ in columns or ()}
     for name in named:
         if columns is not None and name.lower() not in known:
@@ -150,7 +152,7 @@ def _check_target(columns: Columns | None, named: tuple[str, ...]) -> None:
 
 
 _WINDOWED: Final = ("lag", "lead", "first_value", "last_value", "percent_rank", "cume_dist")
-"""Window functions of SQLite."""
+"""Window functions that SQLite implements."""
 
 
 _ROWSETS: Final = {
@@ -159,11 +161,11 @@ _ROWSETS: Final = {
     "split_string": "STRING_SPLIT",
     "number_series": "GENERATE_SERIES",
 }
-"""Table-valued functions of 2016 by the calls that create their rows (apply.py)."""
+"""Internal function that creates the rows (apply.py) -> table-valued function since 2016."""
 
 
 def check_calls(plan: QueryPlan, version: int) -> None:
-    """Raise 195 for a function that there is not, 174 or 189 for a wrong number of arguments, or Unsimulated."""
+    """Raise 195 for an unknown function, 174 or 189 for a wrong number of arguments, or UnsimulatedFeatureError."""
     for written, count in plan.calls:
         name = written.lower()
         if name in _ROWSETS and version < (2022 if name == "number_series" else 2016):
@@ -184,9 +186,9 @@ def check_calls(plan: QueryPlan, version: int) -> None:
             raise SqlError(195, written, "built-in function name")
 
 
-# --- user-defined functions: a call is replaced by the function's expression or query, as a view by its query
-# This covers inline functions of either kind [DOC: CREATE FUNCTION; scalar UDF inlining]. A scalar function with more
-# statements, or one in another database, runs when the query calls it.
+# --- user-defined functions: a call is replaced by the function's expression or query, as for a view -------
+# This covers inline functions of both kinds [DOC: CREATE FUNCTION; scalar UDF inlining]. A scalar function
+# with more statements, or one in another database, runs when the query calls it.
 
 NESTING_MAX: Final = 32
 """Maximum nesting of functions. Documented [DOC: CREATE FUNCTION]."""
@@ -195,7 +197,7 @@ _MAY_CALL: Final = re.compile(
     r"""(?:\.|,|\b(?:from|join|apply)\b)\s*(?:[^\W\d][\w@#$]*|\[[^\]]{1,128}\]|"[^"]{1,128}")\s*\(""",
     re.IGNORECASE,
 )
-"""Pattern that every text with a call contains."""
+"""Pattern that every text with a function call matches."""
 
 _SOURCES: Final = frozenset({"FROM", "JOIN", "APPLY"})
 
@@ -216,7 +218,10 @@ def expand_calls(machine: Machine, text: str) -> str:
 
 
 def _expand_last_call(machine: Machine, text: str, tokens: Sequence[Token]) -> str | None:
-    """Return the text with its last call replaced, so that calls in arguments come first; None without a call."""
+    """Return the text with its last call replaced; None without a call.
+
+    Beginning with the last one replaces calls in arguments first.
+    """
     for place in range(len(tokens) - 2, -1, -1):
         if tokens[place].kind not in ("word", "quoted") or not tokens[place + 1].is_op("("):
             continue
@@ -250,12 +255,12 @@ def _names_database(machine: Machine, tokens: Sequence[Token], schema: int) -> b
 
 
 def _is_alias(token: Token) -> bool:
-    """Return whether an alias follows."""
+    """Return whether *token* is AS or can itself be an alias."""
     return token.upper == "AS" or (token.kind in ("word", "quoted") and token.upper not in KEYWORDS)
 
 
 def _arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[int, list[list[Token]]]:
-    """Return the number of the token after the closing bracket, and the tokens of each argument."""
+    """Return the index of the token after the closing parenthesis, and the tokens of each argument."""
     level, arguments = 0, list[list[Token]]()
     for place in range(opening, len(tokens)):
         token = tokens[place]
@@ -272,7 +277,7 @@ def _arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[int, l
 def _expand_call(
     machine: Machine, parts: Sequence[str], function: objects.UserFunction, arguments: list[list[Token]]
 ) -> str:
-    """Return the result of the function for these arguments, in brackets."""
+    """Return the expression or query of the function for these arguments, in parentheses."""
     name = objects.format_qualified_name(tuple(parts))
     if len(arguments) < len(function.parameters):
         raise SqlError(313, name)
@@ -296,7 +301,7 @@ def _expand_call(
 def _select_rows(
     machine: Machine, parts: Sequence[str], function: objects.UserFunction, values: Sequence[str]
 ) -> str:
-    """Return a query of the rows that a function with statements returns, in brackets."""
+    """Return a query for the rows of a function with statements, in parentheses."""
     parts = (machine.session.database, "dbo", *parts)[-3:] if len(parts) == 1 else tuple(parts)
     made = _run_body(machine, (machine.session.database, *parts)[-3:], function, None)
     assert isinstance(made, Table)
@@ -309,7 +314,7 @@ def _select_rows(
 
 
 def _check_apart(argument: list[Token], body: Sequence[Token]) -> None:
-    """Check that a column as an argument cannot be taken for one of the inner query.
+    """Check that a column in an argument cannot be mistaken for a column of the function's query.
 
     Raises UnsimulatedFeatureError if it could.
     """
@@ -326,7 +331,7 @@ def _check_apart(argument: list[Token], body: Sequence[Token]) -> None:
 
 
 def _join_tokens(tokens: Sequence[Token], values: dict[str, str] | None = None) -> str:
-    """Return the tokens as a text on one line, so that lines of messages stay; parameters are replaced by *values*."""
+    """Return the tokens as a text on one line, so that line numbers in messages stay. *values* replace parameters."""
     out, end = "", tokens[0].start if tokens else 0
     for token in tokens:
         out += " " * (token.start > end)
@@ -340,20 +345,20 @@ def _join_tokens(tokens: Sequence[Token], values: dict[str, str] | None = None) 
 # guidelines].
 
 CALL: Final = "scalar_function_value"
-"""Internal function in an expanded text: the function's name (see `format_call`), then its arguments."""
+"""Internal function in an expanded text. Its arguments are the function's name (see `format_call`) and arguments."""
 
 ROWS_CALL: Final = "table_function_rows"
 """Internal table-valued function with the same arguments, for functions that return a table (apply.py)."""
 
 MARK: Final = "\x01"
-"""Prefix and separator of the encoded name in a call; user texts cannot contain it."""
+"""Prefix and separator of the encoded name in a call. User texts cannot contain it."""
 
 FUNCTION_INSTRUCTION_WORK: Final = 10
-"""Work of one instruction of a function."""
+"""Work of one instruction in a function (work.py)."""
 
 
 def format_call(machine: Machine, parts: Sequence[str], arguments: Sequence[str]) -> str:
-    """Return the call of the function *parts* for these arguments, as text."""
+    """Return the call of the function *parts* with these arguments, as text."""
     database = parts[0] if len(parts) > 2 else machine.session.database
     name = MARK + MARK.join((database, parts[-2], parts[-1]))
     literal = "N'" + name.replace("'", "''") + "'"
@@ -384,7 +389,7 @@ def call(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
 def _run_body(
     machine: Machine, name: Sequence[str], made: objects.UserFunction, values: Sequence[Scalar] | None
 ) -> Scalar | Table:
-    """Return the value or the rows of the function for *values*; without values its table without rows."""
+    """Return the value or the rows of the function for *values*. Without values, return its table without rows."""
     inner = machine.create_sibling(
         Submission(id=0, text="", steps=()),
         replace(machine.session, database=name[0], cursors=()),
@@ -447,7 +452,7 @@ def _run(machine: Machine, scope: Scope, returns: str) -> Scalar:
 
 
 def call_from_sqlite(machine: Machine, arguments: Sequence[Scalar]) -> Scalar:
-    """Run `call` for SQLite, which loses unknown exceptions: a wait for a lock is stored in the machine."""
+    """Run `call` for SQLite. SQLite loses unknown exceptions, so a wait for a lock is stored in the machine."""
     try:
         if arguments[0] == DESCRIPTION:
             return first_result.describe_packed(machine, *arguments[1:])

@@ -1,4 +1,4 @@
-"""Execution of the programs of one submission until it ends or waits; a waiting submission is plain data again."""
+"""Execution of the programs of one submission until it ends or waits. A waiting submission is plain data."""
 
 from __future__ import annotations
 
@@ -68,17 +68,18 @@ COMPILE_ERROR_WORK: Final = 100
 """Work (work.py) of an instruction, of a suspension, and of a compilation error. Measured."""
 
 FMTONLY_RUNS: Final = (s.SetSession, s.QueryStatement, s.Execute, s.Declare, s.UseDatabase)
-"""Statements that take effect under SET FMTONLY ON: queries and procedures return their columns [DOC: SET FMTONLY].
+"""Statements that take effect under SET FMTONLY ON. Queries and procedures then return only their columns
+[DOC: SET FMTONLY].
 
-Assumed: only the branch whose condition is true is taken.
+Assumed: only the branch whose condition is true is executed.
 """
 
 NOT_SIMULATED_NUMBER: Final = 50000
-"""@@ERROR and client error number after a statement that is not simulated."""
+"""@@ERROR and the client's error number after a statement that is not simulated."""
 
 
 class Runner(Machine):
-    """One slice of a window's work. `run` and `session` are its result."""
+    """Execution of a part of a window's work. `run` and `session` are its result."""
 
     def __init__(
         self,
@@ -88,12 +89,12 @@ class Runner(Machine):
         perform: Callable[[Machine, s.Statement], None],
         meter: Meter,
     ) -> None:
-        """Create a runner: *perform* executes one statement (execute.perform), *meter* counts its cost."""
+        """Create a runner. *perform* executes one statement (execute.perform), *meter* counts the cost of its work."""
         super().__init__(world, run, session, meter)
         self._perform_statement = perform
         self._scratch: ScratchDatabase | None = None
         self._statement: s.Statement | None = None
-        """Running statement."""
+        """Statement that is running."""
 
     @override
     def create_sibling(self, run: Submission, session: SqlSession, meter: Meter) -> Runner:
@@ -103,10 +104,10 @@ class Runner(Machine):
     def perform(self, statement: s.Statement) -> None:
         self._perform_statement(self, statement)
 
-    # --- the loop
+    # -- main loop
 
     def advance(self) -> bool:
-        """Run until the batch is done (True) or waits (False). Raises ConnectionLostError."""
+        """Run until the batch has ended (True) or waits (False). Raises ConnectionLostError."""
         try:
             while self.scopes:
                 if self.meter.exhausted:
@@ -137,7 +138,7 @@ class Runner(Machine):
             self._scratch = None
 
     def _end_doomed(self) -> None:
-        """Roll back an uncommittable transaction at the end of its batch; report 3998 unless an error was reported.
+        """Roll back an uncommittable transaction at the end of its batch. Report 3998 unless an error was reported.
 
         [DOC: TRY…CATCH, Uncommittable Transactions]
         """
@@ -158,7 +159,7 @@ class Runner(Machine):
             self.run = replace(self.run, since_tick=None)
 
     def _compile(self, scope: Scope) -> None:
-        """Go on with compiling the text of a frame."""
+        """Continue compiling the text of a frame."""
         try:
             self.meter.add(scope.compile(max(1, self.meter.allowance - self.meter.spent)))
         except SqlSyntaxError as problem:
@@ -167,7 +168,7 @@ class Runner(Machine):
                 self.report_unsimulated(problem.limit)
 
     def _resolve(self, scope: Scope) -> None:
-        """Go on with looking up the names in a frame."""
+        """Continue resolving the names in a frame."""
         if dict(self.session.options).get("PARSEONLY") == "ON":
             scope.resolved = len(scope.units)
             return
@@ -176,7 +177,7 @@ class Runner(Machine):
             self._refuse(scope, scope.problems)
 
     def _refuse(self, scope: Scope, errors: list[CaughtError]) -> None:
-        """Discard the rest of the frame after errors of compilation; an outer CATCH block may handle them."""
+        """Discard the rest of the frame after compilation errors. An outer CATCH block may handle them."""
         self.meter.add(COMPILE_ERROR_WORK)
         self.scopes.pop()
         self._restore(scope.outside)
@@ -188,7 +189,7 @@ class Runner(Machine):
         self.note(error=errors[-1].number, rowcount=0)
 
     def begin(self, text: str) -> None:
-        """Make *text* the running batch; a compilation error is reported and leaves nothing to run."""
+        """Make *text* the running batch. A compilation error is reported, and nothing remains to run."""
         self.scopes = [Scope(text, self.context.version)]
 
     def freeze(self) -> Submission:
@@ -207,13 +208,13 @@ class Runner(Machine):
         )
 
     def poll(self, reason: str) -> None:
-        """Check again soon, and less often the longer the wait lasts."""
+        """Schedule the next check of a wait; the longer the wait has lasted, the later."""
         since = self.world.tick if self.run.since_tick is None else self.run.since_tick
         self.run = replace(self.run, since_tick=since)
         self.wait(reason, waitfor.next_poll_tick(self.world.tick, since))
 
     def resume(self) -> None:
-        """Resume after a wait, with the result of a pending statement. Then call advance."""
+        """Resume after a wait, with the result of a pending statement. The caller then calls `advance`."""
         why, pending = self.run.waiting, self.run.pending
         self.run = replace(self.run, waiting="", pending=None)
         if why == "commit":
@@ -237,7 +238,7 @@ class Runner(Machine):
             self._guard(lambda: self._perform(action))
 
     def _guard(self, work: Callable[[], None]) -> None:
-        """Run *work* completely or not at all; errors are reported or caught as T-SQL does."""
+        """Run *work* completely or not at all. Errors are reported, or caught as in T-SQL."""
         before, tables, said = dict(self.context.writes), self.session.tables, len(self.messages)
         try:
             work()
@@ -291,7 +292,7 @@ class Runner(Machine):
         self.perform(action.statement)
 
     def _leave(self) -> None:
-        """Leave the innermost frame and pass its output values on."""
+        """Leave the innermost frame and pass on its output values."""
         done = self.scopes.pop()
         if self.session.cursors:
             cursors.forget_local(self)
@@ -305,7 +306,7 @@ class Runner(Machine):
             self.note(error=266)
 
     def _hand_down(self, finished_scope: Scope) -> None:
-        """Assign the return value and outputs of a frame to the variables below.
+        """Assign the return value and the outputs of a frame to variables of the calling frame.
 
         Raises an error for values that do not fit their types.
         """
@@ -334,10 +335,10 @@ class Runner(Machine):
         options = tuple(pair for pair in outside.options if pair[0] != "CONTEXT_INFO")
         self.note(options=options + lasting, tables=kept, **changes)
 
-    # --- errors
+    # -- errors
 
     def fail(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
-        """Raise an error of the running statement: pass it to the CATCH block, or report it; it may end the batch."""
+        """Handle an error of the running statement: pass it to the CATCH block, or report it. It may end the batch."""
         errors = self.errors(problem, self.line if line is None else line)
         for error in errors:
             if self.may_run_command and stored_messages.is_logged(
@@ -347,7 +348,7 @@ class Runner(Machine):
         self.fail_with(errors, ends_batch)
 
     def fail_with(self, errors: list[CaughtError], ends_batch: bool = False, aborts: bool = True) -> None:
-        """Fail with an error; *aborts*: XACT_ABORT applies if it is on."""
+        """Handle errors of the running statement. *aborts*: XACT_ABORT applies if it is ON."""
         worst = max(error.severity for error in errors)
         # Errors found at compile time bypass the CATCH blocks of their own frame [DOC: TRY…CATCH].
         innermost = len(self.scopes) - 1 - (errors[-1].number in SCOPE_ENDS)
@@ -375,8 +376,9 @@ class Runner(Machine):
     def refuse(self, feature: str) -> None:
         """Refuse an unsimulated statement with an error that no CATCH block handles.
 
-        It ends the batch and dooms an open transaction, so that no program assumes the rest was executed.
-        Only a SELECT without changes, and SET, which drivers send at each login, let the batch continue.
+        It ends the batch and dooms an open transaction, so that no program assumes that the rest was
+        executed. Only after a SELECT without changes, and after SET, which drivers send at each login, does
+        the batch continue.
         """
         scope = self.scopes[-1] if self.scopes else None
         action = scope.code[scope.position - 1].action if scope is not None and scope.position else None
@@ -391,7 +393,7 @@ class Runner(Machine):
             self.end_batch()
 
     def abort_as_deadlock_victim(self) -> None:
-        """Abort as victim of a deadlock: the transaction is lost, and the batch unless it is caught."""
+        """Abort as deadlock victim: the transaction is lost, and also the batch unless it catches the error."""
         self.fail(SqlError(1205, self.session.spid, "lock"), ends_batch=True)
         if self.scopes:
             self.note(doomed=bool(self.session.transactions))
@@ -399,7 +401,10 @@ class Runner(Machine):
             transactions.roll_back(self)
 
     def _catch(self, error: CaughtError, innermost: int) -> bool:
-        """Go to the CATCH block around the statement of *innermost* or an outer frame; return False without one."""
+        """Continue at the CATCH block around the statement of *innermost* or of an outer frame.
+
+        Return False without one.
+        """
         raised_in = error.procedure or next((x.procedure for x in reversed(self.scopes) if x.procedure), "")
         for depth in range(innermost, -1, -1):
             scope = self.scopes[depth]
@@ -419,7 +424,7 @@ class Runner(Machine):
         return False
 
     def end_batch(self) -> None:
-        """End this batch without running more of it."""
+        """End this batch without executing the rest of it."""
         if len(self.scopes) > 1:
             self._restore(self.scopes[1].outside)
         self.scopes = []
@@ -429,7 +434,7 @@ class Runner(Machine):
     def add_result(
         self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
     ) -> None:
-        """Add a grid of results with the types of its columns, or rows for the table of INSERT … EXEC."""
+        """Append a result set with the types of its columns, or pass the rows to the table of INSERT … EXEC."""
         if self.captures:
             fixed = [tuple(row) for row in rows]
             self.meter.add(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
@@ -437,10 +442,10 @@ class Runner(Machine):
         else:
             super().add_result(columns, rows, kinds)
 
-    # --- values
+    # -- values
 
     def scratch(self) -> ScratchDatabase:
-        """Return the SQLite of this slice."""
+        """Return the SQLite database of this runner."""
         if self._scratch is not None and self._scratch.forgiving != self.settings.forgiving:
             self._scratch.close()
             self._scratch = None
@@ -454,7 +459,7 @@ class Runner(Machine):
         return self._scratch
 
     def value_of(self, name: str) -> Scalar:
-        """Return the value of `@name` or `@@name`; 137 if there is none."""
+        """Return the value of `@name` or `@@name`. Raise 137 if there is none."""
         if name.startswith("@@"):
             function = GLOBALS.get(name)
             if function is None:
@@ -483,7 +488,7 @@ class Runner(Machine):
     def _columns(self, ref: TableRef) -> Columns | None:
         """Return the columns of a table; None if they are unknown.
 
-        Raises 208 or a similar error if it does not exist.
+        Raises 208 or a similar error if the table does not exist.
         """
         try:
             return sources.describe_columns(self, ref)
@@ -491,7 +496,7 @@ class Runner(Machine):
             return None
 
     def plan(self, kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-        """Return the plan of a statement, expression or condition, with the current or the given *names*."""
+        """Return the plan of a statement, expression or condition, bound to the current or the given *names*."""
         if not self.settings.quoted_identifier and '"' in text:
             text = double_quotes_as_strings(text)
         elif '""' in text and any(token.text == '""' for token in tokens_of(text)):
@@ -506,7 +511,7 @@ class Runner(Machine):
     def evaluate_with_type(self, text: str) -> tuple[Scalar, SqlType | None]:
         """Return the value of an expression and its type."""
         tokens = tokens_of(text)
-        if len(tokens) == 2:  # one token and the end marker
+        if len(tokens) == 2:  # a single token, followed by the end marker
             only = tokens[0]
             if only.kind == "variable" and not only.text.startswith("@@"):
                 return self.value_of(only.text.lower()), self.variable_type(only.text.lower())
@@ -546,7 +551,9 @@ class Runner(Machine):
     def declare(self, statement: s.Declare) -> None:
         for item in statement.variables:
             if item.type == "table":
-                if item.name not in self.scope.tables:  # declared again in a loop, it keeps its rows
+                if (
+                    item.name not in self.scope.tables
+                ):  # a table variable that a loop declares again keeps its rows
                     self.scope.tables[item.name] = definitions.table_of(
                         self, TableRef((item.name,)), item.columns
                     )
@@ -554,23 +561,21 @@ class Runner(Machine):
             parse_type(item.type)
             check_type_text(item.type, "type")
             self.scope.variables.setdefault(item.name, DeclaredVariable(item.type))
-        for item in statement.variables:  # last: a value that fails leaves none of them undeclared
+        for item in statement.variables:  # last, so that a value that fails leaves no variable undeclared
             if item.default:
                 self.set_variable(item.name, *self.evaluate_with_type(item.default))
 
-    # --- bounds
-
-    # --- commands
+    # -- commands
 
 
 INFORMATION: Final = (
     "sp_describe", "sp_help", "sp_columns", "sp_tables", "sp_spaceused", "sp_who", "sp_lock",
 )  # fmt: skip
-"""Prefixes of procedures that change nothing; drivers call some of them between a program's statements."""
+"""Prefixes of procedures that change nothing. Drivers call some of them between a program's statements."""
 
 
 def _asks_only(statement: s.Statement | None) -> bool:
-    """Return True if the statement changes nothing."""
+    """Return whether the statement changes nothing."""
     if isinstance(statement, s.Execute):
         return statement.procedure.rpartition(".")[2].strip("[]").lower().startswith(INFORMATION)
     return (

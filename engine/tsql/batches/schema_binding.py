@@ -1,4 +1,4 @@
-"""WITH SCHEMABINDING: what a bound view or function may name, and what it protects from DROP and ALTER.
+"""WITH SCHEMABINDING: what a schema-bound view or function may name, and how it restricts DROP and ALTER.
 
 [DOC: CREATE VIEW; CREATE FUNCTION]
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_definition(context: Context, kind: str, name: str, definition: str) -> None:
-    """Raise 1054 for `*`, 4512 for a name without a schema, 4513 for a module that is not bound itself.
+    """Raise 1054 for `*`, 4512 for a name without a schema, 4513 for a module that is not schema-bound itself.
 
     *kind* is "view" or "function". A definition without SCHEMABINDING is not checked.
     """
@@ -46,13 +46,13 @@ def check_definition(context: Context, kind: str, name: str, definition: str) ->
 
 
 def check_drop(context: Context, verb: str, parts: tuple[str, ...]) -> None:
-    """Raise 3729 if a bound module names the object; *verb* is `DROP TABLE` or ALTER."""
+    """Raise 3729 if a schema-bound module names the object. *verb* is `DROP TABLE` or ALTER."""
     for module, _ in _find_bound(context, parts):
         raise SqlError(3729, verb, ".".join(parts), module)
 
 
 def is_schema_bound(context: Context, parts: tuple[str, ...], column: str = "") -> bool:
-    """Return whether a bound module names the object, or its *column*."""
+    """Return whether a schema-bound module names the object, or its *column* if given."""
     return any(not column or _has_name(tokens, column) for _, tokens in _find_bound(context, parts))
 
 
@@ -62,7 +62,7 @@ def _has_name(tokens: Sequence[Token], name: str) -> bool:
 
 
 def check_column(context: Context, action: str, parts: tuple[str, ...], column: str) -> None:
-    """Raise 5074 and 4922 if a bound module names the column; *action* is ALTER COLUMN or DROP COLUMN."""
+    """Raise 5074 and 4922 if a schema-bound module names the column. *action* is ALTER COLUMN or DROP COLUMN."""
     for module, tokens in _find_bound(context, parts):
         if _has_name(tokens, column):
             error = SqlError(5074, "object", module, "column", column, also=(4922,))
@@ -71,7 +71,7 @@ def check_column(context: Context, action: str, parts: tuple[str, ...], column: 
 
 
 def _find_bound(context: Context, parts: tuple[str, ...]) -> Iterator[tuple[str, Sequence[Token]]]:
-    """Yield the bound modules that name the object, with their tokens."""
+    """Yield the schema-bound modules that name the object, with their tokens."""
     wanted = ((len(parts) > 1 and parts[-2].lower()) or "dbo", parts[-1].lower())
     for kept, item in objects.list_objects(context):
         if not isinstance(item, objects.UserView | objects.UserFunction) or kept.name.lower() == wanted[1]:
@@ -91,7 +91,7 @@ def _binds_schema(tokens: Sequence[Token]) -> bool:
 
 
 def _sources(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
-    """Yield the names after FROM and JOIN, without variables and the expressions of WITH."""
+    """Yield the names after FROM and JOIN, except variables and common table expressions."""
     own = {
         name_of(name).lower()
         for name, word, bracket in zip(tokens, tokens[1:], tokens[2:], strict=False)
@@ -111,14 +111,14 @@ def _sources(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
 
 
 # --- CREATE SCHEMA, ALTER SCHEMA … TRANSFER, DROP SCHEMA --------------------------------------------------
-# As on each statement's page [DOC: each statement's page].
+# They follow each statement's page [DOC: each statement's page].
 
 FIRST: Final = 5
 """schema_id of the first created schema of a database. Documented [DOC: sys.schemas]."""
 
 
 def _find(machine: Machine, name: str, verb: str) -> str:
-    """Return the schema's name as it was first written. Raises 15151."""
+    """Return the schema's name in its original spelling. Raises 15151."""
     known = objects.schemas(machine.context)
     found = next((one for one in known if one.lower() == name.lower()), None)
     if found is None:
@@ -127,7 +127,7 @@ def _find(machine: Machine, name: str, verb: str) -> str:
 
 
 def create(machine: Machine, statement: s.CreateSchema) -> list[Message]:
-    """Create a schema. Raises 15151 for an unknown owner, 2714 for an existing name, both with 2759."""
+    """Create a schema. Raises 15151 for an unknown owner, 2714 for an existing name, each with 2759."""
     context, owner = machine.context, statement.owner
     principals = [to_text(row["name"]) for row in catalog.rows_of(context, "sys.database_principals")]
     if owner:
@@ -145,7 +145,7 @@ def create(machine: Machine, statement: s.CreateSchema) -> list[Message]:
 
 
 def drop(machine: Machine, name: str) -> list[Message]:
-    """Drop a schema. Raises 15151 for an unknown one, 15150 for the product's, 3729 for one with objects."""
+    """Drop a schema. Raises 15151 for an unknown schema, 15150 for a built-in one, 3729 for one with objects."""
     found = _find(machine, name, "drop")
     if found in objects.SCHEMAS and objects.SCHEMAS[found] < FIRST:
         raise SqlError(15150, "drop", "schema", found)
@@ -159,14 +159,17 @@ def drop(machine: Machine, name: str) -> list[Message]:
 
 
 def check_no_schema_of(machine: Machine, user: str) -> None:
-    """Raise 15138 for a user that owns a schema."""
+    """Raise 15138 for a user who owns a schema."""
     for name, made in objects.schemas(machine.context).items():
         if made.owner.lower() == user.lower() and name not in objects.SCHEMAS and user.lower() != "dbo":
             raise SqlError(15138, "schema")
 
 
 def transfer(machine: Machine, statement: s.TransferObject) -> list[Message]:
-    """Transfer an object. Raises 15151 for an unknown schema or object, 15530 for a name that exists there."""
+    """Transfer an object to another schema.
+
+    Raises 15151 for an unknown schema or object, 15530 if the name exists there.
+    """
     context, schema = machine.context, _find(machine, statement.schema, "alter")
     if statement.kind != "OBJECT":
         raise UnsimulatedFeatureError(f"ALTER SCHEMA … TRANSFER {statement.kind}::")

@@ -1,4 +1,4 @@
-"""Sources of table names in a running batch: its own tables, those of scripts, catalog views."""
+"""Sources of table names in a batch: its own tables, those of scripts, catalog views."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ fn_xe_file_target_read_file fn_physloccracker fn_rowdumpcracker fn_stmt_sql_hand
 fn_check_object_signatures fn_translate_permissions semantickeyphrasetable semanticsimilaritytable changetable predict
 """
 TABLE_FUNCTIONS: Final = frozenset(_TABLE_FUNCTIONS.split())
-"""Table-valued functions of the product that are not simulated; dm_… have shapes of their own.
+"""Table-valued functions of the product that are not simulated. dm_… functions have their own shapes.
 
 Documented [DOC: rowset functions].
 """
@@ -47,7 +47,7 @@ INSERT_WORK: Final = 3
 
 
 def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
-    """Return columns and rows of the source that a name in a query means.
+    """Return columns and rows of the source that a name in a query refers to.
 
     Raises 208, 1087, 7202 and others, or UnsimulatedFeatureError.
     """
@@ -84,7 +84,7 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
 
 
 def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.CatalogView:
-    """Return a view that shows only the session itself without VIEW SERVER STATE."""
+    """Return a version of the view that, without VIEW SERVER STATE, shows only the connection's own session."""
     rows, column = view.rows, OWN_ROWS[view.name]
     if rows is None or has_server_permission(context, "VIEW SERVER STATE"):
         return view
@@ -95,7 +95,7 @@ def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.Catal
 def _view_records(
     machine: Machine, context: Context, view: catalog.CatalogView, wanted: Sequence[str]
 ) -> Iterable[Row]:
-    """Yield the columns *wanted* of a system view's rows; report columns that no row provides."""
+    """Yield the columns *wanted* of a system view's rows. Report columns that no row has."""
     if view.rows is None:
         machine.remark(f"the rows of {view.name}; it is empty here")
         return
@@ -116,7 +116,7 @@ _COUNTERS: Final = frozenset({"dm_os_performance_counters", "sysperfinfo"})
 
 
 def remark_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> None:
-    """Report that a query shows or names counters that nothing here changes."""
+    """Report that a query uses performance counters that the simulation never changes."""
     if not any(ref.parts and ref.parts[-1].lower() in _COUNTERS for ref in plan.tables):
         return
     shown = {value.strip().casefold() for row in rows for value in row if isinstance(value, str)}
@@ -143,7 +143,10 @@ def columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
 
 
 def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
-    """Return the columns of the table; raises 208, 1087, 7202 … and UnsimulatedFeatureError if they are unknown."""
+    """Return the columns of the table.
+
+    Raises 208, 1087, 7202 and others, or UnsimulatedFeatureError if they are unknown.
+    """
     if ref.query or ref.call:
         return None
     context, parts = machine.context, ref.parts
@@ -162,7 +165,7 @@ def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
 
 
 def parse_column_type(type_text: str, default_length: int = 1) -> SqlType | None:
-    """Return the type of a column; None for one that holds values of any type."""
+    """Return the type of a column; None for a column that can hold values of any type."""
     try:
         kind = type_of(type_text, default_length)
     except SqlError:
@@ -187,7 +190,7 @@ def _read_remote_rows(machine: Machine, ref: TableRef) -> tuple[Columns, Iterabl
 
 
 def _find_user_object(machine: Machine, ref: TableRef) -> objects.UserObject | None:
-    """Return the temp table, table variable, table or view of that name that a script has made."""
+    """Return the temp table, table variable, table or view of that name that a script created."""
     name = ref.parts[-1].lower()
     if name in machine.pseudo and len(ref.parts) == 1:
         return machine.pseudo[name]
@@ -204,7 +207,10 @@ def _find_user_object(machine: Machine, ref: TableRef) -> objects.UserObject | N
 
 
 def find_global_temp_table(machine: Machine, name: str) -> Table | None:
-    """Return the global temp table of another connection, which all see [DOC: CREATE TABLE, temporary tables]."""
+    """Return the global temp table of another connection.
+
+    All connections see it [DOC: CREATE TABLE, temporary tables].
+    """
     if not name.startswith("##"):
         return None
     tables_there = (dict(session.tables) for _, session in machine.context.sessions())
@@ -212,7 +218,7 @@ def find_global_temp_table(machine: Machine, name: str) -> Table | None:
 
 
 def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
-    """Return the table for a query, which may have to wait for locks of others."""
+    """Return the table for a query. The query may have to wait for locks of other sessions."""
     made, name = _find_user_object(machine, ref), ref.parts[-1].lower()
     if not isinstance(made, Table) or name.startswith(("#", "@")) or name in machine.pseudo:
         return made
@@ -223,7 +229,10 @@ def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
 
 
 def require_permission(machine: Machine, ref: TableRef, permission: str) -> None:
-    """Raise 229 without the permission on an object that is not temporary. The owner's chain needs none of its own."""
+    """Raise 229 if the connection lacks the permission on an object that is not temporary.
+
+    In an ownership chain no permission is needed.
+    """
     if machine.checks_rights and not ref.parts[-1].startswith(("#", "@")) and ref.key not in machine.pseudo:
         objects.require_permission(machine.context, ref.parts, permission)
 
@@ -254,20 +263,23 @@ def _view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Itera
 
 
 def table(machine: Machine, ref: TableRef) -> Table:
-    """Return a table that may be written to; 208, 1087, 259 for a system view, or Unsimulated."""
+    """Return a table that the statement may change.
+
+    Raises 208, 1087, 259 for a system view, or UnsimulatedFeatureError.
+    """
     made = _find_user_object(machine, ref)
     if isinstance(made, Table):
         return made
     if made is not None:
         raise UnsimulatedFeatureError("changes through a view")
     found = catalog.find(machine.context, ref.parts)
-    if found.name.startswith("msdb.dbo."):  # tables that sysadmin may change directly in the product
+    if found.name.startswith("msdb.dbo."):  # sysadmin may change these tables directly in the product
         raise UnsimulatedFeatureError(f"changes to {found.name} past its procedures")
     raise SqlError(259)
 
 
 def store_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
-    """Replace a table by its new version."""
+    """Store the new version of a table."""
     name = ref.parts[-1].lower()
     machine.meter.charge(new_table.cells // 20)
     machine.check_capacity(new_table)
@@ -282,7 +294,7 @@ def store_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
 
 
 def change_table(machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str) -> Table:
-    """Replace a table by a version with other rows and return it. Raises the errors of its constraints."""
+    """Store a version of a table with other rows and return it. Raises the errors of its constraints."""
     require_permission(machine, ref, verb)
     new_table = constraints.enforce_constraints(machine, ref, old_table, new_table, verb)
     store_table(machine, ref, new_table)
@@ -290,9 +302,9 @@ def change_table(machine: Machine, ref: TableRef, old_table: Table, new_table: T
 
 
 def qualify_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> None:
-    """Add database and schema to the table name in 515.
+    """Add database and schema to the table name in error 515.
 
-    Raises UnsimulatedFeatureError for a text that ANSI_WARNINGS OFF would cut.
+    Raises UnsimulatedFeatureError for a text that ANSI_WARNINGS OFF would truncate.
     """
     if problem.number == 8152 and dict(machine.session.options).get("ANSI_WARNINGS") == "OFF":
         raise UnsimulatedFeatureError(
@@ -313,7 +325,7 @@ def qualify_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> No
 
 
 def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> int:
-    """Insert rows; return the number of added rows."""
+    """Insert rows and return their number."""
     machine.meter.charge(len(rows) * INSERT_WORK)
     before = table(machine, ref)
     require_permission(machine, ref, "INSERT")
@@ -329,7 +341,7 @@ def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Ro
         qualify_table_name(machine, ref, problem)
         if problem.number in (2601, 2627) and not ref.parts[-1].startswith(
             ("#", "@")
-        ):  # true for an uncommitted row of another session
+        ):  # also for an uncommitted row of another session
             locks.require_lock(
                 machine.context, objects.locate_object(machine.context, ref.parts)[0], locks.SHARED
             )

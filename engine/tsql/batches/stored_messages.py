@@ -1,4 +1,4 @@
-"""sys.messages by number: messages of the product, of sp_addmessage, and changes of sp_altermessage."""
+"""sys.messages by number: messages of the product, of sp_addmessage, and changes by sp_altermessage."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from engine.model import World
 from engine.tsql.batches import ledger
 
 TABLE: Final = "messages"
-"""Table of message_id, severity, is_event_logged, text. Only us_english is stored."""
+"""Table of messages added with sp_addmessage: message_id, severity, is_event_logged, text. Only us_english is
+stored.
+"""
 
 CHANGED: Final = "messagelogging"
-"""Table of message_id, is_event_logged for product messages changed by sp_altermessage."""
+"""Table of product messages that sp_altermessage changed: message_id, is_event_logged."""
 
 FIRST_RAISABLE: Final = 13_000
 """Lowest number that RAISERROR and FORMATMESSAGE accept. Documented [DOC: RAISERROR; FORMATMESSAGE]."""
@@ -47,13 +49,13 @@ def find(world: World, server: str, number: int) -> Wording | None:
 
 
 def is_logged(world: World, server: str, number: int) -> bool:
-    """Return whether an error of that number is also written to the ERRORLOG."""
+    """Return whether an error with that number is also written into the ERRORLOG."""
     row = find(world, server, number)
     return row is not None and row.logged
 
 
 def raisable(world: World, server: str, number: int, severity: int, state: int) -> Wording:
-    """Return the message that RAISERROR names by number. 2732 a number too small, 18054 an unknown one."""
+    """Return the message for RAISERROR. Raise 2732 if the number is too small, 18054 if it is unknown."""
     if number < FIRST_RAISABLE or number == 50_000:
         raise SqlError(2732, number, FIRST_RAISABLE, 2**31 - 1)
     row = find(world, server, number)

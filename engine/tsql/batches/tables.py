@@ -1,4 +1,4 @@
-"""Temp tables and table variables: insert, update and delete within the types of the columns."""
+"""Temp tables and table variables: insert, update and delete with the types of their columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROWS_MAX: Final = 20_000
 """Maximum rows of one temp table. Assumed."""
 
 CHARACTERS_MAX: Final = 4_000_000
-"""Maximum characters of one temp table, as for a query. Assumed."""
+"""Maximum number of characters in one temp table, as for a query. Assumed."""
 
 Evaluate = Callable[[str], Scalar]
 """Function that evaluates the text of a default value."""
@@ -40,9 +40,9 @@ def make_table(
 
 
 def from_rows(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType | None] = ()) -> Table:
-    """Return the table of SELECT … INTO, with the types of its columns, or those of the values if unknown.
+    """Return the table of SELECT … INTO, with the types of its columns, or of their values if unknown.
 
-    A column of nothing but NULL is int.
+    A column that contains only NULL is int.
     """
     columns = []
     for place, name in enumerate(names):
@@ -54,12 +54,12 @@ def from_rows(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType
 
 
 def number_rows(table: Table) -> Table:
-    """Return the table with a number for each of its rows."""
+    """Return the table with a permanent number for each row."""
     return replace(table, ids=tuple(range(1, len(table.rows) + 1)), next_id=len(table.rows) + 1)
 
 
 def characters_in(rows: Iterable[Row]) -> int:
-    """Return characters of all texts in *rows*."""
+    """Return the number of characters in all texts of *rows*."""
     return sum(len(value) for row in rows for value in row if isinstance(value, str | bytes))
 
 
@@ -83,9 +83,10 @@ def insert(
     evaluate: Evaluate,
     own_numbers: bool = False,
 ) -> tuple[Table, int | None]:
-    """Return the table with *rows* added, and the last identity value; *own_numbers*: SET IDENTITY_INSERT is ON for it.
+    """Return the table with *rows* added, and the last identity value.
 
-    Raises 213, 120, 121, 207, 273, 515, 271, 544, 545, 8101, 8152.
+    *own_numbers*: SET IDENTITY_INSERT is ON for the table. Raises 213, 120, 121, 207, 273, 515, 271, 544,
+    545, 8101 or 8152.
     """
     places = _find_positions(table, named)
     _check_identity(name, table, named, places, rows, own_numbers)
@@ -156,7 +157,10 @@ def _find_positions(table: Table, named: tuple[str, ...]) -> list[int]:
 
 
 def find_insert_positions(table: Table, count: int) -> list[int]:
-    """Return the columns that an INSERT without a list of them fills with *count* values. Raises 213."""
+    """Return the positions of the columns that an INSERT without a column list fills with *count* values.
+
+    Raises 213.
+    """
     places = _find_positions(table, ())
     if len(places) != count:
         raise SqlError(213)
@@ -174,9 +178,9 @@ def _check_identity(
     rows: Sequence[Row],
     own_numbers: bool,
 ) -> None:
-    """Check the source of the identity values: the table, or the statement after SET IDENTITY_INSERT ON.
+    """Check which identity values the statement gives: all with SET IDENTITY_INSERT ON, otherwise none.
 
-    Raises 273 for a timestamp.
+    Raises 544, 545 or 8101, 271 for a computed column, and 273 for a timestamp.
     """
     place = next((at for at, column in enumerate(table.columns) if column.identity is not None), None)
     for at in places:
@@ -195,7 +199,7 @@ def _check_identity(
 
 
 def convert_for_column(column: ColumnDefinition, value: Scalar, table: str, verb: str) -> Scalar:
-    """Return the value as the column holds it."""
+    """Convert the value to the type of the column."""
     if value is None:
         if not column.nullable:
             raise SqlError(515, column.name, table, verb)
@@ -209,7 +213,10 @@ def convert_for_column(column: ColumnDefinition, value: Scalar, table: str, verb
 
 
 def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Row]) -> Table:
-    """Return the table with the columns *named* set; of several changes (row from 1, values) the first counts."""
+    """Return the table with the columns *named* set in the changed rows.
+
+    A change is (row from 1, values). Of several changes of a row, the first counts.
+    """
     places = _find_positions(table, named)
     for place in places:
         if table.columns[place].identity is not None:
@@ -229,24 +236,26 @@ def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Ro
 
 
 def delete(table: Table, numbers: Sequence[Row]) -> Table:
-    """Return the table without the rows of these numbers (from 1)."""
+    """Return the table without the rows with these numbers, counted from 1."""
     gone = {int(str(number[0])) - 1 for number in numbers}
     rows = tuple(row for place, row in enumerate(table.rows) if place not in gone)
     ids = tuple(number for place, number in enumerate(table.ids) if place not in gone)
     return replace(table, rows=rows, ids=ids, characters=characters_in(rows))
 
 
-# --- changes of a transaction ----------------------------------------------------------------------------
+# --- identity cache, and changes of a transaction ---------------------------------------------------------
 
 
 CACHED_VALUES: Final = {"int": 1_000, "bigint": 10_000}
-"""Identity values that the server caches, by column type [DOC: trace flag 272]. Other types: none. Assumed."""
+"""Number of identity values that the server caches, by column type [DOC: trace flag 272]. Other types: none.
+Assumed.
+"""
 CACHES_IDENTITY: Final = 2012
 """First version that caches identity values."""
 
 
 def restore_identity(table: Table, server: Instance) -> Table:
-    """Return the table with the identity value after the cached ones if a crash or failover lost the cache."""
+    """Return the table with identity values skipped, if a crash or failover lost the cached ones."""
     name, started_tick, last = table.identity_cache
     step = next((column.identity[1] for column in table.columns if column.identity is not None), 1)
     if not name or server.version < CACHES_IDENTITY:
@@ -258,7 +267,7 @@ def restore_identity(table: Table, server: Instance) -> Table:
 
 
 def cache_identity(table: Table, first_value: int, value: int | None, server: Instance) -> Table:
-    """Return the table after its values *first_value* to *value* have been used: the server caches further values."""
+    """Return the table after its identity values *first_value* to *value* were used, and possibly more were cached."""
     column = next((column for column in table.columns if column.identity is not None), None)
     count = CACHED_VALUES.get(column.type.lower(), 0) if column is not None else 0
     if value is None or column is None or column.identity is None or not count:
@@ -275,7 +284,7 @@ def cache_identity(table: Table, first_value: int, value: int | None, server: In
 
 
 def compare_rows(old_table: Table, new_table: Table) -> RowChanges:
-    """Return the row changes that turn *old_table* into *new_table*, a table with the same columns."""
+    """Return the row changes that turn *old_table* into *new_table*, which has the same columns."""
     before = dict(zip(old_table.ids, old_table.rows, strict=True))
     after = dict(zip(new_table.ids, new_table.rows, strict=True))
     put = [(number, row) for number, row in after.items() if before.get(number) is not row]
@@ -284,13 +293,13 @@ def compare_rows(old_table: Table, new_table: Table) -> RowChanges:
 
 
 def merge_row_changes(first_changes: RowChanges, second_changes: RowChanges) -> RowChanges:
-    """Return both, one after the other."""
+    """Return row changes with the effect of both, one after the other."""
     rows = {**dict(first_changes.rows), **dict(second_changes.rows)}
     return replace(second_changes, rows=tuple(rows.items()))
 
 
 def _append_rows(table: Table, row_changes: RowChanges, new_rows: tuple[tuple[int, Row], ...]) -> Table:
-    """Return the table with new rows: the most frequent change."""
+    """Return the table with new rows. A fast path for the most frequent change."""
     rows = tuple(row for _, row in new_rows)
     return replace(
         table,
@@ -304,7 +313,7 @@ def _append_rows(table: Table, row_changes: RowChanges, new_rows: tuple[tuple[in
 
 
 def apply_row_changes(table: Table, row_changes: RowChanges) -> Table:
-    """Return the table after the changes; rows keep their order, new ones come last."""
+    """Return the table after the changes. Rows keep their order; new ones come last."""
     new = [(number, row) for number, row in row_changes.rows if row is not None and number >= table.next_id]
     if len(new) == len(row_changes.rows):
         return _append_rows(table, row_changes, tuple(new))

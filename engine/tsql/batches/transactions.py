@@ -1,8 +1,8 @@
 """BEGIN, COMMIT, ROLLBACK and SAVE of a connection, and the commit of a single statement.
 
-The connection holds the changes of a transaction until COMMIT writes them into the log (objects.py), so a rollback
-discards them. Table variables and effects of commands on the world are not rolled back, as in the product. Commands
-that the product would roll back are refused inside transactions (message 226).
+The connection holds the changes of a transaction until COMMIT writes them into the log (objects.py), so a
+rollback discards them. As in the product, table variables and effects of commands on the world are not rolled
+back. Commands that the product would roll back are refused inside transactions (message 226).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def run(machine: Machine, statement: s.Transaction) -> None:
-    """Carry out the statement. Raises 3902, 3903, 3930 or 6401."""
+    """Execute the statement. Raises 3902, 3903, 3930 or 6401."""
     _VERBS[statement.verb](machine, statement)
     machine.note(error=0, rowcount=0)
     _hold_log(machine)
@@ -41,7 +41,7 @@ def _begin(machine: Machine, statement: s.Transaction) -> None:
 
 
 def begin_implicitly(machine: Machine, statement: s.Statement) -> None:
-    """SET IMPLICIT_TRANSACTIONS ON: the statement opens a transaction, but for a SELECT that reads no table."""
+    """Open a transaction for the statement under SET IMPLICIT_TRANSACTIONS ON, unless it is a SELECT without tables."""
     if dict(machine.session.options).get("IMPLICIT_TRANSACTIONS") != "ON":
         return
     if isinstance(statement, s.CursorAction | s.Transaction) and statement.verb not in ("OPEN", "BEGIN"):
@@ -97,7 +97,7 @@ def _rollback(machine: Machine, statement: s.Transaction) -> None:
 def _roll_back_to(machine: Machine, name: str) -> None:
     """Roll back to the last savepoint with that name.
 
-    Raise 6401 without one, 3931 in an uncommittable transaction.
+    Raise 6401 if there is none, 3931 in an uncommittable transaction.
     """
     session = machine.session
     places = [place for place, (known, _) in enumerate(session.savepoints) if known == name]
@@ -111,7 +111,7 @@ def _roll_back_to(machine: Machine, name: str) -> None:
 
 
 def roll_back(machine: Machine) -> None:
-    """Roll back the whole transaction, with all nesting."""
+    """Roll back the whole transaction, whatever its nesting."""
     undo = machine.session.undo
     if undo is not None:
         machine.note(tables=_undo_tables(machine, undo.tables))
@@ -134,7 +134,10 @@ def _undo_tables(machine: Machine, tables: tuple[tuple[str, Table], ...]) -> tup
 
 
 def _collect_used_identities(machine: Machine, edits: dict[Place, object]) -> dict[Place, object]:
-    """Return identity values of a rolled-back statement, which are not reused [DOC: IDENTITY property, Remarks]."""
+    """Return the edits that keep the identity values used by a statement that is rolled back.
+
+    They are not reused [DOC: IDENTITY property, Remarks].
+    """
     kept: dict[Place, object] = {}
     for place, edit in edits.items():
         found = objects.read_object(machine.context, place, include_other_sessions=False)
@@ -149,14 +152,14 @@ def _collect_used_identities(machine: Machine, edits: dict[Place, object]) -> di
 
 
 def _hold_log(machine: Machine) -> None:
-    """Record immediately the sessions that hold log, for DBCC OPENTRAN."""
+    """Record immediately which sessions hold log, for DBCC OPENTRAN."""
     mine = machine.session
     rest = [session for _, session in machine.context.sessions() if session.spid != mine.spid]
     note_holders(machine.world, [*rest, mine], {mine.server})
 
 
 def note_holders(world: World, sessions: list[SqlSession], servers: Collection[str]) -> None:
-    """Have the log of each database of *servers* wait for the transactions that their *sessions* hold open in it."""
+    """Record the open transactions of *sessions*, for which the log of each database on *servers* must wait."""
     holders: dict[Key, list[int]] = {}
     for session in sessions:
         held = {key for key, _, _ in session.logs}
@@ -176,8 +179,8 @@ def note_holders(world: World, sessions: list[SqlSession], servers: Collection[s
 def after_statement(machine: Machine, message_index: int | None = None) -> None:
     """Record the changes of the statement.
 
-    Outside a transaction they are committed now, and the client waits for the log. During the wait, row
-    counts from message *message_index* on are withheld.
+    Outside a transaction they are committed now, and the client waits for the log. Row counts from message
+    *message_index* on are withheld until then.
     """
     context, session = machine.context, machine.session
     writes = tuple(context.writes.items())
@@ -194,7 +197,7 @@ def after_statement(machine: Machine, message_index: int | None = None) -> None:
 
 
 def _put_into_log(machine: Machine) -> None:
-    """Commit: write the changes into the log of the database; in system databases they count at once.
+    """Commit: write the changes into the log of the database. In system databases they take effect immediately.
 
     The commit waits while another copy has taken over the log and this server does not know it yet.
     """
@@ -215,14 +218,14 @@ def _put_into_log(machine: Machine) -> None:
         for key, made in edits.items()
     )
     machine.note(committing=waits)
-    if not machine.session.spid:  # the remote end of a linked server: the caller cannot wait there
+    if not machine.session.spid:  # the remote end of a linked server, on which the caller cannot wait
         _finish_transaction(machine)
     else:
         await_log(machine)
 
 
 def await_log(machine: Machine) -> None:
-    """Go on when every commit may be answered, which under FULL safety means on the mirror, too."""
+    """Continue when every commit can be acknowledged, which under FULL safety requires the mirror, too."""
     if is_commit_acknowledged(machine.world, machine.session):
         _finish_transaction(machine)
     else:
@@ -230,7 +233,7 @@ def await_log(machine: Machine) -> None:
 
 
 def is_commit_acknowledged(world: World, session: SqlSession) -> bool:
-    """Return whether every commit that the connection waits for can be acknowledged."""
+    """Return whether every commit for which the connection waits can be acknowledged."""
     return all(commits.can_acknowledge(world, key, kb) for key, kb in session.committing)
 
 
@@ -245,7 +248,7 @@ def _finish_transaction(machine: Machine) -> None:
 def discard_transaction(session: SqlSession) -> SqlSession:
     """Return the connection after its batch was stopped during a commit.
 
-    A commit that is in the log remains. A commit that still waits for a log to write to is undone.
+    A commit in the log remains. A commit that still waits for a log to write to is undone.
     """
     waits = session.committing or (session.writes and not session.transactions)
     if not waits:

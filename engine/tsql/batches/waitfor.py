@@ -34,7 +34,7 @@ def wait_for(machine: Machine, statement: s.Waitfor) -> None:
 
 
 def _delay(value: Scalar) -> int:
-    """Return the ticks of a time of day or delay, up to 24 hours. Raises 148."""
+    """Convert a time of day or a delay of up to 24 hours to ticks. Raises 148."""
     text = to_text(value, 121) if values.is_moment(value) else to_text(value)
     match = re.fullmatch(
         r"(?:1900-01-01 )?(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.:](\d{1,3}))?)?)?\s*+(AM|PM)?",
@@ -57,5 +57,5 @@ LOOK_TICKS_MAX: Final = 10
 
 
 def next_poll_tick(tick: int, since_tick: int) -> int:
-    """Return the next tick to check a condition awaited since *since_tick*: less often the longer the wait takes."""
+    """Return the tick of the next check for a condition awaited since *since_tick*. Checks become rarer over time."""
     return tick + max(1, min(LOOK_TICKS_MAX, (tick - since_tick) // 4))

@@ -1,7 +1,7 @@
-"""Cost of T-SQL in counted units, and the division of each tick among all windows.
+"""Cost of T-SQL in counted units of work, and the distribution of each tick among all windows.
 
-Counted units make a run the same on every machine. One unit is about a microsecond on the machine on which the
-weights were measured. Nothing is ever timed.
+Counted units make a run the same on every machine. One unit is about a microsecond on the machine on which
+the weights were measured. Nothing is timed while the program runs.
 """
 
 from __future__ import annotations
@@ -15,42 +15,44 @@ from engine.messages import SqlError
 from engine.model import World
 
 BURST: Final = 16_000
-"""Work allowed in one tick after an idle time, at 60 frames per second. Assumed."""
+"""Work that is allowed in one tick after an idle time, at 60 frames per second. Assumed."""
 
 BACKLOG_MAX: Final = 320_000
 """Maximum work that new submissions can queue while the clock is paused. Assumed: 20 bursts."""
 
 TURN: Final = 6_000
-"""Maximum work of one step of a submission beyond the rest of the burst. Assumed."""
+"""Maximum work of one step of a submission, after which other windows have their turn. Assumed."""
 
 TURN_TICKS: Final = 5
-"""Minimum ticks between two steps of a submission, so that an endless loop does not block other work. Assumed."""
+"""Minimum number of ticks between two steps of a submission, so that an endless loop does not block other
+work. Assumed.
+"""
 
 DRAIN_PER_TICK: Final = 3_000
-"""Work that each tick removes from the account: the long-term limit of all windows. Assumed: a third of a core."""
+"""Work that each tick can do: the long-term limit of all windows. Assumed: a third of a core."""
 
 STATEMENT_MAX: Final = 250_000
 """Maximum work of one statement, including views and linked servers, before message 8624.
 
-Assumed: twice the largest unconditional system query.
+Assumed: twice the work of the largest system query without a condition.
 """
 
 NESTING_MAX: Final = 32
 """Maximum nesting of views and linked servers before message 217. Documented for views [DOC: CREATE VIEW]."""
 
 Steps = Generator[int, None, Any]
-"""Generator of work in steps: yields the cost of each step in units."""
+"""Generator of work in steps. It yields the cost of each step in units."""
 
 T = TypeVar("T")
 
 M = TypeVar("M")
 
 Handler = Callable[[M, Any], T]
-"""Function for the statements of one class. A table with their classes as keys calls it."""
+"""Function that handles the statements of one class, for tables with the classes as keys."""
 
 
 class Meter:
-    """Counter of the work of one slice, which ends when *allowance* is used up; shared by everything in the slice."""
+    """Counter of the work of one turn, which ends when *allowance* is used up. Everything in the turn shares it."""
 
     def __init__(self, allowance: int = STATEMENT_MAX) -> None:
         self.spent = 0
@@ -60,7 +62,7 @@ class Meter:
         self.effort = 0
         """Work of SQLite for the running statement (scratch.py)."""
         self.nesting = 0
-        """Number of views and linked servers around the present work."""
+        """Number of views and linked servers around the code that is running."""
 
     @property
     def exhausted(self) -> bool:
@@ -69,7 +71,7 @@ class Meter:
 
     @property
     def is_over_budget(self) -> bool:
-        """The statement has cost more than one may."""
+        """Return whether the statement has cost more than one statement may."""
         return self.spent > self.ceiling
 
     def begin_statement(self) -> None:
@@ -87,17 +89,20 @@ class Meter:
             raise SqlError(8624)
 
     def add_up_to_ceiling(self, units: int) -> None:
-        """Charge an estimate of *units*, at most half of the statement's remaining allowance."""
+        """Charge *units*, which are an estimate, but at most half of the statement's remaining allowance."""
         self.spent += max(0, min(units, (self.ceiling - self.spent) // 2))
 
     def translate(self, units: int) -> None:
-        """Charge *units* for reading a query; the statement's own text does not reduce its allowance."""
+        """Charge *units* for compiling a query. The statement's own text does not reduce its allowance."""
         if not self.nesting:
             self.ceiling += units
         self.charge(units)
 
     def enter(self) -> None:
-        """Enter one more view or linked server; 217 if the nesting is too deep. Call leave() in any case."""
+        """Enter one more view or linked server. Raise 217 if the nesting is too deep.
+
+        Always call leave() afterwards.
+        """
         self.nesting += 1
         if self.nesting > NESTING_MAX:
             raise SqlError(217, NESTING_MAX)
@@ -108,25 +113,22 @@ class Meter:
 
 
 class ResumableComputation(Generic[T]):
-    """Computation in steps. Its total work depends only on its input, not on the time."""
+    """Computation in steps. Its total work depends only on its input."""
 
     def __init__(
         self, steps: Generator[int, None, T], refusals: tuple[type[Exception], ...] = (SqlError,)
     ) -> None:
-        """Begin a computation; *refusals*: exceptions with which *steps* may end."""
+        """Begin a computation. *refusals*: exceptions with which *steps* may end."""
         self._steps: Generator[int, None, T] | None = steps
         self._refusals = refusals
         self._result: tuple[T, ...] = ()
         """Result of the computation, when it is complete."""
         self._problem: Exception | None = None
         self.spent = 0
-        """Work so far, which is final once `reached` has been True."""
+        """Work so far. It is final after `reached` has returned True."""
 
     def reached(self, work: int) -> bool:
-        """Return whether the result is complete after *work* units.
-
-        Continue the computation to that limit, plus at most one step.
-        """
+        """Continue up to *work* units in total, plus at most one step. Return whether the result is complete."""
         while self._steps is not None and self.spent <= work:
             try:
                 self.spent += next(self._steps)
@@ -145,7 +147,7 @@ class ResumableComputation(Generic[T]):
         return self.result()
 
     def result(self) -> T:
-        """Complete the computation and return its result. Raises the refusal that ended it."""
+        """Complete the computation and return its result. Raises the refusal with which it ended."""
         while not self.reached(self.spent + TURN):
             pass
         if self._problem is not None:
@@ -154,7 +156,7 @@ class ResumableComputation(Generic[T]):
 
 
 class ResultCache(Generic[T]):
-    """Cache of the latest results, limited to *characters* of text: 64 short texts or one very long one."""
+    """Cache of the latest results, for at most *characters* of text: many short texts or one very long one."""
 
     def __init__(self, characters: int) -> None:
         self._room = characters
@@ -162,7 +164,7 @@ class ResultCache(Generic[T]):
         self._entries: OrderedDict[object, tuple[T, int]] = OrderedDict()
 
     def get(self, key: object, length: int, make: Callable[[], T]) -> T:
-        """Return the cached result of *make* for *key*, or compute it; *length*: length of the key's text."""
+        """Return the cached result for *key*, or compute it with *make*. *length*: length of the key's text."""
         found = self._entries.get(key)
         if found is not None:
             self._entries.move_to_end(key)
@@ -183,7 +185,7 @@ class ResultCache(Generic[T]):
 
 
 def remembered(characters: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """Return a cached version of a function of a text; the cache holds texts of *characters* in total."""
+    """Build a decorator that caches the results of a function of a text, for *characters* of text in total."""
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
         known: ResultCache[T] = ResultCache(characters)
@@ -193,17 +195,18 @@ def remembered(characters: int) -> Callable[[Callable[[str], T]], Callable[[str]
 
 
 WEIGHT_LEAST: Final = 200
-"""Minimum characters of a cached text in the account, because its result needs memory too."""
+"""Minimum number of characters that a cached text counts as, because its result needs memory, too."""
 
 
-# --- sharing out the ticks -------------------------------------------------------------------------------
+# --- distribution of the ticks
+# ---------------------------------------------------------------------------------
 
 
 def allowance(world: World, *, new_submission: bool, booked: bool, remote: bool = False) -> int:
-    """Return the work that a submission may do now; if zero or less, the submission has to book a turn.
+    """Return the work that a submission may do now. If it is zero or less, the submission must book a turn.
 
-    *new_submission*: it has just been sent. *booked*: this is its turn. *remote*: a program sent it and waits for the
-    answer before it sends more. The host receives such submissions and so controls their number.
+    *new_submission*: it has just been sent. *booked*: this is its turn. *remote*: a program sent it and waits
+    for the response before it sends more. The host receives such submissions and so controls their number.
     """
     if booked:
         return TURN
@@ -216,13 +219,13 @@ def allowance(world: World, *, new_submission: bool, booked: bool, remote: bool 
 
 
 def note(world: World, units: int, booked: bool) -> None:
-    """Record work at this tick, in a *booked* turn or without one."""
+    """Record work at this tick, done in a *booked* turn or without one."""
     before = world.sql_work - TURN if booked else world.sql_work
     world.sql_work = max(before, world.tick * DRAIN_PER_TICK) + units
 
 
 def book(world: World) -> int:
-    """Book a turn after all others; return its tick."""
+    """Book a turn after all others and return its tick."""
     world.sql_work = max(world.sql_work, world.tick * DRAIN_PER_TICK) + TURN
     due = -(-(world.sql_work - BURST) // DRAIN_PER_TICK)
     return max(due, world.tick + TURN_TICKS)
