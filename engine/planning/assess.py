@@ -75,9 +75,9 @@ class FailoverEstimate:
     """Seconds from the failure until the database is open again, by phase and percentile."""
 
     cause: Cause
-    low_s: float  # 5 %
+    low_s: float  # 5%
     median_s: float
-    high_s: float  # 95 %
+    high_s: float  # 95%
 
 
 @dataclass(frozen=True)

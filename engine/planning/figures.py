@@ -60,7 +60,7 @@ class FigureLine:
     y: Values
     points: bool = False
     measured: bool = False
-    spread: tuple[tuple[float, float], ...] = ()  # 5 % and 95 % of many runs, for each point
+    spread: tuple[tuple[float, float], ...] = ()  # 5% and 95% of many runs, for each point
     labels: tuple[str, ...] = ()  # description of each point, for a tooltip
 
 

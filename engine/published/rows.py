@@ -36,7 +36,7 @@ CPU_TOLERANCE_PERCENT: Final = 15.0
 class FigureRow:
     """Row of the comparison.
 
-    *published* and *ours* are numbers in *unit*, or text; *band* is (5 %, 95 %) of many runs.
+    *published* and *ours* are numbers in *unit*, or text; *band* is (5%, 95%) of many runs.
     """
 
     id: str

@@ -352,7 +352,7 @@ FILE_PROPERTIES: Final = ("NAME", "NEWNAME", "FILENAME", "SIZE", "MAXSIZE", "FIL
 
 
 def _growth(text: str | None) -> volumes.FileChanges:
-    """Parse FILEGROWTH: "10 %", "64 MB", or "512" (MB)."""
+    """Parse FILEGROWTH: "10%", "64 MB", or "512" (MB)."""
     if text is None:
         return {}
     number, _, unit = text.partition(" ")

@@ -1,4 +1,4 @@
-"""Catalog views and system tables: resolution of a name, and rows from one server's knowledge."""
+"""Catalog views and system tables: look-up of a name, and rows from one server's knowledge."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ _PARTS: Final = (
 
 
 def rows_of(context: Context, name: str) -> Iterable[Record]:
-    """Return the rows of a view by its full lowercase name, without constant columns."""
+    """Return the rows of a view by its full lowercase name. Columns with a constant value are left out."""
     rows = VIEWS[name].rows
     return () if rows is None else rows(context)
 
 
 def names(version: int) -> list[str]:
-    """Return full names of all views of a version, for completion."""
+    """Return the full names of all views in a version, for completion."""
     return sorted(view.name for view in VIEWS.values() if view.first_version <= version)
 
 
 def object_id(context: Context, name: str) -> int | None:
-    """Return the ID of a temp table or view by its name in OBJECT_ID; None if unknown."""
+    """Return the id of a temp table or view for OBJECT_ID; None if unknown."""
     plain = [part.strip('[]"') for part in name.split(".")]
     if not plain[-1] or len(plain) > 3:
         return None

@@ -20,11 +20,14 @@ from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
 
 FIRST_MIRRORING_SPID: Final = 15
-"""First session id of the mirroring threads, as in the sample of [MANY]."""
+"""First session ID of the mirroring threads, as in the sample of [MANY]."""
 
 
 def _mirroring_requests(context: Context) -> Iterable[Record]:
-    """Yield the threads of mirroring: 2 a database on a principal, 3 and redo threads on a mirror, 1 in all [MANY]."""
+    """Yield the threads of mirroring.
+
+    There is 1 in all, 2 per principal database, and 3 plus the redo threads per mirror database [MANY].
+    """
     mirrored = [copy for copy in context.copies() if copy.group_kind == "mirroring"]
     if not mirrored:
         return
@@ -41,7 +44,7 @@ def _mirroring_requests(context: Context) -> Iterable[Record]:
 
 
 def _redo_threads(context: Context) -> int:
-    """Return the redo threads: one in 2005 on any machine; later versions follow the published formula."""
+    """Return the number of redo threads: one in 2005 on any machine; later versions follow the published formula."""
     enterprise = context.server.edition in ENTERPRISE
     return redo_threads(context.computer.cores, enterprise) if context.version >= 2008 else 1
 
@@ -105,7 +108,7 @@ _BENIGN: Final = (
     "CHECKPOINT_QUEUE", "DIRTY_PAGE_POLL", "FT_IFTS_SCHEDULER_IDLE_WAIT", "LAZYWRITER_SLEEP",
     "LOGMGR_QUEUE", "REQUEST_FOR_DEADLOCK_SEARCH", "SLEEP_TASK", "SQLTRACE_BUFFER_FLUSH", "XE_TIMER_EVENT",
 )  # fmt: skip
-"""Wait types of idle threads, which wait all the time."""
+"""Wait types of idle threads, which always wait."""
 _OTHERS: Final = """
 ASYNC_IO_COMPLETION ASYNC_NETWORK_IO BACKUPBUFFER BACKUPIO BACKUPTHREAD BROKER_RECEIVE_WAITFOR BROKER_TASK_STOP
 BROKER_TO_FLUSH CHKPT CLR_AUTO_EVENT CMEMTHREAD CXPACKET DBMIRROR_DBM_EVENT DBMIRROR_DBM_MUTEX DBMIRROR_EVENTS_QUEUE
@@ -116,7 +119,7 @@ RESOURCE_SEMAPHORE_QUERY_COMPILE SOS_SCHEDULER_YIELD THREADPOOL TRACEWRITE WAITF
 """
 _IDLE_GROUPS: Final = ("HADR_CLUSAPI_CALL", "HADR_LOGCAPTURE_WAIT", "HADR_NOTIFICATION_DEQUEUE",
                        "HADR_TIMER_TASK", "HADR_WORK_QUEUE")  # fmt: skip
-"""Wait types of idle threads of availability groups, where the feature is enabled."""
+"""Wait types of the idle threads of availability groups, if the feature is enabled."""
 _INSIDE: Final = """
 HADR_COMPRESSED_CACHE_SYNC HADR_DATABASE_FLOW_CONTROL HADR_GROUP_COMMIT HADR_LOGCAPTURE_SYNC
 HADR_SYNCHRONIZING_THROTTLE HADR_TRANSPORT_FLOW_CONTROL PARALLEL_REDO_DRAIN_WORKER PARALLEL_REDO_FLOW_CONTROL
@@ -124,18 +127,21 @@ PARALLEL_REDO_LOG_CACHE PARALLEL_REDO_TRAN_LIST PARALLEL_REDO_TRAN_TURN PARALLEL
 PARALLEL_REDO_WORKER_WAIT_WORK REDO_THREAD_PENDING_WORK REDO_THREAD_SYNC
 """
 _UNKNOWN: Final = frozenset(_INSIDE.split())
-"""Wait types inside groups that the flow does not model: their figures are NULL. Documented names."""
+"""Wait types of availability groups that the flow does not model. Their figures are NULL. Documented names."""
 _SINCE_2012: Final = frozenset({"HADR_SYNC_COMMIT", *_IDLE_GROUPS, *_UNKNOWN})
 _WAITS: Final = tuple(sorted({*_BENIGN, *_OTHERS.split(), *_SINCE_2012}))
 """Wait types that scripts read. Documented [DOC: sys.dm_os_wait_stats]."""
 
 
 THREADPOOL_WAIT_MS: Final = 100.0
-"""Mean wait for a worker thread, from which the number of waits is computed. Assumed."""
+"""Mean wait for a worker thread, from which the number of waits is derived. Assumed."""
 
 
 def _waits(context: Context) -> Iterable[Record]:
-    """Yield waits: benign ones grow with time, WRITELOG and DBMIRROR_DBM_EVENT with commits."""
+    """Yield the rows of sys.dm_os_wait_stats.
+
+    Benign waits grow with time, WRITELOG and DBMIRROR_DBM_EVENT with commits.
+    """
     up_ms = 1000.0 * up_s(context)
     grown: dict[str, tuple[float, float]] = {}
     threads = sum(1 for _ in _mirroring_requests(context))
@@ -166,7 +172,7 @@ def _waits(context: Context) -> Iterable[Record]:
             yield {"wait_type": name}
             continue
         count, total_ms = grown.get(name, (0.0, 0.0))
-        total_ms = total_ms if count >= 1.0 else 0.0  # a wait is counted, with its time, when it ends
+        total_ms = total_ms if count >= 1.0 else 0.0  # a wait counts, with its time, only when it ends
         yield {
             "wait_type": name,
             "waiting_tasks_count": int(count),
@@ -185,7 +191,7 @@ view("sys.dm_os_wait_stats", _waits)
 
 
 def worker_threads(context: Context) -> int:
-    """Return the max worker threads in effect; automatic on 64 bits: 512, and 16 for each core above 4."""
+    """Return the effective max worker threads. Automatic on 64 bits: 512, plus 16 for each core above 4."""
     return context.server.max_worker_threads or 512 + max(0, context.computer.cores - 4) * 16
 
 
@@ -221,10 +227,10 @@ view("sys.dm_os_schedulers", _schedulers)
 
 
 # --- load figures of an instance, derived from the flow ---------------------------------------------------
-# Writes, waits, batches, memory. The flow knows the log, commits, and the pages that checkpoints and redo
-# write. Everything here follows from those and from settings. Two samples of a view therefore give the rates
-# that the counters of the window show. Figures without a basis in the flow (reads, plans, latches) are not
-# here.
+# They cover writes, waits, batches and memory. The flow knows the log, commits, and the pages that
+# checkpoints and redo write. All figures here are derived from those and from settings. Therefore two samples
+# of a view give the same rates as the counters of the window. Figures without a basis in the flow (reads,
+# plans, latches) are left out.
 
 MEMORY_KB: Final = 64 * 2**20
 """Memory of every computer, as sys.dm_os_sys_info shows it. Assumed."""
@@ -234,7 +240,7 @@ FIXED_MEMORY_KB: Final = 512 * 2**10
 """Memory of the instance other than database pages. Assumed."""
 PAGE_KB: Final = 8
 PAGES_A_WRITE: Final = 16
-"""Pages per write of a checkpoint, which may write 32 [DOC: writing pages]. Assumed."""
+"""Pages per write of a checkpoint, which may write up to 32 [DOC: writing pages]. Assumed."""
 DATA_WRITE_MS: Final = 4.0
 """Time of one write to a data file on a healthy disk. Assumed."""
 LOCKS_A_TRANSACTION: Final = 12
@@ -249,7 +255,7 @@ class CopyLoad:
     log_writes: float = 0.0
     log_kb: float = 0.0
     log_write_ms: float = 0.0
-    """Total time of these writes."""
+    """Total time of the log writes."""
     pages_written: float = 0.0
     data_write_ms: float = 0.0
     core_s: float = 0.0
@@ -260,7 +266,7 @@ class CopyLoad:
 
 
 def measure_copy_load(context: Context, copy: DatabaseCopy) -> CopyLoad:
-    """Measure the load of a copy on this instance: it writes log, or hardens and redoes received log."""
+    """Measure the load of a copy on this instance: log that it writes, or log that it hardens and redoes."""
     flow = context.world.flow
     if copy.stream is not None:
         return _received(context, copy.stream)
@@ -303,12 +309,12 @@ def measure_all_loads(context: Context) -> list[tuple[DatabaseCopy, CopyLoad]]:
 
 
 def up_s(context: Context) -> float:
-    """Return the seconds since the instance started."""
+    """Return the seconds since the start of the instance."""
     return max(0.0, (context.world.tick - context.server.started_tick) / TICKS_PER_S)
 
 
 def core_s(works: Iterable[CopyLoad]) -> float:
-    """Return the processor time of the instance: the flow charges it equally to each copy."""
+    """Return the processor time of the instance in core seconds. The flow reports it equally for each copy."""
     return max((work.core_s for work in works), default=0.0)
 
 
@@ -318,7 +324,10 @@ def target_memory_kb(context: Context, max_server_memory_mb: int) -> int:
 
 
 def cached_pages(context: Context, target_kb: int) -> int:
-    """Return the cached pages: the open databases, up to the available memory; nothing evicts them before that."""
+    """Return the number of cached pages: the open databases, up to the available memory.
+
+    No page is evicted before that.
+    """
     held = arithmetic.total(
         copy.size_kb for copy in context.copies() if context.world.source_of(copy) is not None
     )
@@ -326,5 +335,5 @@ def cached_pages(context: Context, target_kb: int) -> int:
 
 
 def total_memory_kb(context: Context, target_kb: int) -> int:
-    """Return the memory that the instance holds now."""
+    """Return the memory that the instance holds now, in KB."""
     return min(target_kb, FIXED_MEMORY_KB + PAGE_KB * cached_pages(context, target_kb))

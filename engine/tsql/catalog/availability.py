@@ -1,8 +1,8 @@
-"""Availability groups in each server's knowledge: the cluster database, and the instance's own state.
+"""Availability groups as each server knows them: the cluster database, and the instance's own state.
 
-Configuration comes from the node's copy of the cluster database; views of the cluster are empty on a node without
-quorum. A primary sees the last reported state of each secondary, a secondary sees only its own. [DOC: availability
-group views] [DOC: availability group dynamic views]
+Configuration comes from the node's copy of the cluster database. Views of the cluster are empty on a node
+without quorum. A primary sees the last reported state of each secondary; a secondary sees only its own. [DOC:
+availability group views] [DOC: availability group dynamic views]
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ HEALTH: Final = ("NOT_HEALTHY", "PARTIALLY_HEALTHY", "HEALTHY")
 PREFERENCES: Final = ("PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
 _PRIMARY_CONNECTIONS: Final = {"ALL": 2, "READ_WRITE": 3}
 _SECONDARY_CONNECTIONS: Final = {"NO": 0, "READ_ONLY": 1, "ALL": 2}
-"""Numbers of the documented keywords. [DOC: availability group views]"""
+"""Documented keyword -> number. [DOC: availability group views]"""
 
 SMALL_KB: Final = 1.0
-"""Backlog below which all log counts as sent."""
+"""Backlog in KB below which all log counts as sent."""
 
 
 def groups(context: Context) -> list[tuple[AvailabilityGroup, ReplicaState]]:
-    """Return the groups with a replica on the instance, with its knowledge of that."""
+    """Return (group, knowledge of the own replica) for each group with a replica on the instance."""
     world, me = context.world, context.session.server
     known = ((replicas.group_of(world, me, state.guid), state) for state in replicas.on_server(world, me))
     return sorted(
@@ -55,14 +55,14 @@ def has_quorum(context: Context) -> bool:
 
 
 def clustered_groups(context: Context) -> tuple[AvailabilityGroup, ...]:
-    """Return all groups of the cluster that the node's instance can query: none without quorum."""
+    """Return all groups of the cluster. A node without quorum gets none."""
     node = config.node_of(context.world, context.session.server)
     enabled = replicas.enabled(context.world, context.session.server)
     return node.config.groups if node is not None and enabled and has_quorum(context) else ()
 
 
 def _list_visible_replicas(context: Context) -> Iterator[tuple[AvailabilityGroup, Replica]]:
-    """Yield configured replicas: all of the cluster, and without quorum the instance's own, from its metadata."""
+    """Yield the configured replicas: all of the cluster or, without quorum, the instance's own ones."""
     if has_quorum(context):
         yield from ((group, replica) for group in clustered_groups(context) for replica in group.replicas)
         return
@@ -121,7 +121,7 @@ def _replicas(context: Context) -> Iterable[Record]:
 
 
 def database_number(context: Context, group: AvailabilityGroup, database: str) -> int:
-    """Return the number of a database in its group, which every copy has."""
+    """Return the number of a database in its group. Every copy has the same number."""
     copies = (copy.availability for copy in context.world.copies_of(database))
     return next((mine.database_guid for mine in copies if mine.guid == group.guid), 0)
 
@@ -167,7 +167,7 @@ _ADDRESS_STATES: Final = {
 
 
 def _listener_addresses(context: Context) -> Iterable[Record]:
-    """Yield listener addresses; of several the one in the owner's subnet is online."""
+    """Yield the listener addresses. Of several, the one in the owner's subnet is online."""
     node = config.node_of(context.world, context.session.server)
     for group in clustered_groups(context):
         role = node.config.role(group.name) if node is not None else None
@@ -249,7 +249,7 @@ view("sys.availability_read_only_routing_lists", _routing)
 
 
 def is_primary(context: Context, database: str) -> int | None:
-    """Return 1 for a primary copy, 0 for a secondary, NULL for a database in no group.
+    """Return 1 for a primary copy, 0 for a secondary copy, NULL for a database in no group.
 
     Documented [DOC: sys.fn_hadr_is_primary_replica].
     """
@@ -262,8 +262,9 @@ def is_primary(context: Context, database: str) -> int | None:
 def backs_up(context: Context, database: str) -> int:
     """Evaluate sys.fn_hadr_backup_is_preferred_replica: 1 in no group, else by the group's preference.
 
-    Among those that the preference allows and whose node is up, the highest priority wins; of equal ones the
-    first by name. Documented but for the ties [DOC: sys.fn_hadr_backup_is_preferred_replica].
+    Of the replicas that the preference allows and whose node is up, the one with the highest priority is
+    preferred; of equal ones, the first by name. Documented except for equal priorities [DOC:
+    sys.fn_hadr_backup_is_preferred_replica].
     """
     world, me = context.world, context.session.server
     copy = context.copy_named(database)
@@ -297,7 +298,7 @@ def _is_reachable(context: Context, replica: Replica) -> bool:
 
 
 # --- cluster of the instance in its dynamic views ---------------------------------------------------------
-# Quorum, members, networks, nodes of a cluster instance. Documented [DOC: sys.dm_hadr_cluster]: a node
+# Quorum, members, networks, and nodes of a cluster instance. Documented [DOC: sys.dm_hadr_cluster]: a node
 # without quorum shows no rows.
 
 _QUORUM_TYPES: Final = {
@@ -314,7 +315,7 @@ _WITNESS_TYPES: Final = {
 
 
 def _seat(context: Context) -> tuple[Node, Cluster] | None:
-    """Return node and cluster, if the instance may query them: Always On enabled, node with quorum."""
+    """Return the instance's node and cluster; None if Always On is disabled or the node has no quorum."""
     world, me = context.world, context.session.server
     node = config.node_of(world, me)
     if node is None or not replicas.enabled(world, me) or not config.has_quorum(world, me):

@@ -1,4 +1,4 @@
-"""Types of columns as the catalog shows them: numbers, lengths, digits.
+"""Types of columns as the catalog shows them: ids, lengths, digits.
 
 [DOC: sys.types]
 """
@@ -23,7 +23,7 @@ TYPE_IDS: Final = {
     "bigint": 127, "varbinary": 165, "varchar": 167, "binary": 173, "char": 175, "timestamp": 189, "nvarchar": 231,
     "nchar": 239, "xml": 241,
 }  # fmt: skip
-"""system_type_id. Documented [DOC: sys.types]."""
+"""Type -> system_type_id. Documented [DOC: sys.types]."""
 
 
 def type_record(type_text: str) -> Record:
@@ -62,7 +62,7 @@ def type_record(type_text: str) -> Record:
 
 _WIDE_TEXTS: Final = frozenset({"nchar", "nvarchar", "ntext", "sysname"})
 _MOMENTS: Final = {"datetime": (23, 3), "smalldatetime": (16, 0), "date": (10, 0)}
-"""precision and scale in sys.columns. Documented [DOC: sys.types]."""
+"""Type -> precision and scale in sys.columns. Documented [DOC: sys.types]."""
 _BEFORE_FRACTION: Final = {"time": 8, "datetime2": 19, "datetimeoffset": 26}
 
 
@@ -73,7 +73,7 @@ def _radix(kind: SqlType) -> int | None:
 
 
 def _fraction_digits(kind: SqlType) -> int | None:
-    """Return DATETIME_PRECISION: digits of the fraction of seconds; None for other types.
+    """Return DATETIME_PRECISION, the digits of fractional seconds; None for other types.
 
     Documented [DOC: each view].
     """
@@ -83,7 +83,7 @@ def _fraction_digits(kind: SqlType) -> int | None:
 
 
 def _clock_digits(kind: SqlType) -> tuple[int, int]:
-    """Return precision and scale of a type for dates and times in sys.columns."""
+    """Return precision and scale of a date or time type in sys.columns."""
     if kind.name in _BEFORE_FRACTION:
         return _BEFORE_FRACTION[kind.name] + (kind.scale + 1 if kind.scale else 0), kind.scale
     return _MOMENTS.get(kind.name, (1, 0) if kind.name == "bit" else (0, 0))
@@ -94,7 +94,7 @@ def _clock_digits(kind: SqlType) -> tuple[int, int]:
 
 
 def shipped_tables(context: Context) -> Iterator[tuple[str, str]]:
-    """Name and full name of each table and view of the product in schema dbo of the current database."""
+    """Yield (name, full name) of each table and view of the product in schema dbo of the current database."""
     prefix = f"{context.session.database.lower()}.dbo."
     for name, found in sorted(VIEWS.items()):
         if name.startswith(prefix) and found.first_version <= context.version:
@@ -107,7 +107,7 @@ _SHIPPED_VIEWS: Final = re.compile(
 
 
 def objects_of(context: Context) -> Iterable[Record]:
-    """Yield tables and views of the product in master and msdb. [DOC: system tables]."""
+    """Yield the tables and views of the product in master and msdb. [DOC: system tables]."""
     for name, full_name in shipped_tables(context):
         kind = "V " if _SHIPPED_VIEWS.search(name) else "U "
         yield {
@@ -125,7 +125,7 @@ def objects_of(context: Context) -> Iterable[Record]:
 
 
 def columns_of(context: Context) -> Iterable[Record]:
-    """Yield the columns of the views; whether they may be NULL is not documented for all."""
+    """Yield the columns of the product's views. Not all of them have a documented nullability."""
     for name, full_name in shipped_tables(context):
         for place, column in enumerate(VIEWS[full_name].columns_in(context.version), start=1):
             if not column.name.startswith("asked_"):

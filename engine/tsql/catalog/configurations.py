@@ -15,7 +15,8 @@ from engine.tsql.catalog.view import Record, view
 _TEXT: Final = (
     resources.files("engine.tsql.catalog").joinpath("configurations.txt").read_text(encoding="utf-8")
 )
-"""Id, name, first or (with a minus) last version; minimum, maximum, default; a: advanced, d: dynamic; description.
+"""Id, name, first or (with a minus) last version; minimum, maximum, default; a: advanced, d: dynamic;
+description.
 
 Documented [DOC: server configuration options; sys.configurations].
 """
@@ -37,7 +38,7 @@ class Option:
 
 @lru_cache(maxsize=8)
 def options(version: int) -> tuple[Option, ...]:
-    """Return the options that a version has, by id."""
+    """Return the options of a version, by id."""
     found = []
     for line in _TEXT.strip().split("\n"):
         head, least, most, default, marks, description = line.split("|")
@@ -51,14 +52,14 @@ def options(version: int) -> tuple[Option, ...]:
 
 
 def option_value(context: Context, name: str) -> int:
-    """Return the value in use of one option."""
+    """Return the value in use of an option."""
     if name == "max worker threads":
         return context.server.max_worker_threads
     return _set_value(context, name, "in_use")
 
 
 def configured_value(context: Context, name: str) -> int:
-    """Return the configured value of one option of sp_configure; RECONFIGURE puts it into use."""
+    """Return the configured value of an option of sp_configure. RECONFIGURE makes it the value in use."""
     kept = ledger.find(context.world, context.server.name, "options", "name", name)
     return option_value(context, name) if kept is None else int(str(kept["value"]))
 
@@ -70,7 +71,7 @@ def _set_value(context: Context, name: str, column: str) -> int:
         return default
     waits = kept.get("at_start")
     if column == "in_use" and waits is not None and context.server.started_tick > int(str(kept["tick"])):
-        return int(str(waits))  # RECONFIGURE deferred it to the next start
+        return int(str(waits))  # RECONFIGURE has deferred it to the next start
     return int(str(kept[column]))
 
 

@@ -1,6 +1,6 @@
-"""sys.dm_os_performance_counters: each partner's own side, names padded to 128 characters as in the product.
+"""sys.dm_os_performance_counters: each partner's own values, with names padded to 128 characters as in the product.
 
-A rate (/sec) is a running total, as in the product: take two samples and divide by the seconds between them.
+A rate (/sec) is a running total, as in the product: take two samples and divide by the seconds in between.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from engine.tsql.catalog.group_counters import GAUGE, TOTAL
 from engine.tsql.catalog.view import Record, view
 
 FRACTION, BASE = 537003264, 1073939712
-"""cntr_type of a ratio, and of its divisor."""
+"""cntr_type of a ratio and of its divisor."""
 
 _INSTANCE_TEXT: Final = (
     resources.files("engine.tsql.catalog").joinpath("counters.txt").read_text(encoding="utf-8")
@@ -56,7 +56,7 @@ INSTANCE: Final = tuple(_instance_counters())
 
 Documented [DOC: Use SQL Server Objects].
 
-Counters without simulated work (scans, latches, compilations …) stay 0.
+Counters whose work is not simulated (scans, latches, compilations …) stay 0.
 """
 
 _NEW: Final = 2008
@@ -84,7 +84,7 @@ _MIRRORING: Final = (
     ("Sends/sec", TOTAL, 2005),
     ("Transaction Delay", GAUGE, 2005),
 )
-"""Counters of a mirrored database. Documented [DOC: Database Mirroring object]; versions and types from memory."""
+"""Counters of a mirrored database. Documented [DOC: Database Mirroring object]. Versions and types are from memory."""
 
 _DATABASES: Final = (
     # name, type, first and last version
@@ -108,11 +108,11 @@ _DATABASES: Final = (
     ("Transactions/sec", TOTAL, 2005, 9999),
     ("Write Transactions/sec", TOTAL, 2008, 9999),
 )
-"""Counters of a database; those without simulated work stay 0. Documented [DOC: Databases object]."""
+"""Counters of a database. Those whose work is not simulated stay 0. Documented [DOC: Databases object]."""
 
 
 def _mirroring_values(context: Context, copy: DatabaseCopy) -> dict[str, float]:
-    """Return the values of one side; a counter of the other side stays 0."""
+    """Return the counters of one partner. Counters of the other role stay 0."""
     flow = context.world.flow
     if copy.source is not None:
         values: dict[str, float] = {}
@@ -185,7 +185,7 @@ def _record(group: str, name: str, instance: str, value: float | None, kind: int
 
 
 def _instances(values: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Return the instances with their sum as `_Total`."""
+    """Return *values* with their sum as the instance `_Total`."""
     total: dict[str, float] = {}
     for one in values.values():
         for name, value in one.items():
@@ -228,7 +228,7 @@ def _counters(context: Context) -> Iterable[Record]:
 def _instance_values(context: Context, work: Sequence[CopyLoad]) -> dict[str, float]:
     """Return counters of the instance by object and name.
 
-    Derived (load.py); one batch for each transaction of a client.
+    Derived (activity.py), with one batch for each transaction of a client.
     """
     commits, seconds = arithmetic.total(done.commits for done in work), up_s(context)
     pages_written = arithmetic.total(done.pages_written for done in work)
@@ -277,11 +277,11 @@ Log Flush Wait Time;Log Flush Waits/sec;Log Flush Write Time (ms);Log Flushes/se
 Write Transactions/sec
 """.replace("\n", "").split(";")
 )
-"""Counters with simulated values. Undo counters are 0, because undo at a new mirror takes no time."""
+"""Counters with simulated values. Undo counters are 0, because undo on a new mirror takes no time."""
 
 
 def without_source(context: Context) -> frozenset[str]:
-    """Return names of counters that nothing here changes: they are always 0."""
+    """Return the names of counters that the simulation never changes from 0."""
     moved = {name.partition(":")[2] for name in _instance_values(context, ())} | _OF_MIRRORING | _OF_DATABASES
     named = {name for _, name, *_ in INSTANCE} | {name for name, *_ in (*_MIRRORING, *_DATABASES)}
     return frozenset(named - moved) | group_counters.WITHOUT_SOURCE

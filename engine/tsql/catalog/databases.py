@@ -1,4 +1,4 @@
-"""sys.databases and related views: databases, their files, their recovery state."""
+"""sys.databases and related views: databases, their files, and their recovery state."""
 
 from __future__ import annotations
 
@@ -30,16 +30,19 @@ LOG_REUSE: Final = {
     "DATABASE_MIRRORING": 5,
     "AVAILABILITY_REPLICA": 9,
 }
-"""Numbers of log_reuse_wait. Documented [DOC: sys.databases]."""
+"""Reason -> number of log_reuse_wait. Documented [DOC: sys.databases]."""
 
 
 def log_reuse_wait(context: Context, copy: DatabaseCopy) -> str:
-    """Return the reason that prevents log reuse for this copy; a copy that does not write its own log has no reason."""
+    """Return the reason that prevents log reuse for this copy; NOTHING for a copy that does not write its own log."""
     return logspace.reuse_wait(context.world, copy.source)
 
 
 def displayed_state(copy: DatabaseCopy) -> DbState:
-    """State of sys.databases: one whose recovery or role is not settled is RECOVERING, one without its disk SUSPECT."""
+    """Return the state in sys.databases.
+
+    A copy whose recovery or role is not settled is RECOVERING, one without its disk SUSPECT.
+    """
     if copy.disk_failed and copy.db_state is DbState.ONLINE:
         return DbState.SUSPECT
     if copy.recovering and copy.db_state is DbState.ONLINE:
@@ -50,7 +53,7 @@ def displayed_state(copy: DatabaseCopy) -> DbState:
 
 
 def _target_recovery_s(level: int) -> int:
-    """Return 60 for a database created on 2016 or later, according to its level; else 0.
+    """Return 60 for a database created on 2016 or later, by its compatibility level; else 0.
 
     Documented [DOC: sys.databases].
     """
@@ -58,7 +61,10 @@ def _target_recovery_s(level: int) -> int:
 
 
 def _find_create_date(context: Context, name: str) -> str:
-    """Return the creation date: tempdb is created at every start; master and model have that of public listings."""
+    """Return the creation date.
+
+    tempdb is created at every start; the dates of master and model are those of public listings.
+    """
     if name == "tempdb":
         return context.datetime_value(context.server.started_tick)
     if name in ("master", "model"):
@@ -88,11 +94,11 @@ _SYSTEM_COLUMNS: Final[Columns[str]] = {
     "physical_database_name": lambda context, name: name,
     "is_db_chaining_on": lambda context, name: int(name in ("master", "msdb", "tempdb")),
 }
-"""Columns of a system database, by its name."""
+"""Functions for the columns of a system database, by column."""
 
 
 def owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
-    """Return the SID of the owner: a created login, a Windows account, or sa."""
+    """Return the SID of the owner: of a created login, a Windows account, or sa."""
     login = context.server.find_login(copy.owner)
     if login is not None:
         return login.sid.to_bytes(16, "big")
@@ -174,7 +180,7 @@ def all_databases(context: Context) -> Iterable[Record]:
 view("sys.databases", all_databases)
 
 
-# --- the views of SQL Server 2000 ------------------------------------------------------------------------
+# --- views of SQL Server 2000 ------------------------------------------------------------------------------
 
 _OLD_STATUS: Final = {
     DbState.RESTORING: 32,
@@ -227,7 +233,7 @@ def _file(name: str, path: str, file_id: int, log: bool, size_kb: float, max_kb:
 
 
 def _growth(options: FileOptions) -> dict[str, Scalar]:
-    """Return FILEGROWTH and MAXSIZE of a file that specifies them."""
+    """Return the columns for FILEGROWTH and MAXSIZE, if the file specifies them."""
     found: dict[str, Scalar] = {}
     if options.growth_kb is not None:
         found |= {"growth": int(options.growth_kb / 8), "is_percent_growth": 0}
@@ -256,7 +262,7 @@ SYSTEM_FILES: Final = {
     "model": ("modeldev", "model", "modellog"),
     "msdb": ("MSDBData", "MSDBData", "MSDBLog"),
 }
-"""Logical name and file of the data, and name of the log, of each system database.
+"""System database -> logical name and file of its data, and name of its log.
 
 Documented [DOC: master database; model database; msdb database; tempdb database].
 """
@@ -348,7 +354,7 @@ view("sys.database_recovery_status", _recovery_status)
 
 
 def log_space(context: Context) -> Iterable[tuple[str, float, float]]:
-    """Yield (database, log size MB, used %) of every open database, as DBCC SQLPERF(LOGSPACE) lists them."""
+    """Yield (database, log size in MB, used %) of every open database, as DBCC SQLPERF(LOGSPACE) lists them."""
     for name in SYSTEM_DATABASES:
         yield name, 1.99, 35.0
     for copy in context.copies():
@@ -391,9 +397,9 @@ class VirtualLogFile(NamedTuple):
     offset: int
     size: int
     number: int
-    """Sequence number; 0: never used."""
+    """Sequence number; 0 if it was never used."""
     status: int
-    """Status; 2: its log is needed."""
+    """Status; 2 if its log is needed."""
     parity: int
 
 
@@ -406,7 +412,7 @@ def virtual_log_files(world: World, source: int) -> Iterable[VirtualLogFile]:
     last = int(end_kb * 1024) // VLF_BYTES
     first = max(last - count + 1, int(max(0.0, end_kb - now.log_used_kb) * 1024) // VLF_BYTES)
     for place in range(count):
-        number = last - (last - place) % count  # the latest one at this place
+        number = last - (last - place) % count  # the latest one at this position
         used = number >= 0
         status = 2 if used and number >= first else 0
         parity = (128 if number // count % 2 else 64) if used else 0
@@ -414,18 +420,19 @@ def virtual_log_files(world: World, source: int) -> Iterable[VirtualLogFile]:
 
 
 def end_of_log_kb(context: Context, copy: DatabaseCopy) -> float:
-    """End of this copy's hardened log."""
+    """Return the end of this copy's hardened log, in KB."""
     return streams.end_of_log_kb(context.world, copy)
 
 
 # --- database-level settings ------------------------------------------------------------------------------
-# Database scoped configurations and Query Store. Nobody can change them: all are defaults. Documented [DOC:
-# ALTER DATABASE SCOPED CONFIGURATION; ALTER DATABASE SET options]; the numbers are those in public output.
+# Database scoped configurations and Query Store. They cannot be changed here, so all values are defaults.
+# Documented [DOC: ALTER DATABASE SCOPED CONFIGURATION; ALTER DATABASE SET options]; the numbers are those in
+# public output.
 
 _CONFIGURATIONS: Final = (
     resources.files("engine.tsql.catalog").joinpath("scoped.txt").read_text(encoding="utf-8")
 )
-"""Number, name, default and first version, without those of 2022."""
+"""Number, name, default and first version. Configurations of 2022 are left out."""
 
 
 def _configurations(context: Context) -> Iterable[Record]:
@@ -454,7 +461,7 @@ _OF_CUSTOM: Final = (
 
 
 def _query_store(context: Context) -> Iterable[Record]:
-    """Yield Off, as sys.databases says; master and tempdb cannot have a query store."""
+    """Yield the state OFF, as in sys.databases. master and tempdb cannot have a query store."""
     if context.session.database.lower() in ("master", "tempdb"):
         return
     modern = context.version >= 2019

@@ -1,6 +1,6 @@
 """Files and folders of a server in its file functions: backups, certificates, database files.
 
-An existing drive has every folder, as for BACKUP: nothing here creates or deletes folders.
+As for BACKUP, an existing drive has every folder, because nothing here creates or deletes folders.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def exists(context: Context, path: str) -> tuple[int, int, int]:
 
 
 def list_descendants(context: Context, path: str) -> list[tuple[str, int, bool]]:
-    """Return name, depth from 1, and whether it is a file, for everything in a folder."""
+    """Return (name, depth from 1, whether it is a file) for everything in a folder."""
     try:
         host, local = files.locate(context.world, context.server.name, path.rstrip("\\") + "\\x")
     except SqlError:

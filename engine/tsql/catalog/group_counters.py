@@ -1,7 +1,7 @@
-"""Counters of availability groups: data sent by a replica to each other one, and waits of a database.
+"""Counters of availability groups: data that a replica sends to each other one, and waits of a database.
 
-Documented [DOC: counters of replicas]; types from memory. A counter of the other side is 0, as in the product. A
-counter without a value in the flow is NULL.
+Documented [DOC: counters of replicas]; types are from memory. A counter of the other role is 0, as in the
+product. A counter without a value in the flow is NULL.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ WITHOUT_SOURCE: Final = frozenset(
         "Log Apply Ready Queue", "Redo blocked/sec", "Resent Messages/sec",
     }
 )  # fmt: skip
-"""Counters that the flow model cannot provide, such as message gates and commit groups."""
+"""Counters that the flow model cannot provide, such as those of message gates and commit groups."""
 
 
 def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> Values:
-    """Return the counters from a primary to one secondary, for one database."""
+    """Return the counters of log sent from a primary to one secondary, for one database."""
     world = context.world
     other = world.copies.get((peer, copy.database))
     if other is None or other.stream is None or world.flow.source_of(other.stream) != copy.source:
@@ -77,7 +77,7 @@ def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> Valu
 
 
 def _read_received_counters(context: Context, copy: DatabaseCopy) -> Values:
-    """Return the counters of log received from the primary, for one database: the secondary answers each message."""
+    """Return the counters of log received from the primary, for one database. The secondary answers each message."""
     if copy.stream is None:
         return {}
     flow = context.world.flow
@@ -93,7 +93,7 @@ def _read_received_counters(context: Context, copy: DatabaseCopy) -> Values:
 
 
 def _sum_counters(parts: Iterable[Values]) -> Values:
-    """Return the sum; unknown if one part is unknown."""
+    """Return the sums of the counters. A sum is unknown if one part is unknown."""
     total: Values = {}
     for part in parts:
         for name, value in part.items():
@@ -103,7 +103,7 @@ def _sum_counters(parts: Iterable[Values]) -> Values:
 
 
 def _collect_link_counters(context: Context) -> dict[str, Values]:
-    """Return the values by instance (group:replica)."""
+    """Return the counters by instance name (group:replica)."""
     found: dict[str, Values] = {}
     for group, state in groups(context):
         here = [copy for copy in context.copies() if copy.availability.guid == group.guid]
@@ -144,7 +144,10 @@ def _database(context: Context, copy: DatabaseCopy) -> Values:
 
 
 def counters(context: Context) -> Iterable[tuple[str, str, str, float | None, int]]:
-    """Yield object, counter, instance, value (NULL: not simulated) and type, for an instance with replicas."""
+    """Yield (object, counter, instance, value, type) on an instance with replicas.
+
+    A value that is not simulated is NULL.
+    """
     for instance, values in _collect_link_counters(context).items():
         for name in _BETWEEN:
             yield "Availability Replica", name, instance, _value(values, name), TOTAL

@@ -1,4 +1,4 @@
-"""Databases of availability groups in the catalog: states, positions and queues in each server's knowledge."""
+"""Databases of availability groups in the catalog: states, positions and queues as each server knows them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from engine.tsql.catalog.view import Record, view
 
 @dataclass(frozen=True, slots=True)
 class ReplicaDatabase:
-    """Database of a replica in the knowledge of the queried instance."""
+    """Database of a replica, as the queried instance knows it."""
 
     group: AvailabilityGroup
     replica: Replica
@@ -45,7 +45,10 @@ class ReplicaDatabase:
 
     @property
     def health(self) -> int:
-        """Documented: healthy in the state that the replica's mode aims at. Reverting and initializing are not."""
+        """Return synchronization_health: healthy in the state at which the replica's mode aims.
+
+        Documented. Reverting and initializing are not healthy.
+        """
         synchronous = self.replica.mode is CommitMode.SYNCHRONOUS_COMMIT
         target = SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING
         if self.state in (target, SyncState.SYNCHRONIZED):
@@ -54,7 +57,7 @@ class ReplicaDatabase:
 
 
 def databases(context: Context, group: AvailabilityGroup) -> Iterator[ReplicaDatabase]:
-    """Yield the instance's own databases of a group; at a primary also those of every joined replica."""
+    """Yield the instance's own databases of a group and, on a primary, those of every joined replica."""
     world, me = context.world, context.session.server
     for copy in replicas.copies(world, me, group.guid):
         for replica in group.replicas:
@@ -107,7 +110,7 @@ def database_state(context: Context, replica_database: ReplicaDatabase) -> Recor
 
 
 NO_RECOVERY_LSN: Final = 4294967295429496729500001
-"""recovery_lsn of a secondary database that needs no resynchronization. Seen in public outputs."""
+"""recovery_lsn of a secondary database that needs no resynchronization. Seen in public output."""
 
 
 def _find_truncation(context: Context, copy: DatabaseCopy) -> int | None:
@@ -118,7 +121,7 @@ def _find_truncation(context: Context, copy: DatabaseCopy) -> int | None:
 
 
 def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
-    """Return the primary's own row: nothing is sent to it, nothing redone."""
+    """Return the primary's own row: nothing is sent to it, and nothing is redone."""
     world, copy = context.world, replica_database.copy
     if copy.source is None:
         return {}
@@ -143,9 +146,9 @@ def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
 
 
 def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str | None:
-    """Estimate the time at which the log *behind_kb* from the end was written; NULL if none is written. Derived.
+    """Estimate when the log *behind_kb* before the end was written; NULL if none is written now. Derived.
 
-    The estimate uses the current rate.
+    The estimate uses the present rate.
     """
     rate = context.world.flow.reading(source).log_generation_kb_per_s
     if behind_kb <= SMALL_KB:
@@ -156,9 +159,9 @@ def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str |
 
 
 def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record:
-    """Return a secondary's row, at the primary (as reported to it) or at the secondary itself.
+    """Return a secondary's row, on the primary (as reported to it) or on the secondary itself.
 
-    The last report of a lost secondary is as old as the loss. Only a primary knows what it has sent.
+    The last report of a lost secondary is from the time of the loss. Only a primary knows what it has sent.
     """
     world = context.world
     guid, lead = replica_database.group.guid, not replica_database.local
@@ -263,7 +266,7 @@ def _attempts(context: Context) -> Iterator[tuple[AvailabilityGroup, str, Seedin
 
 
 def _automatic_seeding(context: Context) -> Iterable[Record]:
-    """Yield automatic seeding; current_state is text in the product. Derived: its words."""
+    """Yield the rows of automatic seeding. current_state is a text in the product; its words are derived."""
     me = context.session.server
     for group, server, one in _attempts(context):
         source = me == one.source
@@ -287,7 +290,7 @@ def _automatic_seeding(context: Context) -> Iterable[Record]:
 
 
 def _physical_seeding(context: Context) -> Iterable[Record]:
-    """Yield the seeding transfers that are currently sent or received."""
+    """Yield the seeding transfers that are being sent or received now."""
     world, me = context.world, context.session.server
     for group, server, one in _attempts(context):
         copy = world.copies.get((me, one.database))

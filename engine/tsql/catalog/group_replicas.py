@@ -1,4 +1,4 @@
-"""Replicas and groups in the catalog: roles, health and nodes in each server's knowledge."""
+"""Replicas and groups in the catalog: roles, health and nodes as each server knows them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OPERATIONAL: Final = ("PENDING_FAILOVER", "PENDING", "ONLINE", "OFFLINE", "FAIL
 
 
 def _operational(context: Context, state: ReplicaState) -> int | None:
-    """Return operational_state of the own replica; a local replica always has one."""
+    """Return operational_state of the instance's own replica."""
     if state.pending or state.word is ReplicaWord.RESOLVING_PENDING_FAILOVER:
         return 0
     if state.word is ReplicaWord.PRIMARY_PENDING:
@@ -41,7 +41,7 @@ def _operational(context: Context, state: ReplicaState) -> int | None:
 
 
 def replica_health(context: Context, group: AvailabilityGroup, server: str) -> int:
-    """Return the worst health of a replica's databases; without any, nothing is synchronized."""
+    """Return the worst health of a replica's databases. Without databases the replica is not synchronized."""
     return min(
         (seen.health for seen in databases(context, group) if seen.replica.server == server), default=0
     )
@@ -53,7 +53,7 @@ def _recovery(context: Context, group: AvailabilityGroup) -> int:
 
 
 def _visible(context: Context, group: AvailabilityGroup, state: ReplicaState) -> list[Replica]:
-    """Return replicas whose state the instance knows: all at the primary, else its own."""
+    """Return the replicas whose state the instance knows: all on the primary, else its own."""
     leads = state.role is ReplicaRole.PRIMARY
     return [replica for replica in group.replicas if leads or replica.server == state.server]
 
@@ -99,13 +99,13 @@ _CONNECTING: Final = {
     "actively refused it.)'.",
     64: "An error occurred while receiving data: '64(The specified network name is no longer available.)'.",
 }
-"""Text by number of the network error, in the wording of 1474. Known."""
+"""Number of a network error -> its text in the wording of 1474. Known."""
 
 
 def _attempt(context: Context, peer: str) -> int:
-    """Return the error of an attempt to connect to a server that the network reaches.
+    """Return the error of connecting to a server that the network reaches.
 
-    The error is 10060 if a firewall drops the packets, 10061 if nothing listens, 64 if the handshake is refused
+    It is 10060 if a firewall drops the packets, 10061 if nothing listens, 64 if the handshake is refused
     after the connection was accepted.
     """
     world, me = context.world, context.session.server
@@ -119,7 +119,7 @@ def _attempt(context: Context, peer: str) -> int:
 
 
 def _fails_to_reconnect(context: Context, contact: Contact, guid: int, peer: str) -> bool:
-    """Return whether the first attempt to reconnect has failed; a server that hangs still accepts it."""
+    """Return whether the first attempt to reconnect has failed. A hung server still accepts it."""
     world = context.world
     waited = contact.since_tick + TICKS_PER_S < world.tick
     if contact.connected or not waited or world.instances[peer].hung:
@@ -128,9 +128,9 @@ def _fails_to_reconnect(context: Context, contact: Contact, guid: int, peer: str
 
 
 def _last_error(context: Context, guid: int, peer: str) -> Record:
-    """Return the last connection error with *peer*, or the current one.
+    """Return the last connection error with *peer*, or the present one.
 
-    The choice of the error that a server keeps is derived.
+    Which of several errors a server keeps is derived.
     """
     world, me = context.world, context.session.server
     contact = world.contacts.get((guid, me, peer))
@@ -196,7 +196,7 @@ def _replica_cluster_states(context: Context) -> Iterable[Record]:
 
 
 def _hosts(context: Context, server: str) -> list[str]:
-    """Return nodes on which the instance of a replica may run."""
+    """Return the nodes on which the instance of a replica can run."""
     node = config.node_of(context.world, server)
     if node is None:
         return []

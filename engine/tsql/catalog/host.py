@@ -27,13 +27,13 @@ _BUILDS: Final = {
     "2008 R2": (6, 1, 7601), "2012": (6, 2, 9200), "2012 R2": (6, 3, 9600), "2016": (10, 0, 14393),
     "2019": (10, 0, 17763), "2022": (10, 0, 20348),
 }  # fmt: skip
-"""Numbers and build of each Windows Server. Known."""
+"""Windows Server -> version numbers and build. Known."""
 
 
 def windows(context: Context) -> tuple[str, tuple[int, int, int]]:
-    """Return year, numbers and build of Windows Server.
+    """Return the name, version numbers and build of Windows Server.
 
-    It is that of the cluster, or the oldest one that the product supports. Nodes of a newer Windows keep the
+    It is that of the cluster, or else the oldest that the product supports. Nodes of a newer Windows keep the
     functional level of an older cluster.
     """
     oldest = "2016" if context.version >= 2019 else "2012" if context.version >= 2016 else "2008 R2"
@@ -69,15 +69,15 @@ view("sys.dm_os_host_info", _host)
 
 
 def _held_kb(context: Context) -> tuple[int, int]:
-    """Return the target memory and the total memory of the instance."""
+    """Return the target memory and the total memory of the instance, in KB."""
     target_kb = target_memory_kb(context, option_value(context, "max server memory (MB)"))
     return target_kb, total_memory_kb(context, target_kb)
 
 
 def _memory(context: Context) -> Iterable[Record]:
-    """Yield memory figures.
+    """Yield the memory figures.
 
-    Free memory is the rest after Windows and the instance; the page file has the same size. Derived.
+    Free memory is what Windows and the instance leave. The page file has the same size. Derived.
     """
     _, held_kb = _held_kb(context)
     free_kb = MEMORY_KB - WINDOWS_KB - held_kb

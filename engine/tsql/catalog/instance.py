@@ -98,7 +98,7 @@ def _system_objects(context: Context) -> Iterable[Record]:
 
 
 def _with_users(view_name: str, system: Rows) -> Rows:
-    """Yield the objects of users and those of the system."""
+    """Yield the objects of users, then those of the system."""
 
     def rows(context: Context) -> Iterable[Record]:
         yield from _rows(context, view_name)
@@ -154,8 +154,8 @@ view(
 
 # --- built-in sessions of extended events -----------------------------------------------------------------
 # system_health, and since 2012 AlwaysOn_health. AlwaysOn_health starts with the instance if the New
-# Availability Group wizard has created or joined a group there; elsewhere it is stopped. Derived: an instance
-# with a replica got it from the wizard.
+# Availability Group wizard created or joined a group there; otherwise it is stopped. Derived: an instance
+# with a replica counts as set up by the wizard.
 
 HEALTH_EVENTS: Final = (
     "alwayson_ddl_executed", "availability_group_lease_expired", "availability_replica_automatic_failover_validation",
@@ -167,7 +167,7 @@ HEALTH_EVENTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class EventSession:
-    """Session defined on the instance."""
+    """Event session that is defined on the instance."""
 
     number: int
     name: str
@@ -175,7 +175,7 @@ class EventSession:
     starts: bool
     """True if it starts with the instance (STARTUP_STATE)."""
     events: tuple[str, ...] | None = None
-    """None: not simulated."""
+    """Its events; None if they are not simulated."""
 
 
 def sessions(context: Context) -> Iterator[EventSession]:

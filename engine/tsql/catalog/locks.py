@@ -1,4 +1,4 @@
-"""Transactions of T-SQL windows, their locks, and the waits for these."""
+"""Transactions of T-SQL windows, their locks, and waits for locks."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from engine.tsql.language.columns import Key
 
 FIRST_PAGE: Final = 73
 ROWS_OF_PAGE: Final = 100
-"""Location of a table's rows, for the descriptions of their locks. Assumed."""
+"""Number of rows per page, for the descriptions of row locks. Assumed."""
 
 HEAP: Final = 72_057_594_038_000_000
-"""Start of the ids of heaps and indexes, as in the product."""
+"""First id of heaps and indexes, as in the product."""
 
 
 # --- resources ---------------------------------------------------------------------------------------------
@@ -43,14 +43,14 @@ class LockResource:
 
     @property
     def wait_resource(self) -> str:
-        """As in sys.dm_exec_requests."""
+        """Return the resource as sys.dm_exec_requests shows it."""
         if self.type == "OBJECT":
             return f"OBJECT: {self.database_id}:{self.entity}:0 "
         middle = f"{self.entity} " if self.type == "KEY" else ""
         return f"{self.type}: {self.database_id}:{middle}{self.description}"
 
     def described(self, mode: str) -> str:
-        """Return the description of sys.dm_os_waiting_tasks; *mode* is that in which others hold it."""
+        """Return the description in sys.dm_os_waiting_tasks. *mode*: mode in which others have locked it."""
         tail = f"dbid={self.database_id} id=lock{self.entity & 0xFFFFFF:x} mode={mode} "
         tail += f"associatedObjectId={self.entity}"
         if self.type == "OBJECT":
@@ -81,7 +81,7 @@ def _application(context: Context, key: Place, owner: str = "TRANSACTION", count
 
 
 def _row(context: Context, object_key: Place, number: int, row: Row | None) -> LockResource:
-    """Return a row of a heap, or the key of one where the table has a primary key."""
+    """Return a row of a heap, or the key of a row in a table with a primary key."""
     kept = objects.read_object(context, object_key)
     table = kept.item if kept is not None and isinstance(kept.item, Table) else None
     database_id, entity = context.database_id(object_key[1]) or 0, HEAP + objects.object_id(object_key[2])
@@ -101,7 +101,7 @@ def _resource(context: Context, lock: SqlLock) -> LockResource:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Current wait of a connection."""
+    """Present wait of a connection."""
 
     type: str
     ms: int
@@ -109,7 +109,7 @@ class Wait:
     description: str = ""
     blocker: int = 0
     lock: tuple[LockResource, str] | None = None
-    """Requested lock and its mode."""
+    """Requested lock with its mode; None for another wait."""
 
 
 _ON_ROWS: Final = {
@@ -119,11 +119,11 @@ _ON_ROWS: Final = {
     locks.ROWS: "U",
     locks.EXCLUSIVE: "X",
 }
-"""Lock mode that a statement requests on a row that another session has changed."""
+"""Mode of a table lock -> mode that a statement requests on a row that another session has changed."""
 
 
 def waits(context: Context) -> dict[int, Wait]:
-    """Return the waits of the windows of this server, by session id: WAITFOR, a lock, the log of a commit."""
+    """Return the waits of this server's windows by session ID: for a WAITFOR, a lock, or the log of a commit."""
     found: dict[int, Wait] = {}
     sessions = {session.spid: session for _, session in context.sessions()}
     for name, session in context.sessions():
@@ -150,11 +150,11 @@ _DEVICE_WAITS: Final = {
     "RESTORE DATABASE": "BACKUPTHREAD",
     "RESTORE LOG": "BACKUPTHREAD",
 }
-"""Wait types of a backup or restore thread. [DOC: sys.dm_os_wait_stats]. Derived: the longest one."""
+"""Command -> wait type of its backup or restore thread. [DOC: sys.dm_os_wait_stats]. Derived: the longest wait."""
 
 
 def progress(context: Context, run: Submission | None) -> tuple[float, int]:
-    """Return percent complete and remaining ms of a backup, restore or check of pages; zeros for other statements."""
+    """Return percent complete and remaining ms of a backup, restore or page check; zeros for other statements."""
     if run is None or run.waiting != "pending" or run.command not in (*_DEVICE_WAITS, "DBCC TABLE CHECK"):
         return 0.0, 0
     whole, done = run.due_tick - run.begun_tick, context.world.tick - run.begun_tick
@@ -188,12 +188,12 @@ def _format_mode(mode: str) -> str:
 
 LOCK_SCHEMA: Final = "LCK_M_SCH_M"
 REDO_SPID: Final = 20
-"""First session id of redo, which runs in system sessions. Assumed."""
+"""First session ID of redo, which runs in system sessions. Assumed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedoWait:
-    """Redo of a readable secondary that waits for a reader.
+    """Redo thread of a readable secondary that waits for a reader.
 
     [DOC: active secondaries]
     """
@@ -206,7 +206,7 @@ class RedoWait:
 
 
 def redo_waits(context: Context) -> Iterator[RedoWait]:
-    """Yield redo threads that wait for a schema lock of a query."""
+    """Yield the redo threads that wait until a query releases its schema lock."""
     world = context.world
     spids = {one.client.name: one.spid for one in connections.on_server(world, context.server.name)}
     for copy in context.copies():
@@ -275,7 +275,7 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
 
 
 MASTER: Final = 1
-"""database_id of master, in which a connection shows no database lock."""
+"""database_id of master. A connection there shows no database lock."""
 
 
 def _page(row: LockResource) -> LockResource:
@@ -316,7 +316,7 @@ view("sys.dm_tran_locks", _locks)
 
 
 def _open(context: Context) -> Iterator[SqlSession]:
-    """Yield connections with a transaction: one that was begun, or the commit of a statement that waits for its log."""
+    """Yield the connections with an explicit transaction, or with a commit that waits for its log."""
     for _, session in context.sessions():
         now = _up_to_date(context, session)
         if now.transactions or now.committing:
@@ -352,7 +352,7 @@ view("sys.dm_tran_session_transactions", _of_sessions)
 
 
 def _of_databases(context: Context) -> Iterable[Record]:
-    """Yield the databases that each transaction has changed; the log of a system database is not simulated."""
+    """Yield the databases that each transaction has changed. The log of a system database is not simulated."""
     for session in _open(context):
         written = {place[1] for place, _ in session.writes}.intersection(SYSTEM_DATABASES)
         for database in sorted(written):

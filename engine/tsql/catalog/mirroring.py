@@ -1,4 +1,4 @@
-"""Mirroring in each server's knowledge: sessions, witness records, endpoints, connections."""
+"""Mirroring as each server knows it: sessions, witness records, endpoints, connections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.tsql.catalog.view import Record, view
 
 
 def _failover_lsn_kb(context: Context, copy: DatabaseCopy) -> float:
-    """Return the latest log record hardened on both partners, as far as this one knows, in KB."""
+    """Return the last log that is hardened on both partners, as far as this one knows, in KB."""
     world = context.world
     source = world.source_of(copy)
     if source is None or not quorum.sees_partner(world, copy):
@@ -202,7 +202,7 @@ view("sys.tcp_endpoints", tcp_endpoints)
 
 
 def _method(endpoint: Endpoint | None) -> str:
-    """Return the authentication method of a connection's two endpoints."""
+    """Return the authentication method of a connection, as the endpoint determines it."""
     words = endpoint.authentication.split() if endpoint is not None else []
     if words[:1] == ["CERTIFICATE"]:
         return "Certificate"
@@ -210,7 +210,7 @@ def _method(endpoint: Endpoint | None) -> str:
 
 
 def _connections(context: Context) -> Iterable[Record]:
-    """Yield one row for each other instance that this one is connected to: all sessions share the connection."""
+    """Yield one row for each instance to which this one is connected. All sessions share the connection."""
     world, me = context.world, context.session.server
     since: dict[str, int] = {}
     for (_, server, peer), contact in world.contacts.items():
@@ -240,7 +240,7 @@ def _connections(context: Context) -> Iterable[Record]:
 
 
 def _bytes_to(context: Context, peer: str) -> int:
-    """Log bytes that the principals here have sent to *peer*."""
+    """Return the bytes of log that the principals here have sent to *peer*."""
     total_kb = 0.0
     for copy in context.copies():
         if copy.mirroring.partner == peer and copy.source is not None:

@@ -1,4 +1,4 @@
-"""Views of procedures, functions and views: their texts, options and parameters."""
+"""Catalog views of procedures, functions and views: their texts, options and parameters."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _modules(context: Context) -> Iterable[Record]:
 _OPTIONS: Final = re.compile(
     r"\bWITH\s+((?:(?:SCHEMABINDING|RECOMPILE|ENCRYPTION|VIEW_METADATA)\b[\s,]*)+)", re.IGNORECASE
 )
-"""Options between the head of a module and its AS."""
+"""Pattern of the options before the AS of a module."""
 
 
 view("sys.sql_modules", _modules)

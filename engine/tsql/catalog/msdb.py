@@ -20,7 +20,7 @@ from engine.tsql.scalars.values import Scalar, to_text
 
 
 def _monitor_rows(context: Context) -> Iterable[Record]:
-    """Yield rows of the monitor table, which exists from its first update on [DOC: sp_dbmmonitorupdate]."""
+    """Yield the rows of the monitor table, which exists after its first update [DOC: sp_dbmmonitorupdate]."""
     if not any(monitor.rows_of(context.world, copy.key) for copy in context.copies()):
         raise SqlError(208, "msdb.dbo.dbm_monitor_data")
     for copy in context.copies():
@@ -47,7 +47,7 @@ def _monitor_rows(context: Context) -> Iterable[Record]:
 view("msdb.dbo.dbm_monitor_data", _monitor_rows)
 
 _THRESHOLDS: Final = {1: "time_behind", 2: "send_queue", 3: "redo_queue", 4: "average_delay"}
-"""Columns of the thresholds by the number of their alert."""
+"""Number of an alert -> column of its threshold."""
 
 
 def _monitor_alerts(context: Context) -> Iterable[Record]:
@@ -74,9 +74,10 @@ view("msdb.dbo.dbm_monitor_alerts", _monitor_alerts)
 
 
 def _suspect_pages(context: Context) -> Iterable[Record]:
-    """Yield damaged pages: event type 2 (bad checksum); repaired by the partner 5 on a principal, 4 on a mirror.
+    """Yield damaged pages.
 
-    Documented [DOC: suspect_pages, automatic page repair].
+    event_type is 2 for a bad checksum; after a repair by the partner it is 5 on a principal and 4 on a
+    mirror. Documented [DOC: suspect_pages, automatic page repair].
     """
     for copy in context.copies():
         done = 4 if groups.policy(copy).is_follower(copy) else 5
@@ -98,12 +99,14 @@ _KINDS: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"
 
 
 def _list_server_backups(context: Context) -> list[tuple[str, int, backup.BackupSet]]:
-    """Return every existing backup that this server has taken, with path and position; oldest first."""
+    """Return (path, position, backup) of each existing backup that this server has taken, oldest first."""
     here = context.session.server
     found: dict[int, tuple[str, int, backup.BackupSet]] = {}
     for (server, path), file in context.world.files.items():
         for place, one in enumerate(file.sets if isinstance(file, backup.BackupFile) else (), start=1):
-            if one.server == here and (one.id not in found or server == here):  # copied files are not backups
+            if one.server == here and (
+                one.id not in found or server == here
+            ):  # copies of backup files do not count
                 found[one.id] = path, place, one
     return [found[number] for number in sorted(found)]
 
@@ -169,7 +172,8 @@ def _restores(context: Context) -> Iterable[Record]:
 view("msdb.dbo.restorehistory", _restores)
 
 
-# --- tables of msdb about SQL Server Agent and Database Mail, from the records of procedures (ledger.py) ---
+# --- tables of msdb about SQL Server Agent and Database Mail, from the rows that procedures store (ledger.py)
+# --
 
 
 def _job_id(context: Context, job: Scalar) -> Scalar:
@@ -215,13 +219,13 @@ def sid_of(context: Context, login: str) -> Scalar:
 
 
 def _latest(context: Context, job: Scalar, step_id: Scalar) -> Record | None:
-    """Return the latest row of the history about a step of a job, or about the job itself (step 0)."""
+    """Return the latest history row about a step of a job, or about the job itself (step 0)."""
     rows = ledger.rows(context.world, context.session.server, "sysjobhistory")
     return next((row for row in reversed(rows) if (row["job"], row["step_id"]) == (job, step_id)), None)
 
 
 def _last_run(context: Context, job: Scalar, step_id: Scalar, default_outcome: int) -> Record:
-    """Return the columns about the last run; *default_outcome* is the outcome before the first one."""
+    """Return the columns about the last run. *default_outcome*: outcome before the first run."""
     row = _latest(context, job, step_id) or {}
     return {
         "last_run_outcome": row.get("run_status", default_outcome),
@@ -232,7 +236,7 @@ def _last_run(context: Context, job: Scalar, step_id: Scalar, default_outcome: i
 
 
 def _steps(context: Context) -> Iterable[Record]:
-    """Yield steps as they were defined; a predefined job has one with an unknown command."""
+    """Yield the steps as they were defined. A predefined job has one step with an unknown command."""
     given = ledger.rows(context.world, context.session.server, "sysjobsteps")
     having = {to_text(row["job"]).casefold() for row in given}
     for row in given:
@@ -257,7 +261,8 @@ def _steps(context: Context) -> Iterable[Record]:
 
 view("msdb.dbo.sysjobsteps", _steps)
 
-# --- stored history, shown unchanged ---------------------------------------------------------------------
+# --- stored rows that are shown unchanged
+# --------------------------------------------------------------------
 
 _Renamed = Mapping[str, str]
 
@@ -265,7 +270,7 @@ _Renamed = Mapping[str, str]
 def _make_ledger_rows(
     table: str, renamed: _Renamed, extra_columns: Callable[[Context, Record], Record] | None = None
 ) -> Callable[[Context], Iterable[Record]]:
-    """Return a function for the rows of a ledger, with its columns under the names of the table."""
+    """Build a function for the rows of a ledger table, with columns renamed as in the system table."""
 
     def rows(context: Context) -> Iterable[Record]:
         for row in ledger.rows(context.world, context.session.server, table):
@@ -358,7 +363,7 @@ view("msdb.dbo.sysjobschedules", _make_ledger_rows("sysjobschedules", _map_colum
 
 
 def _activity(context: Context) -> Iterable[Record]:
-    """Yield the latest run of each job, NULL for one that has not run. [DOC: sysjobactivity]."""
+    """Yield the latest run of each job, with NULL for a job that has not run. [DOC: sysjobactivity]."""
     world, server = context.world, context.session.server
     for job in context.server.jobs:
         row = ledger.activity_of(world, server, job.name) or {}

@@ -1,4 +1,4 @@
-"""Objects created by scripts in a database: columns, keys, indexes, constraints, and texts of modules."""
+"""Objects that scripts create in a database: columns, keys, indexes, constraints, and texts of modules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ObjectName(NamedTuple):
 
 
 def items_of(context: Context) -> Iterator[tuple[ObjectName, int, objects.UserObject]]:
-    """Yield name, id and contents of each object of the current database; in tempdb also own temp tables."""
+    """Yield (name, id, contents) of each object in the current database. In tempdb, include own temp tables."""
     for kept, item in objects.list_objects(context):
         yield ObjectName(kept.name, kept.schema), kept.object_id, item
     if context.session.database.lower() == "tempdb":
@@ -79,7 +79,7 @@ _DESCRIPTIONS: Final = {
 
 
 def _make_object_rows(*kinds: str) -> Rows:
-    """Yield the objects of these types, including constraints."""
+    """Build a function for the objects of these types, including constraints."""
 
     def rows(context: Context) -> Iterable[Record]:
         for named, number, item in items_of(context):
@@ -229,7 +229,7 @@ view("sys.types", _types)
 
 
 def _indexes_of(table: Table) -> Iterator[tuple[int, Key | None]]:
-    """index_id and key; a table without a clustered one is a heap, index 0."""
+    """Yield (index_id, key). A table without a clustered index is a heap, with index_id 0."""
     keys = [key for key in table.constraints if isinstance(key, Key)]
     if not any(key.clustered for key in keys):
         yield 0, None
@@ -271,7 +271,7 @@ view("sys.sysindexes", _indexes)
 
 
 def _find_column_id(table: Table, name: str) -> int:
-    """Return column_id."""
+    """Return column_id of a column."""
     names = [column.name.lower() for column in table.columns]
     return names.index(name.lower()) + 1
 
@@ -298,11 +298,11 @@ view("sys.index_columns", _index_columns)
 
 
 FIRST_PARTITION: Final = 2**56
-"""partition_id of the first table of a database, as in public output; the others follow in steps of 65,536."""
+"""partition_id of the first table in a database, as in public output. The others follow in steps of 65,536."""
 
 
 def _partitions(context: Context) -> Iterable[Record]:
-    """Yield one partition for each index; the rows are those of the table."""
+    """Yield one partition for each index, with the number of rows of its table."""
     place = 0
     for _, owner, table in _tables(context):
         for number, key in _indexes_of(table):
@@ -329,7 +329,7 @@ view("sys.dm_db_partition_stats", _partitions)
 
 
 def _statistics(context: Context) -> Iterable[Record]:
-    """Yield the statistics of the indexes; no others exist here."""
+    """Yield the statistics of indexes. There are no other statistics here."""
     for row in _indexes(context):
         if row["index_id"]:
             yield {
@@ -417,7 +417,10 @@ def _default_id(owner: int, column: ColumnDefinition) -> int:
 
 
 def _default_text(column: ColumnDefinition) -> str:
-    """Return the default as the catalog writes it: a number in its own brackets [DOC: sys.default_constraints]."""
+    """Return the default as the catalog shows it.
+
+    A number has an extra pair of parentheses [DOC: sys.default_constraints].
+    """
     text = column.default
     return (
         f"(({text}))"
@@ -445,7 +448,7 @@ def _defaults(context: Context) -> Iterable[Record]:
 
 
 def _references(context: Context) -> Iterator[tuple[ObjectName, int, Table, ForeignKey, Table, Key]]:
-    """Yield each foreign key with its table, the referenced table, and the key of that."""
+    """Yield each foreign key with its table, the referenced table, and the referenced key."""
     known = {objects.key_of((name.schema, name.name)): table for name, _, table in _tables(context)}
     for name, owner, table in _tables(context):
         for item in table.constraints:
@@ -522,7 +525,7 @@ view("information_schema.key_column_usage", _key_columns)
 
 
 def _constraint_columns(context: Context) -> Iterable[Record]:
-    """Yield the columns of a constraint: of keys their own, of checks those in the text."""
+    """Yield the columns of each constraint: those of a key, and those in the text of a check."""
     yield from _key_columns(context)
     for name, _, table in _tables(context):
         for item in table.constraints:

@@ -18,7 +18,7 @@ from engine.tsql.language import permissions
 from engine.tsql.scalars.values import Scalar
 
 FIRST_LOGIN_ID: Final = 300
-"""principal_id of the first created login of the server."""
+"""principal_id of the first login that is created on a server."""
 
 FIRST_CERTIFICATE_ID: Final = 257
 
@@ -31,13 +31,13 @@ ROLES: Final = (
     "public", "sysadmin", "securityadmin", "serveradmin", "setupadmin", "processadmin", "diskadmin", "dbcreator",
     "bulkadmin",
 )  # fmt: skip
-"""Fixed server roles, principal_id 2 and up. Documented [DOC: sys.server_principals; server-level roles]."""
+"""Fixed server roles, with principal_id from 2 on. Documented [DOC: sys.server_principals; server-level roles]."""
 
 _CERTIFICATE_LOGINS: Final = (
     "##MS_SQLResourceSigningCertificate##", "##MS_SQLReplicationSigningCertificate##",
     "##MS_SQLAuthenticatorCertificate##",
 )  # fmt: skip
-"""Logins of the product's own certificates, principal_id 101 and up. Documented [DOC: principals]."""
+"""Logins of the product's own certificates, with principal_id from 101 on. Documented [DOC: principals]."""
 
 FIRST_WINDOWS_ID: Final = 259
 
@@ -67,7 +67,7 @@ def _principals(context: Context) -> Iterable[Record]:
 
 
 def account_sid(name: str) -> bytes:
-    """Return the SID of a Windows account: the same on every server."""
+    """Return the SID of a Windows account, which is the same on every server."""
     return b"\x01\x05" + hashlib.blake2b(name.lower().encode(), digest_size=26).digest()
 
 
@@ -166,7 +166,7 @@ _CODES: Final = {
     "ALTER SERVER STATE": "ALSS", "ALTER SETTINGS": "ALST", "CREATE ANY DATABASE": "CRDB", "SHUTDOWN": "SHDN",
     "ALTER ANY CONNECTION": "ALCO", "ALTER ANY AVAILABILITY GROUP": "ALAG", "TAKE OWNERSHIP": "TO",
 }  # fmt: skip
-"""Codes of permissions. Documented [DOC: sys.database_permissions; sys.server_permissions]."""
+"""Permission -> code. Documented [DOC: sys.database_permissions; sys.server_permissions]."""
 
 
 def _state(permission: accounts.Grant) -> Record:
@@ -274,7 +274,7 @@ view("sys.certificates", _certificates)
 
 
 def _encryption_keys(context: Context) -> Iterable[Record]:
-    """Yield the encryption key of each database with one, in use or not; dates are not stored."""
+    """Yield the encryption key of each database with one, whether in use or not. Dates are not stored."""
     for copy in context.copies():
         if copy.encryption_key:
             yield {
@@ -311,11 +311,11 @@ DATABASE_ROLES: Final = {
     "db_backupoperator": 16389, "db_datareader": 16390, "db_datawriter": 16391, "db_denydatareader": 16392,
     "db_denydatawriter": 16393,
 }  # fmt: skip
-"""Roles of every database with their ids; all except public are fixed [DOC: database-level roles]."""
+"""Role of every database -> id. All except public are fixed [DOC: database-level roles]."""
 
 
 ROLE_GAP: Final = 1000
-"""Roles of scripts have ids from here on, above those of users. Assumed."""
+"""First id of roles that scripts create, above the ids of users. Assumed."""
 
 
 def _role(context: Context, name: str, number: int) -> Record:
@@ -356,7 +356,7 @@ _NO_AUTHENTICATION: Final[Record] = {"authentication_type": 0, "authentication_t
 
 
 def _authentication(context: Context, user: User) -> Record:
-    """Return the columns that depend on the login of a user [DOC: sys.database_principals]."""
+    """Return the columns that depend on the user's login [DOC: sys.database_principals]."""
     login = security.login_of_user(context.server, user)
     if not user.sid:
         return _NO_AUTHENTICATION

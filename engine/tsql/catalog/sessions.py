@@ -24,30 +24,32 @@ SYSTEM: Final = (
     (7, "background", "TRACE QUEUE TASK", "SQLTRACE_BUFFER_FLUSH"),
     (9, "background", "CHECKPOINT", "CHECKPOINT_QUEUE"),
 )
-"""(session id, status, command, wait) of threads on every instance."""
+"""(session ID, status, command, wait) of threads on every instance."""
 
 AGENT_SPID: Final = 150
 AGENT_PROGRAMS: Final = (
     "SQLAgent - Generic Refresher", "SQLAgent - Email Logger", "SQLAgent - Alert Engine",
 )  # fmt: skip
-"""Programs of a running SQL Server Agent's connections. Seen in public listings; their session ids are assumed."""
+"""Program names of the connections of a running SQL Server Agent. Seen in public output; their session IDs
+are assumed.
+"""
 
 JOB_STEP: Final = "SQLAgent - TSQL JobStep"
 JOB_WINDOW: Final = "#agent:"
-"""Marker in the names of windows for job steps (engine/tsql/clients/client.py)."""
+"""Marker in the window names of job steps (engine/tsql/clients/client.py)."""
 
 
 class RunningBatch(Protocol):
-    """Running batch of a window, as far as the views show it."""
+    """Running batch of a window, as far as views show it."""
 
     @property
     def command(self) -> str:
-        """Kind of its statement; empty for a query."""
+        """Return the kind of the running statement; empty for a query."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow:
-    """User session in the views."""
+    """User session, as views show it."""
 
     spid: int
     login: str
@@ -60,12 +62,12 @@ class SessionRow:
     login_tick: int
     running: bool = False
     batch: RunningBatch | None = None
-    """Running batch of a window."""
+    """Running batch of a window; None without one."""
     transactions: int = 0
     error: int = 0
     """@@ERROR of the last statement."""
     last_text: str = ""
-    """Text of the running or last batch; empty: none, or not simulated."""
+    """Text of the running or last batch; empty if there is none or it is not simulated."""
     last_begun_tick: int | None = None
     """Start of the last request; None: now, as for applications."""
     last_ended_tick: int | None = None
@@ -77,7 +79,7 @@ class SessionRow:
 
     @property
     def is_application(self) -> bool:
-        """Return True if its statements belong to the flow, which have no text."""
+        """Return whether its statements belong to the flow model, where they have no text."""
         return self.last_begun_tick is None
 
 
@@ -104,11 +106,13 @@ def options_shown(options: settings.Options) -> Record:
 
 
 ISOLATION_LEVELS: Final = {"UNCOMMITTED": 1, "COMMITTED": 2, "READ": 3, "SERIALIZABLE": 4, "SNAPSHOT": 5}
-"""transaction_isolation_level by the last word of SET TRANSACTION. Documented [DOC: sys.dm_exec_sessions]."""
+"""Last word of SET TRANSACTION ISOLATION LEVEL -> transaction_isolation_level. Documented [DOC:
+sys.dm_exec_sessions].
+"""
 
 
 def user_sessions(context: Context) -> Iterator[SessionRow]:
-    """Yield all sessions of users, by session id."""
+    """Yield all sessions of users, by session ID."""
     server = context.server
     own = security.own_ip(server)
     for name, session in sorted(context.sessions(), key=lambda item: item[1].spid):
@@ -165,7 +169,7 @@ def user_sessions(context: Context) -> Iterator[SessionRow]:
 
 
 def _database_ids(context: Context) -> dict[str, int | None]:
-    """Name -> id of every database in which a session is."""
+    """Return name -> id of every database in which a session is."""
     return {
         name: context.database_id(name)
         for name in dict.fromkeys(one.database for one in user_sessions(context))
@@ -173,9 +177,9 @@ def _database_ids(context: Context) -> dict[str, int | None]:
 
 
 def text_handle(text: str) -> bytes | None:
-    """Return the handle of a batch.
+    """Return the handle of a batch; None for an empty text.
 
-    Equal texts have equal handles, as long as those of the product. None for no text.
+    Equal texts have equal handles, of the same length as the product's.
     """
     if not text:
         return None
@@ -187,7 +191,7 @@ def text_handle(text: str) -> bytes | None:
 
 
 def application_requests(context: Context) -> Iterable[Record]:
-    """Yield requests of applications that are inside a transaction."""
+    """Yield the requests of applications that are inside a transaction."""
     for one in connections.on_server(context.world, context.server.name):
         if one.working:
             yield {

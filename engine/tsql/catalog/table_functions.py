@@ -1,4 +1,4 @@
-"""Table-valued functions: all possible rows of each, with the columns that take its arguments (reshape.py)."""
+"""Table-valued functions: all possible rows of each, with the columns that take its arguments (apply.py)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from engine.tsql.catalog.view import Record, no_rows, view
 
 
 def _texts(context: Context) -> Iterable[Record]:
-    """Yield the current or last texts of all connections, each once."""
+    """Yield the present or last texts of all connections, each only once."""
     texts = dict.fromkeys(one.last_text for one in user_sessions(context) if one.last_text)
     for text in texts:
         yield {"asked_handle": text_handle(text), "text": text}
@@ -51,9 +51,9 @@ view("sys.fn_trace_getinfo()", no_rows)
 
 
 def _file_stats(context: Context) -> Iterable[Record]:
-    """Yield writes from the flow (load.py).
+    """Yield the writes of files, from the flow (activity.py).
 
-    After the start nothing is read from disk: queries find all pages in memory. Derived.
+    After the start nothing is read from disk, because queries find all pages in memory. Derived.
     """
     for name in SYSTEM_DATABASES:
         for file in system_files(context, name):
@@ -90,7 +90,7 @@ def _file_row(context: Context, file: Record, writes: float, written_kb: float, 
 
 
 READS_AT_START: Final = 20
-"""Reads of 64 KB with which an instance opens a file. Assumed."""
+"""Number of reads of 64 KB with which an instance opens a file. Assumed."""
 
 
 view("sys.dm_io_virtual_file_stats()", _file_stats)
@@ -108,7 +108,7 @@ _OLD_NAMES: Final = {
     "size_on_disk_bytes": "BytesOnDisk",
     "file_handle": "FileHandle",
 }
-"""Columns of fn_virtualfilestats by those of its successor."""
+"""Column of the successor -> column of fn_virtualfilestats."""
 
 
 def _old_file_stats(context: Context) -> Iterable[Record]:
@@ -141,7 +141,7 @@ view("sys.dm_db_log_info()", _log_info)
 
 
 def _log_stats(context: Context) -> Iterable[Record]:
-    """Yield statistics of writable logs. Derived like the virtual log files."""
+    """Yield statistics of writable logs. They are derived like the virtual log files."""
     for copy in context.copies():
         if copy.source is None:
             continue

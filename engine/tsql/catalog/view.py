@@ -1,4 +1,4 @@
-"""Definition of a catalog view: its shape, and the function for its rows; resolution of a view's name."""
+"""Definition of a catalog view: its shape and the function for its rows. Look-up of a view by name."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar
 
 Record = Mapping[str, Scalar]
-"""Row; a column that no record of a view contains is not simulated, and NULL."""
+"""Row of a view. A column that no row of a view has is not simulated, and NULL."""
 
 Rows = Callable[[Context], Iterable[Record]]
 
 T = TypeVar("T")
 
 Columns = Mapping[str, Callable[[Context, T], Scalar]]
-"""Functions that compute the columns of a row from the object that the row describes."""
+"""Column -> function that computes it from the object that the row describes."""
 
 
 class ComputedRecord(Mapping[str, Scalar], Generic[T]):
-    """Row of a view with many columns: each is computed when it is read."""
+    """Row of a view with many columns. Each column is computed when it is read."""
 
     def __init__(self, context: Context, item: T, columns: Columns[T], constants: Record) -> None:
         self._context = context
@@ -56,11 +56,11 @@ class ComputedRecord(Mapping[str, Scalar], Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class CatalogView:
-    """View or system table."""
+    """Catalog view or system table."""
 
     shape: Shape
     rows: Rows | None = None
-    """Function for its rows; None: they are not simulated, and a query reports this."""
+    """Function for its rows. None: they are not simulated, and a query reports this."""
 
     @property
     def name(self) -> str:
@@ -73,20 +73,20 @@ class CatalogView:
         return self.shape.since
 
     def columns_in(self, version: int) -> tuple[ColumnShape, ...]:
-        """Return the columns that *version* has, in the order of SELECT *."""
+        """Return the columns in *version*, in the order of SELECT *."""
         return columns_in(self.shape, version)
 
 
 VIEWS: Final[dict[str, CatalogView]] = {name: CatalogView(shape) for name, shape in SHAPES.items()}
-"""Views by full name in lowercase: sys.databases, msdb.dbo.sysjobs."""
+"""Views by full lowercase name, such as sys.databases or msdb.dbo.sysjobs."""
 
 
 SYSTEM_PROCEDURES: Final[dict[str, str]] = {}
-"""System procedures (filled by procedures/); the database of those that exist in one database only."""
+"""System procedure -> the only database that has it, or "" (filled by procedures/)."""
 
 
 def view(name: str, rows: Rows) -> CatalogView:
-    """Register the rows function of a view."""
+    """Register the function for the rows of a view."""
     made = CatalogView(SHAPES[name], rows)
     VIEWS[name] = made
     return made
@@ -103,7 +103,7 @@ def of_version(version: int) -> tuple[CatalogView, ...]:
 
 
 def no_rows(context: Context) -> Iterable[Record]:
-    """Return no rows for a view about things that do not exist here."""
+    """Return no rows, for a view about things that do not exist here."""
     return ()
 
 
@@ -124,8 +124,8 @@ msdb.dbo.sysmail_sentitems msdb.dbo.sysmail_faileditems msdb.dbo.sysmail_event_l
 """
 """Views of object types that no simulated instance has, such as audits, triggers or sent mail.
 
-They are correctly empty. Views of things that a real instance has (plans, memory clerks) are reported as not
-simulated instead.
+Empty views are correct for them. Views of things that a real instance has (plans, memory clerks) are reported
+as not simulated.
 """
 for _name in _EMPTY.split():
     view(_name, no_rows)
@@ -133,8 +133,8 @@ for _name in _EMPTY.split():
 
 # --- views of the product that are not simulated ----------------------------------------------------------
 # Their columns are undocumented, or they are newer than 2014. Documented with the first version of each [DOC:
-# system catalog views; dynamic management views]; dm_db_script_level and dm_db_mirroring_past_actions from
-# memory, dm_db_database_page_allocations as in public output.
+# system catalog views; dynamic management views]; dm_db_script_level and dm_db_mirroring_past_actions are
+# from memory, dm_db_database_page_allocations is as in public output.
 
 _TEXT: Final = (
     resources.files("engine.tsql.catalog").joinpath("unsimulated_views.txt").read_text(encoding="utf-8")
@@ -149,13 +149,13 @@ _SINCE: Final = {
 def has_view(name: str, version: int) -> bool:
     """Return whether *version* has this view or table-valued function.
 
-    *name*: its full name in lowercase, `sys.x` or `sys.f()`.
+    *name*: full lowercase name, `sys.x` or `sys.f()`.
     """
     return _SINCE.get(name, 9999) <= version
 
 
 def find(context: Context, parts: tuple[str, ...]) -> CatalogView:
-    """Return the view that a name of up to three parts means.
+    """Return the view for a name of up to three parts.
 
     Raises 208, 7202, the error of opening its database, or UnsimulatedFeatureError for a view that only the
     product has.
@@ -177,7 +177,7 @@ def find(context: Context, parts: tuple[str, ...]) -> CatalogView:
 
 
 def database_of(context: Context, parts: Sequence[str]) -> str | None:
-    """Return the database of a name of up to three parts (`a..b` has an empty one); None if it has none.
+    """Return the database in a name of up to three parts, empty for `a..b`; None if it has none.
 
     Raises the error of opening the database.
     """
@@ -191,5 +191,5 @@ def _candidates(database: str, schema: str, name: str) -> Iterable[str]:
         yield f"{schema}.{name}"
     if schema in ("dbo", ""):
         yield f"{database}.dbo.{name}"
-        if name.startswith("sys"):  # the views of SQL Server 2000 need no schema
+        if name.startswith("sys"):  # views of SQL Server 2000 need no schema
             yield f"sys.{name}"

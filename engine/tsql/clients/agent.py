@@ -1,6 +1,6 @@
-"""SQL Server Agent: alerts respond to messages and mirroring events, jobs run their steps in windows of their own.
+"""SQL Server Agent: alerts respond to messages and mirroring events; jobs run their steps in their own windows.
 
-An alert or sp_start_job starts a job; schedules are stored but not followed.
+An alert or sp_start_job starts a job. Schedules are stored but not executed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
 QUIT_SUCCESS, QUIT_FAILURE, GO_ON, GO_TO = 1, 2, 3, 4
-"""Actions after a step. Documented [DOC: sp_add_jobstep]."""
+"""Actions after a step: numbers of on_success_action and on_fail_action. Documented [DOC: sp_add_jobstep]."""
 
 SUCCEEDED, FAILED, RETRIED, CANCELED = 1, 0, 2, 3
 """run_status of sysjobhistory. Documented [DOC: sysjobhistory]."""
@@ -41,7 +41,7 @@ SUCCEEDED, FAILED, RETRIED, CANCELED = 1, 0, 2, 3
 
 
 def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tuple[str, str], ...]) -> None:
-    """Handle a timer: the step *number* of a job begins, with the values of the agent's tokens."""
+    """Start step *number* of a job, with the values of the Agent's tokens (timer)."""
     step = ledger.step(world, server, job, number)
     if step is None or not ledger.is_running(world, server, job):
         return
@@ -58,7 +58,10 @@ def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tup
 
 
 def _replace_tokens(command: str, tokens: dict[str, str], job: str) -> str:
-    """Replace tokens of the agent, as `$(ESCAPE_SQUOTE(WMI(DatabaseName)))` or `$(A-MSG)`. [DOC: job step tokens]."""
+    """Replace tokens of the Agent, such as `$(ESCAPE_SQUOTE(WMI(DatabaseName)))` or `$(A-MSG)`.
+
+    [DOC: job step tokens].
+    """
     known = {**tokens, "JOBNAME": job}
 
     def value(match: re.Match[str]) -> str:
@@ -76,9 +79,9 @@ _TOKEN: Final = re.compile(
 
 
 def step_skipped(world: World, server: str, job: str, number: str) -> None:
-    """Handle a timer: the duration of a step without effect has passed.
+    """Continue after a step without effect (timer).
 
-    Without it a ring of steps would stop the clock.
+    Such a step takes some time. Otherwise a cycle of steps would stop the clock.
     """
     step = ledger.step(world, server, job, number)
     if step is not None and ledger.is_running(world, server, job):
@@ -88,14 +91,14 @@ def step_skipped(world: World, server: str, job: str, number: str) -> None:
 def step_done(
     world: World, name: str, error: str, started_tick: int, message_text: str = "", number_of: int = 0
 ) -> None:
-    """Handle a timer: the batch of a job step has ended.
+    """Handle that the batch of a job step has ended (timer).
 
-    *error* is its first error, empty for none; *message_text* the messages for the history; *number_of* the
-    number of the last error.
+    *error*: its first error, or empty. *message_text*: messages for the history. *number_of*: number of the
+    last error.
     """
     server, _, rest = name.partition(AGENT_MARK)
     number, _, job = rest.partition(":")
-    if name not in world.batches:  # another job may have started this one again meanwhile
+    if name not in world.batches:  # another job may have started this one again in the meantime
         world.sessions.pop(name, None)
     step = ledger.step(world, server, job, number)
     activity = ledger.activity_of(world, server, job)
@@ -122,7 +125,7 @@ def step_done(
 
 
 def job_stop(world: World, server: str, job: str) -> None:
-    """Handle a timer: sp_stop_job cancels the step that runs, or ends the job between two steps."""
+    """Cancel the running step for sp_stop_job, or end the job between two steps (timer)."""
     for name in list(world.batches):
         if name.startswith(f"{server}{AGENT_MARK}") and name.endswith(f":{job}"):
             client.cancel(world, name)
@@ -133,7 +136,7 @@ def job_stop(world: World, server: str, job: str) -> None:
 
 
 def _run_next_step(world: World, server: str, job: str, step: Record, status: int) -> None:
-    """Run the next step, or end the job, as the step's actions say."""
+    """Run the next step or end the job, as the actions of *step* say."""
     action = int(str(step.get("on_success_action" if status else "on_fail_action") or (1 if status else 2)))
     steps = ledger.steps_of(world, server, job)
     following = None
@@ -153,7 +156,7 @@ _OUTCOMES: Final = {SUCCEEDED: "The job succeeded.", FAILED: "The job failed."}
 
 
 def _finish(world: World, server: str, job: str, step: Record | None, status: int) -> None:
-    """Record the outcome of a job; *step* is the last one that has run."""
+    """Record the outcome of a job. *step* is the last one that ran."""
     activity = ledger.activity_of(world, server, job) or {}
     outcome = _OUTCOMES.get(
         status, f"The job was stopped prior to completion by {to_text(activity.get('stopped_by'))}."
@@ -182,7 +185,7 @@ def _record(
     error: int = 0,
     retries: int = 0,
 ) -> int:
-    """Write a row of sysjobhistory for work from *started_tick* until now; return its number."""
+    """Write a row of sysjobhistory for work from *started_tick* until now. Return its number."""
     date, time = stamp(world, server, started_tick)
     seconds = (world.tick - started_tick) // TICKS_PER_S
     return ledger.add(
@@ -204,7 +207,7 @@ def _record(
 
 
 def stamp(world: World, server: str, tick: int | None = None) -> tuple[int, int]:
-    """Return a time (now) in the agent's form of dates and times: 20051022, 120000."""
+    """Return *tick* (default: now) as date and time in the Agent's form: 20051022, 120000."""
     moment = _context(world, server).moment(tick)
     return int(datetime_formats.format_datetime(moment, "%Y%m%d")), int(
         datetime_formats.format_datetime(moment, "%H%M%S")
@@ -219,8 +222,8 @@ def _context(world: World, server: str) -> Context:
 
 
 def watch(world: World) -> None:
-    """Answer events since the last call by alerts; runs after each reaction of the protocol."""
-    if not world.objects:  # no objects, so no rows in sysalerts
+    """Let alerts respond to the events since the last call. This runs after each reaction of the protocol."""
+    if not world.objects:  # without objects there are no rows in sysalerts
         return
     for server in world.instances:
         if ledger.is_empty(world, server, "sysalerts"):
@@ -229,7 +232,7 @@ def watch(world: World) -> None:
 
 
 def _note_seen(world: World, server: str) -> None:
-    """Record new lines of the ERRORLOG and new mirroring states of this server, each once."""
+    """Record new lines of the ERRORLOG and new mirroring states of this server, each only once."""
     seen = ledger.find(world, server, "seen", "id", 1)
     if seen is None:
         ledger.begin_watching(world, server)
@@ -264,7 +267,7 @@ def _note_seen(world: World, server: str) -> None:
 
 
 ANSWERS_MAX: Final = 50
-"""Maximum alerts per moment and server; the product also falls behind and drops some. Assumed."""
+"""Maximum number of alerts at one time on a server. The product also falls behind and drops some. Assumed."""
 
 
 def _list_enabled_alerts(world: World, server: str) -> list[Record]:
@@ -274,7 +277,7 @@ def _list_enabled_alerts(world: World, server: str) -> list[Record]:
 
 
 def _answer_message(world: World, server: str, number: int, severity: int, text: str) -> int:
-    """Run the alerts that match a message and return their number."""
+    """Run the alerts that match a message. Return their number."""
     answers = 0
     for alert in _list_enabled_alerts(world, server):
         wanted = int(str(alert.get("message_id") or 0))
@@ -306,17 +309,17 @@ def _answer_state(world: World, server: str, database: str, state: int) -> None:
 
 
 WQL_MAX: Final = 512
-"""Maximum characters of an alert's query. Documented: @wmi_query is nvarchar(512)."""
+"""Maximum length of an alert's query. Documented: @wmi_query is nvarchar(512)."""
 
 _WQL: Final = re.compile(
     r"^\s*SELECT\s+.*?\s+FROM\s+DATABASE_MIRRORING_STATE_CHANGE\b(?:\s+WHERE\s+(?P<where>.*))?$",
     re.IGNORECASE | re.DOTALL,
 )
-"""Pattern of a query for the only simulated WMI event."""
+"""Pattern of a query for the only WMI event that is simulated."""
 
 
 def _matches_wmi_query(world: World, server: str, query: str, properties: dict[str, str]) -> bool:
-    """Return whether the query of a WMI alert matches an event; its condition is evaluated as T-SQL."""
+    """Return whether the query of a WMI alert matches an event. Its condition is evaluated as T-SQL."""
     match = _WQL.match(query) if len(query) <= WQL_MAX else None
     if match is None:
         return False
@@ -344,7 +347,7 @@ def _no_variable(machine: Machine, name: str) -> Scalar:
 
 
 def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> None:
-    """Count the occurrence, start the alert's job; not again within its delay."""
+    """Count an occurrence of the alert and start its job. Do nothing within its delay between responses."""
     delay = int(str(alert.get("delay_between_responses") or 0)) * TICKS_PER_S
     last = alert.get("answered_tick")
     if delay and last is not None and world.tick - int(str(last)) < delay:
@@ -370,7 +373,7 @@ def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> N
             by = f"Alert {to_text(alert['id'])} ({to_text(alert['name'])})"
             ledger.start(world, server, job, by, tokens)
         except SqlError:
-            return  # a running job is not started again
+            return  # a job that is running is not started again
         except UnsimulatedFeatureError as problem:
             _record(world, server, job, None, FAILED, str(problem), world.tick)
 

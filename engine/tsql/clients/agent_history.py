@@ -25,7 +25,7 @@ _STATES: Final = {
     2714: "42S01",
     1205: "40001",
 }
-"""SQLSTATE of errors as ODBC maps them; of all others 42000."""
+"""SQLSTATE of errors in ODBC's mapping. All other errors have 42000."""
 _UNSHOWN: Final = frozenset({5701, 5703, 3621})
 _COUNTED: Final = re.compile(
     r"^\(\d+ rows? affected\)$|^\(\d+ row\(s\) affected\)$|^Commands completed successfully\.$"
@@ -33,7 +33,7 @@ _COUNTED: Final = re.compile(
 
 
 def text_of_messages(messages: Iterable[Message]) -> str:
-    """Join messages: `boo [SQLSTATE 42000] (Error 50000)`. [DOC: sysjobhistory]. Known from public job histories."""
+    """Join messages as in public job histories: `boo [SQLSTATE 42000] (Error 50000)`. [DOC: sysjobhistory]."""
     parts = []
     for message in messages:
         if message.number in _UNSHOWN or _COUNTED.match(message.text) or not message.text.strip():

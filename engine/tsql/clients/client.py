@@ -1,4 +1,4 @@
-"""Client side of the console: windows, their connections, and the messages of sqlcmd or SSMS without a server."""
+"""Client side of query windows: their connections, and the messages of sqlcmd or SSMS that need no server."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from engine.tsql.language import script
 from engine.tsql.scalars.types import plain_text
 
 QUEUE_MAX: Final = 16
-"""Maximum submissions that wait in a window. Assumed."""
+"""Maximum number of submissions that wait in a window. Assumed."""
 
 TEXT_MAX: Final = 1_000_000
-"""Maximum characters of one submission: about 25,000 lines, compiled in many steps (work.py). Assumed."""
+"""Maximum number of characters in one submission: about 25,000 lines, compiled in many steps (work.py). Assumed."""
 
 TEXTS_MAX: Final = 2_500_000
-"""Maximum characters of all running submissions together. Assumed."""
+"""Maximum number of characters in all running submissions together. Assumed."""
 
 
 def submit(world: World, window: str, text: str) -> None:
     """Send *text* from a window.
 
-    It runs at once, or after the text that still runs there; `sql_done` reports its end.
+    It runs immediately, or after the text that is still running there. The event `sql_done` reports its end.
     """
     name = _known_name(world, window)
     text = plain_text(text)
@@ -71,7 +71,7 @@ def submit(world: World, window: str, text: str) -> None:
 
 
 def _known_name(world: World, window: str) -> str:
-    """Return the window's name with the server as the world spells it. KeyError for an unknown server."""
+    """Return the window's name with the server in the world's spelling. KeyError for an unknown server."""
     server, mark, number = window.partition("#")
     exact = next((name for name in world.instances if name.lower() == server.lower()), None)
     if exact is None:
@@ -91,7 +91,7 @@ def _start(world: World, name: str, text: str) -> None:
     kept: Window = world.sessions[name]
     whole = (
         (script.ScriptBatch(text),) if kept.remote else None
-    )  # GO and $(name) are resolved by the client program
+    )  # the client program has resolved GO and $(name)
     world.batches[name] = Submission(id=number, text=text, steps=whole, started_tick=world.tick)
     _run_submission(world, name)
 
@@ -109,7 +109,7 @@ def cancel(world: World, window: str) -> None:
 
 
 def continue_batch(world: World, name: str, wait_id: int) -> None:
-    """Handle a timer: the wait of a batch is over."""
+    """Continue a batch whose wait is over (timer)."""
     run: Submission | None = world.batches.get(name)
     if run is None or run.wait_id != wait_id or not run.waiting:
         return
@@ -118,7 +118,7 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
         return
     session = world.sessions[name].session
     if session is not None and world.instances[session.server].hung:
-        return  # check_connections wakes it when the server responds again
+        return  # check_connections continues it when the server responds again
     if (
         run.waiting == "commit"
         and session is not None
@@ -132,7 +132,7 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
 
 
 def kill(world: World, name: str, server: str, spid: int) -> None:
-    """Handle a timer: KILL ends the connection of a window and its running batch."""
+    """End the connection of a window and its running batch for KILL (timer)."""
     session = world.sessions[name].session if name in world.sessions else None
     if session is not None and (session.server, session.spid) == (server, spid):
         _lose(world, name, 596)
@@ -146,7 +146,7 @@ HANDLERS: Final[Handlers] = {"tsql.continue": continue_batch, "tsql.kill": kill}
 
 
 def _run_submission(world: World, name: str) -> None:
-    """Run the submission of a window until it ends, waits, or exhausts its allowance."""
+    """Run the submission of a window until it ends, waits, or has used up its allowance of work."""
     run: Submission = world.batches[name]
     fresh = not run.waiting and AGENT_MARK not in name
     remote = fresh and world.sessions[name].remote
@@ -173,12 +173,12 @@ LONG_S: Final = 30
 LONG_WORK: Final = 1_000_000
 """Work (work.py) after which a batch is reported as a possible endless loop.
 
-Assumed: scripts of people take a second.
+Assumed: scripts of people take about a second.
 """
 
 
 def _warn_if_long_running(world: World, name: str, run: Submission) -> Submission:
-    """Return the submission, with one note if it runs for long."""
+    """Return the submission, with one message if it has been running for long."""
     if run.told or run.spent < LONG_WORK or world.tick - run.started_tick < LONG_S * TICKS_PER_S:
         return run
     text = say("the batch in {window} has been executing for {t_s} s", window=name, t_s=LONG_S)
@@ -194,7 +194,7 @@ _GOES_ON: Final = (
 
 
 def _book(world: World, name: str, run: Submission) -> None:
-    """Schedule its next turn after all earlier bookings."""
+    """Schedule the next turn of a submission after all earlier bookings."""
     due, number = work.book(world), world.next_id()
     waiting = run.waiting or "busy"
     world.batches[name] = replace(run, waiting=waiting, booked=True, due_tick=due, wait_id=number)
@@ -202,7 +202,7 @@ def _book(world: World, name: str, run: Submission) -> None:
 
 
 def _run_steps(world: World, name: str, run: Submission, meter: Meter) -> None:
-    """Run one step after the other, as long as *meter* allows."""
+    """Run steps one after the other, as long as *meter* allows."""
     while True:
         if meter.exhausted:
             world.batches[name] = replace(run, waiting=run.waiting or "busy")
@@ -227,11 +227,11 @@ def _run_steps(world: World, name: str, run: Submission, meter: Meter) -> None:
 
 
 STEP_WORK: Final = 20
-"""Work (work.py) of a client-side line. Measured."""
+"""Work (work.py) of a line that the client processes. Measured."""
 
 
 def _split_batches(world: World, name: str, run: Submission, meter: Meter) -> Submission:
-    """Split the submission at its GOs, or a part of it."""
+    """Divide the submission at its GO lines, as far as *meter* allows."""
     kept: Window = world.sessions[name]
     splitting = script.splitting(run.text, dict(kept.variables))
     left = meter.allowance - meter.spent
@@ -246,7 +246,7 @@ def _split_batches(world: World, name: str, run: Submission, meter: Meter) -> Su
 
 
 def _apply_error_exit(run: Submission, server: str, meter: Meter) -> Submission:
-    """Return the submission at its end, if an error occurred since `:ON ERROR EXIT`."""
+    """Return the submission at its end if an error has occurred since `:ON ERROR EXIT`."""
     if run.errors_from is None:
         return run
     since = run.messages[run.errors_from :]
@@ -281,7 +281,7 @@ def _client_step(
 
 
 def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Submission, bool]:
-    """Run one stretch; True if the submission can continue with its next step at once."""
+    """Run a part of the submission. Return True if it can continue with its next step immediately."""
     kept: Window = world.sessions[name]
     server, refusal = resolve_server(world, name)
     if refusal is not None:
@@ -310,7 +310,9 @@ def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Subm
         )
         return run, False
     if session is not kept.session:
-        world.sessions[name] = replace(kept, session=session)  # so that the session appears in the views
+        world.sessions[name] = replace(
+            kept, session=session
+        )  # stored now, so that the session is in the views
         if not kept.server:
             clients.count_arrival(
                 world, kept.target.source or "", kept.target.database, kept.target.read_intent
@@ -347,7 +349,7 @@ def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Subm
 
 
 def _next_batch(run: Submission, server: str) -> Submission:
-    """Return the submission at its next batch, or at the same again; `GO n` reports the runs, as in SSMS."""
+    """Return the submission at its next batch, or again at the same one for `GO n`, which reports the repetitions."""
     step = (run.steps or ())[run.step]
     assert isinstance(step, script.ScriptBatch)
     repeats = run.repeats + 1
@@ -365,7 +367,7 @@ _TIMES: Final = "Batch execution completed {0} times."
 
 
 def _hang(world: World, name: str, run: Submission, connected: bool) -> None:
-    """Handle a hanging server: an open connection waits, a new one fails after its timeout."""
+    """Handle a hung server: an open connection waits, a new one fails after its timeout."""
     number = world.next_id()
     why = "server" if connected else "login"
     due = world.tick + round(CLIENT_LOGIN_TIMEOUT_S * TICKS_PER_S)
@@ -403,7 +405,7 @@ def _finish(world: World, name: str, run: Submission) -> None:
 
 
 def _keep_last(world: World, name: str, run: Submission) -> None:
-    """Record the last batch of the connection, which views show while it sleeps."""
+    """Record the last batch of the connection, which views show while the session sleeps."""
     kept: Window = world.sessions[name]
     if kept.session is not None:
         ended = replace(
@@ -454,16 +456,16 @@ def _emit_done(world: World, name: str, run: Submission) -> None:
 
 
 def note_transactions(world: World) -> None:
-    """Have the log of each database wait for the transactions that windows hold open in it."""
+    """Record the open transactions of all windows, for which the log of each database must wait."""
     sessions = [window.session for window in world.sessions.values() if window.session is not None]
     transactions.note_holders(world, sessions, world.instances)
 
 
 def check_connections(world: World) -> None:
-    """End requests that the loss of a server or database ends, and wake waiting ones; runs after each reaction."""
+    """End requests whose server or database is lost, and continue waiting ones. This runs after each reaction."""
     note_transactions(world)
     sound: set[tuple[object, ...]] = set()
-    """Connection states already checked; most of hundreds of connections have equal states."""
+    """Connection states that were checked already. Most of hundreds of connections have equal states."""
     for name, kept in list(world.sessions.items()):
         session = kept.session
         if session is None or world.sessions.get(name) is not kept:
@@ -489,10 +491,10 @@ def check_connections(world: World) -> None:
         else:
             sound.add(has)
             continue
-        sound.clear()  # actions that the loss started may have reached other servers
+        sound.clear()  # actions that the loss started may have affected other servers
     run: Submission
     for name, run in list(world.batches.items()):
-        if world.batches.get(name) is not run:  # an earlier job step has ended or restarted it
+        if world.batches.get(name) is not run:  # an earlier job step may have ended or restarted it
             continue
         there = world.instances[resolve_server(world, name)[0]]
         if run.waiting in ("server", "login"):
@@ -506,8 +508,8 @@ def check_connections(world: World) -> None:
 def _lose(world: World, name: str, number: int, *arguments: str) -> None:
     """Break the connection of a window and roll back its uncommitted work.
 
-    A running batch ends with the error of the transport. Without one the next batch gets it if a transaction
-    was open; any other connection is reopened silently, as drivers do.
+    A running batch ends with the transport error. Without a running batch, the next one gets the error if a
+    transaction was open. Any other connection is reopened silently, as drivers do.
     """
     kept: Window = world.sessions[name]
     run: Submission | None = world.batches.get(name)
@@ -552,7 +554,7 @@ def _abandon(world: World, name: str, run: Submission) -> None:
 def _append_client_message(
     world: World, name: str, run: Submission, number: int | None = None, *arguments: object
 ) -> Submission:
-    """Append a message of the client to the submission; None: no message."""
+    """Append a message of the client to the submission. *number* None: append nothing."""
     if number is None:
         return run
     server = server_of(name)

@@ -1,4 +1,4 @@
-"""Connections of windows and programs: their target, the login, and the open ones."""
+"""Connections of windows and programs: their targets, logins, and open sessions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from engine.protocol import clients, statements
 from engine.tsql.batches.data import AGENT_MARK, ConnectionTarget, SqlSession, Submission, Window
 
 FIRST_SPID: Final = 51
-"""First session id of users."""
+"""First session ID of users. Known."""
 
 
 def as_json(message: Message) -> dict[str, object]:
-    """Return the message in the form of a sql_done event."""
+    """Return the message as an event sql_done contains it."""
     said: dict[str, object] = {name: getattr(message, name) for name in _SAID}
     if message.above:
         said["above"] = message.above
@@ -28,17 +28,17 @@ def as_json(message: Message) -> dict[str, object]:
 
 
 _SAID: Final = ("number", "severity", "state", "line", "text")
-"""Fields of every message."""
+"""Fields that every message has."""
 
 
 def reachable(world: World, server: str) -> bool:
-    """Return whether the console can open a connection to the instance."""
+    """Return whether a query window can open a connection to the instance."""
     there = world.instances[server]
     return there.running and world.computers[there.computer].nic_up
 
 
 def refusal_number(world: World, server: str) -> int:
-    """Return 53 if nothing is at the address, 2 if the computer runs and the instance does not."""
+    """Return 53 if nothing responds at the address, 2 if the computer runs but the instance does not."""
     there = world.instances[server]
     return 2 if world.computers[there.computer].powered and world.computers[there.computer].nic_up else 53
 
@@ -46,15 +46,15 @@ def refusal_number(world: World, server: str) -> int:
 def refusals(problem: SqlError, database: str, login: str) -> tuple[SqlError, ...]:
     """Return the messages for a login whose database the server does not open.
 
-    Threads show 4060 and 18456. They show the reason before these for databases in a restore (927) and of
-    availability groups (983). For a mirror (954) and others this order is derived from those.
+    Public threads show 4060 and 18456. For databases in a restore (927) and of availability groups (983),
+    they show the reason first. For a mirror (954) and others this order is derived.
     """
     why = (problem,) if problem.number != 911 else ()
     return (*why, SqlError(4060, database), SqlError(18456, login))
 
 
 def free_spid(world: World, server: str) -> int:
-    """Return the lowest session id that no connection to the instance has."""
+    """Return the lowest session ID that no connection to the instance uses."""
     taken = {
         window.session.spid
         for window in world.sessions.values()
@@ -70,7 +70,7 @@ def is_alive(world: World, session: SqlSession) -> bool:
 
 
 def closed_database(world: World, session: SqlSession) -> str | None:
-    """Return a closed database: the current one, or another that the transaction has written to."""
+    """Return a database that is closed: the current one, or one in which the transaction has written; else None."""
     used = {session.database, *(database for (_, database), _, _ in session.logs)}
     for database in sorted(used):
         try:
@@ -80,19 +80,19 @@ def closed_database(world: World, session: SqlSession) -> str | None:
     return None
 
 
-# --- connection results of the programs in the scenario, counted for its goals and its score --------------
+# --- results of programs' connections, counted for the goals and the score of a scenario -------------------
 
 
 def name_of(world: World, program_name: str) -> str:
-    """Return the scenario's program with the login name *program_name*, in any case.
+    """Return the scenario's program with the login name *program_name*, without regard to case.
 
-    Empty if it does not ask for one.
+    Return "" if the scenario does not name it.
     """
     return next((name for name in world.programs if name.lower() == program_name.lower()), "")
 
 
 def count(world: World, program: str, counter: str) -> None:
-    """Add to *counter*, a counting field of Program, if the scenario asks for the program."""
+    """Add 1 to the field *counter* of a Program, if the scenario names the program."""
     name = name_of(world, program)
     if name:
         known = world.programs[name]
@@ -118,14 +118,15 @@ def count_answered_batch(world: World, program: str, server: str, failed: bool) 
 
 
 def server_of(window: str) -> str:
-    """Return the server of a window's name: SERVER_A of SERVER_A#2."""
+    """Return the server in a window's name: SERVER_A for SERVER_A#2."""
     return window.partition("#")[0]
 
 
 def resolve_server(world: World, name: str) -> tuple[str, SqlError | None]:
     """Return the server to which a window connects, and the error if that fails.
 
-    A listener leads to the primary replica, and routing from there or from a secondary to another.
+    A listener leads to the primary replica. Routing can lead from there, or from a secondary, to another
+    server.
     """
     kept: Window = world.sessions[name]
     source = kept.server or kept.target.source or server_of(name)
@@ -159,9 +160,9 @@ def _login(world: World, name: str, server: str) -> str:
 
 
 def open_session(world: World, name: str, window: Window, server: str) -> SqlSession | None:
-    """Return the window's connection, opened if needed; None if the server is unreachable.
+    """Return the window's connection, opened if necessary; None if the server is unreachable.
 
-    Raises SqlError if the server refuses its database.
+    Raises SqlError if the server refuses the database.
     """
     if not reachable(world, server):
         return None

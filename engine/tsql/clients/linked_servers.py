@@ -1,4 +1,4 @@
-"""Work on a linked server: EXEC … AT, procedures with four-part names, OPENQUERY. It runs there at once.
+"""Work on a linked server: EXEC … AT, procedures with four-part names, OPENQUERY. It runs immediately.
 
 A statement that would wait there (a failover, a restore) continues without its caller, with a message.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def server_named(machine: Machine, name: str) -> str:
-    """Return the linked server as the world spells it; 7202 if it is not linked, 7303 if it is unreachable."""
+    """Return the linked server in the world's spelling. Raise 7202 if it is not linked, 7303 if it is unreachable."""
     here = machine.world.instances[machine.session.server]
     names = (here.name, *here.linked_servers)
     linked = next((known for known in names if known.lower() == name.lower()), None)
@@ -45,7 +45,10 @@ def _session(machine: Machine, server: str) -> SqlSession:
 
 
 def execute(machine: Machine, name: str, text: str) -> None:
-    """Run *text* on a linked server and show its messages and grids as the caller's. 7411 without RPC OUT."""
+    """Run *text* on a linked server and show its messages and result sets as the caller's.
+
+    Raise 7411 without RPC OUT.
+    """
     server = server_named(machine, name)
     if server != machine.session.server and not _rpc_out(machine, name):
         raise SqlError(7411, name, "RPC")
@@ -76,7 +79,7 @@ def execute(machine: Machine, name: str, text: str) -> None:
 
 
 def _run_there(remote: Machine, name: str) -> bool:
-    """Run remotely and return True when done; 7303 if the connection breaks, as by a SHUTDOWN there."""
+    """Run the remote batch. Return True when it has ended. Raise 7303 if the connection breaks, as after SHUTDOWN."""
     try:
         return remote.advance()
     except ConnectionLostError:

@@ -1,4 +1,4 @@
-"""Programs that log in over the network: their connections are windows of their own and never reconnect silently."""
+"""Programs that log in over the network. Their connections are windows of their own and never reconnect silently."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from engine.tsql.scalars import languages
 from engine.tsql.scalars.types import plain_text
 
 SYSTEM_ADMINISTRATOR: Final = "sa"
-"""Login that every instance has."""
+"""Login that exists on every instance."""
 
 NAME_MAX: Final = 128
-"""Maximum characters of each name in a login. Documented."""
+"""Maximum length of each name in a login. Documented."""
 
 REASONS: Final = {
     "password": (8, "Password did not match that for the login provided."),
@@ -32,23 +32,23 @@ REASONS: Final = {
     "database": (38, "Failed to open the explicitly specified database."),
     "default": (40, "Failed to open the database specified in the login properties."),
 }
-"""(state, reason) of 18456 in the ERRORLOG from 2008 on. Documented."""
+"""Reason of a refusal -> (state, text) of 18456 in the ERRORLOG since 2008. Documented."""
 
 SAID: Final = (
     "login", "password", "host", "program", "library", "database", "intent", "listener", "language", "encrypted",
     "packet_bytes",
 )  # fmt: skip
-"""Keys of the verb `connect`. The password is only right or wrong, so that no journal contains one.
+"""Keys in the verb `connect`. The password is only "right" or "wrong", so that no journal contains one.
 
-*listener*: the name used by the program; *encrypted*: yes or empty.
+*listener*: the name that the program used; *encrypted*: yes or empty.
 """
 
 
 def connect(world: World, window: str, text: str) -> None:
-    """Log in with *text*, a JSON object of SAID.
+    """Log in with *text*, a JSON object with the keys SAID.
 
-    The event `session` reports admission, refusal or redirection. Raises InputError, without a change, for a
-    request that no program could send.
+    The event `session` reports admission, refusal or redirection. Raises InputError, with nothing changed,
+    for a request that no program could send.
     """
     said = _read(text)
     server = connections.server_of(window)
@@ -99,7 +99,7 @@ def connect(world: World, window: str, text: str) -> None:
 
 
 def _language(requested_language: str) -> str:
-    """Return the language as the server names it; an unknown or unsimulated one is ignored."""
+    """Return the language in the server's spelling. An unknown or unsimulated one is ignored."""
     found = languages.find(requested_language) if requested_language else None
     return found.name if found is not None else ""
 
@@ -136,7 +136,7 @@ def _read(text: str) -> dict[str, str]:
 def _refusal(
     world: World, server: str, request: Mapping[str, str]
 ) -> tuple[str, tuple[SqlError, ...]] | None:
-    """Return the reason (of REASONS) and the errors if the server refuses the login, or None if it accepts it."""
+    """Return the reason (a key of REASONS) and the errors if the server refuses the login; None if it accepts it."""
     login = request["login"]
     failed = SqlError(18456, login)
     known = world.instances[server].find_login(login)
@@ -156,7 +156,7 @@ def _refusal(
 
 
 def _database(world: World, server: str, request: Mapping[str, str]) -> str:
-    """Return the database of a login, requested or default, with its stored spelling.
+    """Return the database of a login, requested or default, in its stored spelling.
 
     Raises SqlError if it is not open.
     """
@@ -168,7 +168,7 @@ def _database(world: World, server: str, request: Mapping[str, str]) -> str:
 
 
 def _find_routing_target(world: World, server: str, request: Mapping[str, str]) -> str | None:
-    """Return the server to which routing sends a login, or None if it stays.
+    """Return the server to which routing redirects a login; None if it stays.
 
     Raises SqlError 982 [DOC: read-only routing].
     """
@@ -184,7 +184,7 @@ def _find_routing_target(world: World, server: str, request: Mapping[str, str]) 
 
 
 def _normalize_database_name(world: World, request: Mapping[str, str]) -> str:
-    """Return the database that a login names, as the servers spell it."""
+    """Return the database that a login names, in the servers' spelling."""
     database = request.get("database", "")
     return next((name for name in world.databases() if name.lower() == database.lower()), database)
 
@@ -216,7 +216,7 @@ def _refuse(
 
 
 def batch(world: World, window: str, text: str) -> None:
-    """Run the T-SQL in *text*, a JSON string, unchanged; `sql_done` reports its end."""
+    """Run the T-SQL in *text*, a JSON string, unchanged. The event `sql_done` reports its end."""
     _check_connected(world, window)
     try:
         sql = parse_json(text)
@@ -235,7 +235,7 @@ def is_connection_idle(world: World, window: str) -> bool:
 
 
 def reset(world: World, window: str) -> None:
-    """Reset the connection to its state after login, for the next user of a pool (sp_reset_connection)."""
+    """Reset the connection to its state after login, for the next user of a connection pool (sp_reset_connection)."""
     _check_connected(world, window)
     client.cancel(world, window)
     session = world.sessions[window].session
@@ -255,7 +255,7 @@ def reset(world: World, window: str) -> None:
 
 
 def disconnect(world: World, window: str) -> None:
-    """Close the connection of a program: its request ends, uncommitted work is undone."""
+    """Close the connection of a program. Its request ends, and uncommitted work is rolled back."""
     _check_connected(world, window)
     run: Submission | None = world.batches.get(window)
     if run is not None:
@@ -277,7 +277,7 @@ KEYWORDS: Final = {
     **dict.fromkeys(("applicationintent", "application intent"), "intent"),
     **dict.fromkeys(("multisubnetfailover", "multi subnet failover"), "subnets"),
 }
-"""Supported keywords of SqlClient. Documented [DOC: SqlConnection.ConnectionString]."""
+"""Supported connection string keyword of SqlClient -> field. Documented [DOC: SqlConnection.ConnectionString]."""
 
 INTENTS: Final = {"readonly": True, "readwrite": False}
 
@@ -285,8 +285,8 @@ INTENTS: Final = {"readonly": True, "readwrite": False}
 def change_connection(world: World, window: str, text: str) -> None:
     """Reconnect the window with the connection string *text*.
 
-    Its running batch ends and uncommitted changes are undone. Raises InputError for an invalid string or an
-    unknown server.
+    Its running batch ends, and uncommitted changes are rolled back. Raises InputError for an invalid string
+    or an unknown server.
     """
     target = _read_target(world, text)
     client.cancel(world, window)

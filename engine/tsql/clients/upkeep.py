@@ -1,4 +1,4 @@
-"""Automatic work of connections and SQL Server Agent: their timers, and their part of each reaction."""
+"""Automatic work of connections and SQL Server Agent: their timers, and their part in each reaction."""
 
 from __future__ import annotations
 

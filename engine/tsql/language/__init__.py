@@ -1,1 +1,1 @@
-"""Text of T-SQL: tokens, statements and programs, and completion."""
+"""Text of T-SQL: tokens, statements, compiled programs, and completion."""

@@ -1,4 +1,4 @@
-"""Columns of CREATE TABLE and of table variables, from their text in brackets."""
+"""Parser for the columns of CREATE TABLE and of table variables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, n
 
 
 class ColumnDefinition(Struct, frozen=True, kw_only=True):
-    """Column of a temp table or table variable."""
+    """Column of a table, temp table or table variable."""
 
     name: str
     type: str
@@ -22,25 +22,25 @@ class ColumnDefinition(Struct, frozen=True, kw_only=True):
     default: str = ""
     """Expression of the default value."""
     default_name: str = ""
-    """Name of the default's constraint; empty for a generated one."""
+    """Name of the DEFAULT constraint; empty for a generated name."""
     said_null: bool = False
-    """True if NULL is specified."""
+    """True if the definition contains NULL."""
     identity: tuple[int, int] | None = None
-    """First value and step."""
+    """Seed and increment."""
     computed: str = ""
-    """Expression of a computed column, which accepts no other value."""
+    """Expression of a computed column, to which no value can be assigned."""
     options: option_table.Pairs = ()
-    """SPARSE, PERSISTED and other words of COLUMN in the table of options."""
+    """SPARSE, PERSISTED and other words that the option table lists under COLUMN."""
 
 
 _CONSTANTS: Final = frozenset(
     {"NULL", "CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"}
 )
-"""Words that are values."""
+"""Words that are constants."""
 
 
 class Key(Struct, frozen=True, kw_only=True):
-    """Key or index; *kind*: PRIMARY KEY, UNIQUE, UNIQUE INDEX or INDEX."""
+    """Key or index. *kind*: PRIMARY KEY, UNIQUE, UNIQUE INDEX or INDEX."""
 
     name: str = ""
     kind: str = "INDEX"
@@ -62,27 +62,27 @@ class Key(Struct, frozen=True, kw_only=True):
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """Condition for every row; *columns*: the column in which it is defined, if any."""
+    """Condition for every row. *columns*: the column whose definition contains it, if any."""
 
     name: str = ""
     text: str = ""
     columns: tuple[str, ...] = ()
     trusted: bool = True
-    """False after WITH NOCHECK: existing rows may violate it."""
+    """False after WITH NOCHECK: existing rows may violate the condition."""
     options: option_table.Pairs = ()
 
 
 class ForeignKey(Struct, frozen=True, kw_only=True):
-    """Columns that reference a key of *table*; without *references* its primary key."""
+    """Foreign key that refers to a key of *table*. Without *references* it refers to the primary key."""
 
     name: str = ""
     columns: tuple[str, ...] = ()
     table: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     action: str = ""
-    """Action on the referencing rows instead of a refusal: CASCADE, SET NULL; not simulated (constraints.py)."""
+    """Action on the referencing rows, CASCADE or SET NULL; empty: refusal. It is not simulated (constraints.py)."""
     trusted: bool = True
-    """True if existing rows were checked (see `Check.trusted`)."""
+    """False after WITH NOCHECK: existing rows may violate the key."""
     options: option_table.Pairs = ()
 
 
@@ -123,7 +123,7 @@ _COLUMN_WORDS: Final = frozenset(
 
 @lru_cache(maxsize=256)
 def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constraint, ...]]:
-    """Return columns and constraints in `(a int, b varchar(10) NOT NULL, PRIMARY KEY (a) …)`.
+    """Return columns and constraints of `(a int, b varchar(10) NOT NULL, PRIMARY KEY (a) …)`.
 
     Raises SqlSyntaxError with the line in *text*.
     """
@@ -139,7 +139,7 @@ def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constrai
         else:
             columns.append(reader.column())
         if not reader.take_sign(",") or reader.token.is_op(")"):
-            break  # a comma after the last column is allowed
+            break  # the product accepts a comma after the last column
     reader.expect(")")
     if reader.token.kind != "end" or not (columns or reader.constraints):
         raise reader.problem()
@@ -154,7 +154,7 @@ def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constrai
 
 
 def ordered_names(tokens: Sequence[Token]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the columns in `a, b DESC`, and those of them in descending order."""
+    """Return the columns of `a, b DESC`, and those that are in descending order."""
     names: list[str] = []
     descending: list[str] = []
     for token in tokens:
@@ -166,7 +166,7 @@ def ordered_names(tokens: Sequence[Token]) -> tuple[tuple[str, ...], tuple[str, 
 
 
 def parse_columns(text: str) -> tuple[ColumnDefinition, ...]:
-    """Return the columns alone."""
+    """Return the columns of *text* without the constraints."""
     return parse_table(text)[0]
 
 
@@ -201,7 +201,7 @@ class _ColumnReader:
         return make_near_error(self.token, self.tokens[self.place - 1] if self.place else None)
 
     def brackets(self) -> list[Token]:
-        """Return the tokens of a group in brackets, which begins here."""
+        """Return the tokens of the group in parentheses that begins here."""
         first, level = self.place, 0
         while True:
             token = self.take()
@@ -279,7 +279,7 @@ class _ColumnReader:
             return replace(column, default=self.expression())
         if word in ("PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "FOREIGN"):
             if word in ("PRIMARY", "UNIQUE") and self.is_table_key():
-                self.key(word, "", ())  # a missing comma, which the product accepts
+                self.key(word, "", ())  # the product accepts this without a comma
                 return column
             self.rule(word, "", (column.name,))
             return replace(column, nullable=column.nullable and word != "PRIMARY")
@@ -310,7 +310,7 @@ class _ColumnReader:
         return column
 
     def starts_period(self) -> bool:
-        """Return whether PERIOD FOR SYSTEM_TIME (a, b) follows, and skip it: the option table refuses it."""
+        """Skip PERIOD FOR SYSTEM_TIME (a, b) and return True if it follows. The option table refuses it."""
         words = [token.upper for token in self.tokens[self.place : self.place + 3]]
         if words != ["PERIOD", "FOR", "SYSTEM_TIME"]:
             return False
@@ -319,14 +319,14 @@ class _ColumnReader:
         return True
 
     def is_table_key(self) -> bool:
-        """Return whether names in brackets follow PRIMARY or UNIQUE, as in a constraint of the table."""
+        """Return whether column names in parentheses follow PRIMARY or UNIQUE, as in a constraint of the table."""
         at = self.place
         while self.tokens[at].upper in ("KEY", "CLUSTERED", "NONCLUSTERED", "HASH"):
             at += 1
         return self.tokens[at].is_op("(")
 
     def rule(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
-        """Parse the text after PRIMARY, UNIQUE, CHECK, FOREIGN or REFERENCES; *columns*: the column's own name."""
+        """Parse the text after PRIMARY, UNIQUE, CHECK, FOREIGN or REFERENCES. *columns*: the column being defined."""
         if keyword in ("PRIMARY", "UNIQUE"):
             self.key(keyword, name, columns)
         elif keyword == "CHECK":
@@ -380,7 +380,7 @@ class _ColumnReader:
         )
 
     def key(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
-        """Parse PRIMARY KEY or UNIQUE, for the column or for those in brackets."""
+        """Parse PRIMARY KEY or UNIQUE, for the column being defined or for those in parentheses."""
         clustered = keyword == "PRIMARY"
         hashed: option_table.Pairs = ()
         while self.token.upper in ("KEY", "CLUSTERED", "NONCLUSTERED", "HASH"):
@@ -405,7 +405,7 @@ class _ColumnReader:
         )
 
     def key_options(self) -> option_table.Pairs:
-        """Return the options after a key: WITH ( … ), WITH FILLFACTOR = n, ON filegroup."""
+        """Return the options of a key: WITH ( … ), WITH FILLFACTOR = n, ON filegroup."""
         options: option_table.Pairs = ()
         while self.token.upper in ("WITH", "ON"):
             if self.take().upper == "ON":
@@ -417,11 +417,11 @@ class _ColumnReader:
         return options
 
     def names(self) -> tuple[str, ...]:
-        """Return the columns in brackets."""
+        """Return the column names in parentheses."""
         return ordered_names(self.brackets())[0]
 
     def expression(self) -> str:
-        """Return a default: constants, calls, or anything in brackets, joined by signs."""
+        """Return a default: constants, calls, or a group in parentheses, joined by operators."""
         first = self.place
         while True:
             while self.token.is_op("-", "+", "~"):
@@ -455,7 +455,10 @@ class _ColumnReader:
             self.rule(word, name, ())
 
     def index(self, name: str, columns: tuple[str, ...]) -> None:
-        """Parse `INDEX name [UNIQUE] [CLUSTERED] (columns)` in CREATE TABLE (2014); *columns*: the one in front."""
+        """Parse `INDEX name [UNIQUE] [CLUSTERED] (columns)` in CREATE TABLE (2014).
+
+        *columns*: the column being defined.
+        """
         unique, clustered = False, False
         while self.token.upper in ("UNIQUE", "CLUSTERED", "NONCLUSTERED", "HASH"):
             word = self.take().upper

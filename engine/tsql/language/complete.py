@@ -1,4 +1,4 @@
-"""Completion in a T-SQL window: keywords from the grammar, names from the knowledge of the window's server."""
+"""Completion in a T-SQL window: keywords from the grammar, and names that the window's server knows."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _OPTIONS: Final = {
     "BACKUP": frozenset({"INIT", "NOINIT", "FORMAT", "COPY_ONLY", "NORECOVERY", "NO_TRUNCATE", "STATS"}),
     "RESTORE": frozenset({"NORECOVERY", "RECOVERY", "REPLACE", "STANDBY", "STATS", "MOVE"}),
 }
-"""Options suggested after WITH. The grammar accepts any word there, because the server itself reports unknown
-options.
+"""Options that are suggested after WITH. The grammar accepts any word there, because the server reports
+unknown options.
 """
 
 LOOKED_AT: Final = 10_000
-"""Characters on either side of the cursor that completion reads. Assumed: a statement is far shorter."""
+"""Number of characters on either side of the cursor that completion reads. Assumed: a statement is far shorter."""
 
 LIMIT: Final = 200
 """Maximum number of suggestions. Assumed."""
@@ -46,8 +46,8 @@ _HIDDEN: Final = INTERNAL | {"scalar_function_value"}
 
 
 def complete(world: World, window: str, text: str, position: int) -> list[str]:
-    """Return the candidates at the cursor, sorted by name; none inside strings and comments."""
-    # the lines of a long text around the cursor, and the cursor's position in them
+    """Return the candidates at the cursor, sorted by name. There are none inside strings and comments."""
+    # the lines around the cursor in a long text, and the cursor's position in them
     first = text.rfind("\n", 0, position - LOOKED_AT) + 1 if position > LOOKED_AT else 0
     first = max(first, position - 2 * LOOKED_AT)
     text, position = (text[first : position + LOOKED_AT], position - first)
@@ -70,7 +70,7 @@ _ADDRESS: Final = re.compile(r"\b(?:PARTNER|WITNESS)\s*=\s*N?'(?P<begun>TCP://)?
 
 
 def _addresses(world: World, prefix: str, typed: str, closed: bool) -> list[str]:
-    """Return the valid servers inside the string of SET PARTNER or SET WITNESS; nothing in other strings."""
+    """Return the valid addresses inside the string of SET PARTNER or SET WITNESS; nothing inside other strings."""
     found = _ADDRESS.search(prefix)
     if found is None:
         return []
@@ -82,7 +82,7 @@ def _addresses(world: World, prefix: str, typed: str, closed: bool) -> list[str]
 def _word_at_end(text: str) -> str:
     """Return the word that is being typed.
 
-    A search with a pattern would scan every character of a long text.
+    A pattern search would scan every character of a long text.
     """
     start = len(text)
     while start and _IN_WORD.match(text[start - 1]):
@@ -91,7 +91,7 @@ def _word_at_end(text: str) -> str:
 
 
 def _lexed(text: str) -> tuple[Token, ...] | None:
-    """Return the tokens, or None inside a string or comment that is still open."""
+    """Return the tokens of *text*; None inside an open string or comment."""
     try:
         return tokens_of(text)[:-1]
     except SqlError:
@@ -127,12 +127,12 @@ def _suggestions(context: Context, text: str, prefix: str, tokens: tuple[Token, 
 
 
 def _statement_start(tokens: tuple[Token, ...]) -> int:
-    """Return number of the token with which the statement around the cursor begins."""
+    """Return the index of the token with which the statement at the cursor begins."""
     for place in range(len(tokens) - 1, -1, -1):
         word = tokens[place].upper
         following = tokens[place + 1].upper if place + 1 < len(tokens) else ""
         if word == "WITH" and place and not tokens[place - 1].is_op(";"):
-            continue  # the options of a command, or a hint
+            continue  # WITH for the options of a command, or for a hint
         if word in COMMAND_WORDS or word in _QUERY_WORDS or (word, following) in COMMAND_PAIRS:
             return place
         if place == len(tokens) - 1 and word in STATEMENT_WORDS and word not in ("SET", "WITH"):
@@ -148,7 +148,7 @@ def _tables(context: Context) -> set[str]:
 
 
 def _after_dot(context: Context, tokens: tuple[Token, ...], all_tokens: tuple[Token, ...]) -> set[str]:
-    """Return views of a schema, or columns of a table or alias."""
+    """Return the views of a schema, or the columns of a table or alias."""
     path = ""
     for token in reversed(tokens):
         if token.is_op(".") or (token.kind in ("word", "quoted") and path.startswith(".")):
@@ -164,7 +164,7 @@ def _after_dot(context: Context, tokens: tuple[Token, ...], all_tokens: tuple[To
 
 
 def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> set[str]:
-    """Return columns of the views in the statement, or only of the one called *alias*."""
+    """Return the columns of the views in the statement, or only of the view with the alias *alias*."""
     columns: set[str] = set()
     for place, token in enumerate(tokens):
         if token.upper not in ("FROM", "JOIN"):
@@ -194,7 +194,7 @@ def _in_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
 
 
 def _in_command(context: Context, statement: str, last_token: Token) -> set[str]:
-    """Return the words that the grammar accepts next, and names of databases or servers where it accepts a name."""
+    """Return the words that the grammar accepts next. Where it accepts a name, add names of databases or servers."""
     accepted, words = planner.following(statement)
     if "NAME" in accepted and last_token.upper in _BEFORE_DATABASE:
         words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.copies()}

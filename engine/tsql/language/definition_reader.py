@@ -1,4 +1,4 @@
-"""Reader of CREATE and ALTER of tables, indexes, procedures and views, from the tokens of a batch."""
+"""Parser for CREATE and ALTER of tables, indexes, procedures, functions and views."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from engine.tsql.query import planner
 _NOT_IN_CURSOR: Final = tuple(STOP_WORDS)
 
 REFUSED_OF_MODULES: Final = frozenset({"ENCRYPTION", "VIEW_METADATA", "REPLICATION"})
-"""Options of procedures and views that would change the catalog; they are refused."""
+"""Options of procedures and views that are refused because they would change the catalog."""
 
 SESSION_CHANGES: Final = {
     "ON SERVER STATE =": ("START", "STOP"),
     "ON SERVER WITH ( STARTUP_STATE =": ("ON", "OFF"),
 }
-"""Options of an event session that can change, and their allowed values."""
+"""Words before an option of an event session -> allowed values."""
 
 
 _OBJECT_WORDS: Final = """
@@ -42,18 +42,18 @@ SENSITIVITY SEQUENCE SERVER SERVICE SIGNATURE SPATIAL STATISTICS SYMMETRIC SYNON
 WORKLOAD XML
 """
 OBJECT_WORDS: Final = frozenset(_OBJECT_WORDS.split())
-"""Words that may follow CREATE, ALTER and DROP. Documented [DOC: statements]."""
+"""Words that can follow CREATE, ALTER and DROP. Documented [DOC: statements]."""
 
 
 class Definitions(TokenReader):
-    """Part of the compiler that reads definitions."""
+    """Part of the compiler that parses definitions."""
 
     def compile_body(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
-        """Return the program of the body of a procedure."""
+        """Compile the body of a procedure."""
         raise NotImplementedError
 
     def emit_unsimulated(self, word_count: int = 2) -> None:
-        """Append "Not simulated" with the first words of the statement."""
+        """Append an instruction "Not simulated" with the first words of the statement."""
         line = self.token.line
         first = self.skim()
         verb, kind = self.tokens[first].upper, self.tokens[min(first + 1, self.place - 1)]
@@ -64,10 +64,10 @@ class Definitions(TokenReader):
         ]
         self.do(line, s.UnsimulatedStatement(" ".join(shown)))
 
-    # --- tables and indexes
+    # -- tables and indexes
 
     def create_table(self) -> None:
-        """Parse CREATE TABLE name ( … ) with the clauses after the brackets."""
+        """Parse CREATE TABLE name ( … ) with its trailing clauses."""
         line = self.token.line
         self.place += 2
         name = self.read_qualified_name()
@@ -82,7 +82,7 @@ class Definitions(TokenReader):
         self.do(line, s.CreateTable(name, columns, options))
 
     def storage_options(self) -> option_table.Pairs:
-        """Read ON filegroup, TEXTIMAGE_ON filegroup and WITH ( … ), in any order."""
+        """Parse ON filegroup, TEXTIMAGE_ON filegroup and WITH ( … ), in any order."""
         options: option_table.Pairs = ()
         while self.is_keyword("ON", "TEXTIMAGE_ON", "FILESTREAM_ON") or (
             self.is_keyword("WITH") and self.peek().is_op("(")
@@ -125,7 +125,7 @@ class Definitions(TokenReader):
             if not filter_text:
                 raise self.problem()
         options = self.storage_options()
-        if self.is_keyword("WITH") and self.place < end:  # without brackets, as before 2005
+        if self.is_keyword("WITH") and self.place < end:  # without parentheses, as before 2005
             first = self.place + 1
             while self.place < end and not self.is_keyword("ON"):
                 self.take()
@@ -149,7 +149,7 @@ class Definitions(TokenReader):
         )
 
     def names_in_brackets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Read `(a, b DESC)`: the names, and those in descending order."""
+        """Parse `(a, b DESC)`. Return the names, and those in descending order."""
         if not self.token.is_op("("):
             raise self.problem()
         first = self.place + 1
@@ -157,7 +157,7 @@ class Definitions(TokenReader):
         return ordered_names(self.tokens[first : self.place - 1])
 
     def alter_table(self) -> None:
-        """ALTER TABLE name [WITH [NO]CHECK] ADD columns and constraints, DROP COLUMN names, DROP CONSTRAINT name."""
+        """Parse ALTER TABLE name [WITH [NO]CHECK] ADD …, DROP COLUMN names, or DROP CONSTRAINT name."""
         line = self.token.line
         self.place += 2
         name = self.read_qualified_name()
@@ -233,7 +233,10 @@ class Definitions(TokenReader):
         return any(token.upper == keyword for token in self.tokens[start : self.place])
 
     def execution_user(self, start: int) -> str:
-        """Return the user of WITH EXECUTE AS after token *start*; empty without one and for CALLER, the default."""
+        """Return the user in WITH EXECUTE AS after token *start*.
+
+        It is empty for CALLER, the default, and without the clause.
+        """
         for before, word, user in zip(
             self.tokens[start : self.place], self.tokens[start + 1 :], self.tokens[start + 2 :], strict=False
         ):
@@ -241,7 +244,7 @@ class Definitions(TokenReader):
                 return user.text
         return ""
 
-    # --- modules
+    # -- modules
 
     def create_or_alter(self) -> Steps:
         """Parse CREATE OR ALTER of a module."""
@@ -268,7 +271,7 @@ class Definitions(TokenReader):
         yield self.work()
 
     def alter_event_session(self) -> None:
-        """ALTER EVENT SESSION name ON SERVER with a state or a start-up state; anything else is not simulated."""
+        """Parse ALTER EVENT SESSION name ON SERVER with a state or startup state. Other forms are not simulated."""
         line, rest = self.token.line, [self.peek(count) for count in range(3, 13)]
         shown = [token.upper or token.text for token in rest[1:]]
         for begin, values in SESSION_CHANGES.items():
@@ -281,7 +284,10 @@ class Definitions(TokenReader):
         self.emit_unsimulated(3)
 
     def alter_server_configuration(self) -> None:
-        """ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY name = value; anything else is not simulated."""
+        """Parse ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY name = value.
+
+        Other forms are not simulated.
+        """
         line, rest = self.token.line, [self.peek(count) for count in range(3, 10)]
         shown = [token.upper or token.text for token in rest]
         if (
@@ -295,7 +301,7 @@ class Definitions(TokenReader):
             self.emit_unsimulated(3)
 
     def rest_of_batch(self, kind: str) -> Steps:
-        """Parse CREATE or ALTER of a module, which takes the whole batch."""
+        """Parse CREATE or ALTER of a module, which extends to the end of the batch."""
         verb = "CREATE" if self.token.upper == "CREATE" else "ALTER"
         if self.peek().upper == "OR":
             verb = "CREATE OR ALTER"
@@ -323,7 +329,7 @@ class Definitions(TokenReader):
         self.place = len(self.tokens) - 1
 
     def schema(self) -> s.Statement:
-        """Parse `[name] [AUTHORIZATION owner]` and the definitions in the schema."""
+        """Parse `[name] [AUTHORIZATION owner]` and the definitions inside CREATE SCHEMA."""
         name = "" if self.is_keyword("AUTHORIZATION") else self.read_qualified_name()[-1]
         owner = ""
         if self.is_keyword("AUTHORIZATION"):
@@ -433,7 +439,7 @@ class Definitions(TokenReader):
         return s.CreateFunction(name, tuple(parameters), returned, "", verb)
 
     def view(self, verb: str) -> s.Statement:
-        """Parse the definition of a view."""
+        """Parse the definition of a view after its verb."""
         name = self.read_qualified_name()
         if name[-1].startswith("#"):
             raise SqlSyntaxError(self.token.line, 4103, name[-1])
@@ -449,13 +455,13 @@ class Definitions(TokenReader):
             raise self.problem()
         return s.CreateView(name, query, verb)
 
-    # --- expressions and cursors
+    # -- expressions and cursors
 
     def check_variables(self, start: int, execute: bool = False) -> None:
-        """Check that every variable from token *start* on has been declared; 137 or 1087 if not.
+        """Check that every variable from token *start* on is declared. Raise 137 or 1087 otherwise.
 
-        In EXEC a name before `=` is a parameter of the procedure, unless it takes the return value directly
-        after the word EXEC.
+        In EXEC, a name before `=` is a parameter of the procedure, unless it directly follows EXEC and so
+        receives the return value.
         """
         behind = start + (self.tokens[start].upper in ("EXEC", "EXECUTE"))
         planner.check_version(self.tokens[start : self.place], self.version)
@@ -469,7 +475,7 @@ class Definitions(TokenReader):
             raise SqlSyntaxError(token.line, 1087 if table and place else 137, token.text)
 
     def expression(self, start: int, line: int) -> str:
-        """Return the text from token *start* on, which must be one value."""
+        """Return the text from token *start* on, which must be a single value."""
         text = self.text_between(start, self.place)
         if not text:
             raise self.problem()
@@ -502,7 +508,7 @@ class Definitions(TokenReader):
         self.do(line, s.DeclareCursor(name, text, tuple(options)))
 
 
-# --- statements allowed in the body of a scalar function --------------------------------------------------
+# --- statements that the body of a scalar function may contain -------------------------------------------
 # [DOC: CREATE FUNCTION; Create user-defined functions]
 
 _SIDE_EFFECTS: Final[dict[type[s.Statement], str]] = {
@@ -515,14 +521,17 @@ _SIDE_EFFECTS: Final[dict[type[s.Statement], str]] = {
     s.SetSession: "SET OPTION ON/OFF",
     s.CreateTable: "CREATE TABLE",
 }
-"""Operators that message 443 names."""
+"""Statement -> operator that message 443 names."""
 
 _NONDETERMINISTIC: Final = frozenset({"NEWID", "RAND", "NEWSEQUENTIALID"})
 """Built-in functions that message 443 refuses in a function [DOC: Create user-defined functions]."""
 
 
 def check(program: Program, tokens: Sequence[Token], line: int) -> None:
-    """Raise 443, 444, 455, 2772 or SqlSyntaxError 0 for a body, which begins on *line*, that no function may have."""
+    """Raise an error if *program* is not a valid body of a function.
+
+    It is 443, 444, 455, 2772 or SqlSyntaxError 0. The body begins on *line*.
+    """
     for place, token in enumerate(tokens):
         if token.kind == "word" and token.text.startswith("#"):
             raise SqlSyntaxError(token.line, 2772)
@@ -538,7 +547,7 @@ def check(program: Program, tokens: Sequence[Token], line: int) -> None:
 
 
 def _ends_with_return(program: Program) -> bool:
-    """Return whether the last statement of the outermost block is RETURN, with no jump past it."""
+    """Return whether the last statement of the outermost block is RETURN and no jump goes past it."""
     last = program[-1].action if program else None
     jumps = [one.action.target for one in program if isinstance(one.action, BranchIfFalse | Jump)]
     return (
@@ -547,7 +556,7 @@ def _ends_with_return(program: Program) -> bool:
 
 
 def not_simulated(program: Program, of_table: bool) -> str:
-    """Return the statement of a body that functions may have and that is not simulated, or an empty text."""
+    """Return a statement of the body that the product allows and that is not simulated; "" if there is none."""
     return next(filter(None, (_not_simulated(instruction, of_table) for instruction in program)), "")
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from engine.tsql.language.statements import OnDatabase, Statement
 
 GroupOptions = tuple[tuple[str, str | tuple[str, ...]], ...]
-"""Options as (name, value), both as written, names in capitals. An option without a value has an empty one.
+"""Options as (name, value) in their original spelling, names in capitals. The value is empty for an option
+without a value.
 
 SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL) has the name SECONDARY_ROLE ALLOW_CONNECTIONS.
 """
@@ -20,12 +21,13 @@ class OnGroup(Statement, frozen=True):
 class AlterGroup(OnGroup, frozen=True):
     """ALTER AVAILABILITY GROUP.
 
-    *action* is FAILOVER, FORCE, OFFLINE, JOIN, SET, GRANT, DENY, or a verb with DATABASE, REPLICA or LISTENER.
+    *action* is FAILOVER, FORCE, OFFLINE, JOIN, SET, GRANT or DENY, or a verb with DATABASE, REPLICA or
+    LISTENER.
     """
 
     action: str
     options: GroupOptions = ()
-    """Options of SET and JOIN; for a listener: IP (address, mask), DHCP and PORT."""
+    """Options of SET and JOIN. For a listener: IP (address, mask), DHCP and PORT."""
     databases: tuple[str, ...] = ()
     replicas: tuple[tuple[str, GroupOptions], ...] = ()
     listener: str = ""
@@ -105,7 +107,7 @@ class PartnerTimeout(OnDatabase, frozen=True):
 
 
 class RedoQueue(OnDatabase, frozen=True):
-    """SET PARTNER REDO_QUEUE, which is not documented."""
+    """SET PARTNER REDO_QUEUE, which is undocumented."""
 
     limit_mb: int | None
 

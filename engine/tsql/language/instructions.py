@@ -16,7 +16,7 @@ class RunStatement:
 
 @dataclass(frozen=True, slots=True)
 class BranchIfFalse:
-    """Jump to *target* unless the condition holds."""
+    """Jump to *target* unless the condition is true."""
 
     condition: str
     target: int = -1
@@ -24,14 +24,14 @@ class BranchIfFalse:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """Jump to an instruction, always or on a condition."""
+    """Jump to *target*."""
 
     target: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class EndCatch:
-    """Forget the error of the CATCH block."""
+    """Forget the caught error at the end of a CATCH block."""
 
 
 Action = RunStatement | BranchIfFalse | Jump | EndCatch
@@ -39,12 +39,12 @@ Action = RunStatement | BranchIfFalse | Jump | EndCatch
 
 @dataclass(frozen=True, slots=True)
 class CompiledInstruction:
-    """Instruction with its line in the batch."""
+    """Instruction with its line in the batch, and the handler of its errors."""
 
     line: int
     action: Action
     handler: int | None
-    """Target of an error: the first instruction of the enclosing CATCH block."""
+    """Index at which an error continues: the first instruction of the enclosing CATCH block; None without one."""
 
 
 Program = tuple[CompiledInstruction, ...]

@@ -17,10 +17,10 @@ from engine.tsql.language.reserved_words import (
 )
 
 PRECISION_MAX: Final = 38
-"""Maximum digits of a number; documented for decimal."""
+"""Maximum number of digits in a number. Documented for decimal."""
 
 TOKENS_MAX: Final = 300_000
-"""Maximum tokens of one batch. Assumed: a megabyte of T-SQL written by people has fewer."""
+"""Maximum number of tokens in one batch. Assumed: a megabyte of T-SQL that people write has fewer."""
 
 _TOKEN: Final = re.compile(
     r"""
@@ -37,7 +37,7 @@ _TOKEN: Final = re.compile(
 
 
 class Token(NamedTuple):
-    """Word, name, string, number, variable or sign of a batch."""
+    """Token of a batch: word, name, string, number, variable or operator."""
 
     kind: str
     """word, quoted (a name in brackets or double quotes), string, variable, number, op or end."""
@@ -48,20 +48,20 @@ class Token(NamedTuple):
 
     @property
     def upper(self) -> str:
-        """The word in capitals; empty for everything that cannot be a keyword."""
+        """Return the word in capitals; empty for a token that cannot be a keyword."""
         return self.text.upper() if self.kind == "word" else ""
 
     def is_op(self, *signs: str) -> bool:
-        """Return whether the token is one of these signs."""
+        """Return whether the token is one of these operators or punctuation marks."""
         return self.kind == "op" and self.text in signs
 
 
 Raw = tuple[str, str, int, int, int]
-"""Kind, text and positions of a token."""
+"""Kind, text and positions of a token, as a plain tuple."""
 
 
 class TokenSequence(Sequence[Token]):
-    """Tokens of a long text, stored as plain tuples that the garbage collector need not visit."""
+    """Tokens of a long text, stored as plain tuples, which the garbage collector need not visit."""
 
     def __init__(self, raw: list[Raw]) -> None:
         self._raw = raw
@@ -80,10 +80,10 @@ class TokenSequence(Sequence[Token]):
 
 
 class SqlSyntaxError(SqlError):
-    """The batch cannot be compiled; *line* counts from its first line."""
+    """Error of a batch that does not compile. *line* counts from the batch's first line."""
 
     limit = ""
-    """Feature that is not simulated, if that is the reason."""
+    """Name of the feature that is not simulated, if that is the reason; else empty."""
 
     def __init__(self, line: int, number: int, *args: object) -> None:
         super().__init__(number, *args)
@@ -91,7 +91,7 @@ class SqlSyntaxError(SqlError):
 
 
 class BatchTooLongError(SqlSyntaxError):
-    """The text exceeds our limit for one frame; SQL Server has a higher limit or none. Message 8623."""
+    """Error of a text that exceeds our limit for one frame. SQL Server has a higher limit or none. Message 8623."""
 
     def __init__(self, line: int, limit: str) -> None:
         super().__init__(line, 8623)
@@ -99,7 +99,10 @@ class BatchTooLongError(SqlSyntaxError):
 
 
 def tokens_of(text: str) -> tuple[Token, ...]:
-    """Return all tokens of a batch and an `end` token. Raises SqlSyntaxError 102, 103, 105, 113, 1038 or 8623."""
+    """Return all tokens of a batch and an `end` token.
+
+    Raises SqlSyntaxError 102, 103, 105, 113, 1038 or 8623.
+    """
     return _KNOWN.get(text, len(text), lambda: ResumableComputation(lexing(text)).result()[:])
 
 
@@ -107,7 +110,7 @@ _KNOWN: Final[ResultCache[tuple[Token, ...]]] = ResultCache(300_000)
 
 
 def lexing(text: str) -> Generator[int, None, TokenSequence]:
-    """Return the tokens of a batch, in steps (work.py)."""
+    """Compute the tokens of a batch in steps (work.py)."""
     tokens: list[Raw] = []
     place, line, count = 0, 1, 0
     while place < len(text):
@@ -142,13 +145,13 @@ TOKEN_WORK: Final = 2
 """Work to read one token, blank or comment. Measured."""
 
 _CHARACTERS_PER_UNIT: Final = 200
-"""Characters of blanks, comments and strings per unit of work. Measured."""
+"""Number of characters in blanks, comments and strings per unit of work. Measured."""
 
 _COMMENT_MARK: Final = re.compile(r"/\*|\*/")
 
 
 def end_of_comment(text: str, start: int) -> Generator[int, None, int]:
-    """Return the position after the block comment that begins at *start* (comments nest), or -1; in steps."""
+    """Find the end of the block comment that begins at *start*, in steps; -1 without an end. Comments can nest."""
     depth = 0
     for number, match in enumerate(_COMMENT_MARK.finditer(text, start), start=1):
         depth += 1 if match.group() == "/*" else -1
@@ -176,11 +179,11 @@ def _make_lexical_error(text: str, offset: int, line: int) -> SqlSyntaxError:
 
 
 SHOWN_MAX: Final = 200
-"""Maximum characters of a wrong word in a message. Assumed."""
+"""Maximum length of a wrong word in a message. Assumed."""
 
 
 def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxError:
-    """Return the error for a token that does not fit: 156 for a keyword, 102 otherwise."""
+    """Return the error for an unexpected token: 156 for a keyword, 102 otherwise."""
     shown = last_token if token.kind == "end" and last_token is not None else token
     if shown.upper in KEYWORDS:
         return SqlSyntaxError(shown.line, 156, shown.upper if shown.text.isupper() else shown.text)
@@ -189,7 +192,7 @@ def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxE
 
 
 def name_of(token: Token) -> str:
-    """Return the name or string of a token without its quotes."""
+    """Return the name or string in a token, without quotes."""
     text = token.text
     if token.kind == "quoted":
         close = text[-1]
@@ -200,7 +203,7 @@ def name_of(token: Token) -> str:
 
 
 def double_quotes_as_strings(text: str) -> str:
-    """Return the text as QUOTED_IDENTIFIER OFF has it: "x" is a string."""
+    """Return the text in which, as with QUOTED_IDENTIFIER OFF, "x" is a string."""
     out, copied = "", 0
     for token in tokens_of(text):
         if token.kind == "quoted" and token.text.startswith('"'):
@@ -210,7 +213,7 @@ def double_quotes_as_strings(text: str) -> str:
 
 
 def without_comments(text: str, tokens: Sequence[Token]) -> str:
-    """Return the text from the first of *tokens* to the last, with comments as blanks (line breaks stay)."""
+    """Return the text from the first to the last of *tokens*, with blanks in place of comments. Line breaks stay."""
     parts: list[str] = []
     place = tokens[0].start
     for token in tokens:
@@ -229,8 +232,8 @@ def quote(name: str) -> str:
     return "[" + name.replace("]", "]]") + "]"
 
 
-# --- detection of batches that certainly change nothing visible to a later batch --------------------------
-# Queries of a monitoring script are such batches.
+# --- detection of batches that change nothing that a later batch could see -------------------------------
+# Examples are the queries of a monitoring script.
 
 _OF_QUERIES: Final = frozenset({"SELECT", "WITH", "ELSE", "END"})
 _CHANGING: Final = (STATEMENT_WORDS - _OF_QUERIES) | {"INTO", "GO", "OPENQUERY", "OPENROWSET"}
@@ -240,11 +243,11 @@ _LITERAL: Final = r"(?:N?'(?:[^']|'')*'|0x[0-9A-Fa-f]*|-?[0-9.]+(?:[eE][-+]?\d+)
 _CALL: Final = re.compile(
     rf"EXEC sp_executesql (N'(?:[^']|'')*')(?:, N'(?:[^']|'')*'(?:, (?:@\w+ = )?{_LITERAL})*)?"
 )
-"""Query with parameters, without output parameters, in the form of a driver."""
+"""Pattern of a driver's query with parameters, without output parameters."""
 
 
 def only_reads(item: Input) -> bool:
-    """Return whether an input is T-SQL that consists only of SELECTs; a doubtful batch counts as more."""
+    """Return whether an input is T-SQL that consists only of SELECT statements. Doubtful batches do not count."""
     if item.verb == "sql":
         return selects_only(item.args[1])
     return item.verb == "batch" and _batch_only_reads(item.args[1])
@@ -263,7 +266,7 @@ def _batch_only_reads(batch_json: str) -> bool:
 
 @lru_cache(256)
 def selects_only(text: str) -> bool:
-    """Return True if a text consists only of SELECT statements that change no table."""
+    """Return whether a text consists only of SELECT statements that change no table."""
     try:
         tokens = tokens_of(text)
     except SqlSyntaxError:

@@ -1,7 +1,7 @@
-"""Options of statements and their treatment: one table for all readers of options (option_effects.tsv).
+"""Options of statements and their treatment: one table for all parsers of options (option_effects.tsv).
 
-An option has an effect, truly changes nothing here (none), or is refused as "Not simulated". Microsoft's page of
-each statement documents the options; the treatment is ours.
+An option has an effect, changes nothing in this simulation ("none"), or is refused as "Not simulated".
+Microsoft's page of each statement documents the options; the treatment is our decision.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.tsql.language.lexer import Token
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 Pairs = tuple[tuple[str, str], ...]
-"""Options and their values in capitals; a bare option has the value ''."""
+"""Options and values in capitals. An option without a value has ''."""
 
 EFFECT: Final = "effect"
 NONE: Final = "none"
@@ -25,7 +25,7 @@ REFUSED: Final = "refused"
 
 
 class OptionRule(NamedTuple):
-    """Line of the table."""
+    """Row of the option table."""
 
     statement: str
     option: str
@@ -52,7 +52,7 @@ def rules() -> tuple[OptionRule, ...]:
 
 
 def check_options(statement: str, pairs: Iterable[tuple[str, object]], version: int) -> None:
-    """Raise 155 for an option that *statement* lacks in *version*, and refuse unsimulated ones."""
+    """Raise 155 for an option that *statement* does not have in *version*. Refuse options that are not simulated."""
     for option, value in pairs:
         if not option[:1].isalpha():
             raise SqlError(102, option)
@@ -75,7 +75,7 @@ _TITLES: Final = {"COLUMN": "a column with"}
 
 
 def treatment_of(statement: str, option: str, version: int) -> str:
-    """Return the treatment of an option that takes any value; empty for an option that is not listed."""
+    """Return the treatment of an option that takes any value; "" for an option that is not listed."""
     known = (
         rule
         for rule in rules()
@@ -85,9 +85,9 @@ def treatment_of(statement: str, option: str, version: int) -> str:
 
 
 def read_options(tokens: Sequence[Token]) -> Pairs:
-    """Return the options in the tokens between two brackets: `NAME = value, …`.
+    """Return the options in the tokens between parentheses: `NAME = value, …`.
 
-    Anything else has a name that `check_options` refuses with 102.
+    Anything else gets a name that `check_options` refuses with 102.
     """
     parts: list[list[str]] = [[]]
     level = 0
@@ -133,7 +133,7 @@ _FILE_LISTS = ("ON", "PRIMARY", "LOG", ",")
 
 
 def read_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pairs]:
-    """Return the file specifications of CREATE DATABASE, and the options outside the brackets."""
+    """Return the file specifications of CREATE DATABASE, and the options outside the parentheses."""
     files: list[s.FileSpec] = []
     options: list[tuple[str, s.Value]] = []
     log, place = False, 0
@@ -158,9 +158,9 @@ def read_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pa
 
 
 def read_file_properties(tokens: list[str]) -> tuple[tuple[str, str], ...]:
-    """Read `NAME , a , SIZE , 10 MB`: names in capitals, and values as ALTER DATABASE … ADD FILE has them.
+    """Parse `NAME , a , SIZE , 10 MB` into names in capitals and values as in ALTER DATABASE … ADD FILE.
 
-    The signs between them are all commas here (group_item).
+    The tokens contain a comma in place of every operator (see the grammar rule group_item).
     """
     parts: list[list[str]] = [[]]
     for word in tokens:
@@ -169,7 +169,7 @@ def read_file_properties(tokens: list[str]) -> tuple[tuple[str, str], ...]:
         else:
             parts[-1].append(word)
     if len(parts) % 2 or not all(parts):
-        return ((")", ""),)  # not a property
+        return ((")", ""),)  # no property: this name makes the statement fail
     return tuple(
         (name[0].upper(), " ".join(value)) for name, value in zip(parts[::2], parts[1::2], strict=True)
     )

@@ -1,4 +1,4 @@
-"""Parser of one command by the grammar in commands.lark."""
+"""Parser of one command, with the grammar in commands.lark."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Parts = dict[str, Any]
 
 
 def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Token) -> s.Statement:
-    """Parse the command *tokens* of the batch *text*; *following* is the token after it.
+    """Parse the command *tokens* of the batch *text*. *following* is the token after it.
 
     Raises SqlSyntaxError 102 or 156.
     """
@@ -58,7 +58,10 @@ def _locate_error(
 
 
 def following(statement: str) -> tuple[set[str], set[str]]:
-    """Return names of the terminals that may follow the beginning of a command, and the words among them."""
+    """Return the names of the terminals that can follow *statement*, and the words among them.
+
+    *statement*: the beginning of a command.
+    """
     parser = PARSER.parse_interactive(statement)
     try:
         parser.exhaust_lexer()
@@ -82,7 +85,7 @@ def _list_keywords(pattern: object) -> set[str]:
 
 
 def text_in(raw: str) -> str:
-    """Return a string or name as the grammar reads it, without its quotes."""
+    """Return the content of a string or name token, without its quotes."""
     if raw.endswith("'"):
         return raw[raw.index("'") + 1 : -1].replace("''", "'")
     close = raw[-1]
@@ -93,7 +96,7 @@ def text_in(raw: str) -> str:
 
 
 def _merge_parts(children: Children) -> Parts:
-    """Return all parts that are dictionaries, in one."""
+    """Return one dictionary with the fields of all parts that are dictionaries."""
     return {name: value for part in children if isinstance(part, dict) for name, value in part.items()}
 
 
@@ -102,7 +105,7 @@ def _upper(token: object) -> str:
 
 
 def _flat(children: Children) -> str:
-    """Return any parts of an option, as words."""
+    """Return the parts of an option as words."""
     return " ".join(_flat(part) if isinstance(part, list) else str(part) for part in children)
 
 
@@ -113,7 +116,10 @@ def _number(c: Children) -> int | float:
 
 
 def _exact(c: Children) -> int | float | str:
-    """Return a number with more digits than a float holds stays text, which is read as the type of its parameter."""
+    """Return a number, or its text if it has more digits than a float holds.
+
+    The text is later read as the type of its parameter.
+    """
     value = _number(c)
     if isinstance(value, int):
         return value
@@ -122,7 +128,7 @@ def _exact(c: Children) -> int | float | str:
 
 
 def _bytes(c: Children) -> bytes:
-    """Read binary digits: 0xF is 0x0F."""
+    """Convert binary digits: 0xF is 0x0F."""
     digits = str(c[0])[2:]
     return bytes.fromhex("0" * (len(digits) % 2) + digits)
 
@@ -143,7 +149,7 @@ def _alter_files(c: Children) -> s.Statement:
 
 
 def _texts(group: Children) -> tuple[str, ...]:
-    """Return the texts in brackets, those of inner brackets with them."""
+    """Return the texts in parentheses, including those of inner parentheses."""
     inner = [_texts(part) if isinstance(part, list) else (str(part),) for part in group]
     return tuple(text for texts in inner for text in texts if text not in "(),")
 
@@ -194,7 +200,7 @@ def _master_key(c: Children) -> s.Statement:
 
 
 def _login_option(c: Children) -> list[tuple[str, object]]:
-    """Return the option, and the bare words and OLD_PASSWORD after its value."""
+    """Return the option, the words that follow its value, and OLD_PASSWORD."""
     more = [(_upper(part), None) if isinstance(part, Token) else ("OLD_PASSWORD", part) for part in c[2:]]
     return [_option(c[:2]), *more]
 
@@ -213,7 +219,7 @@ def _alter_user(c: Children) -> s.Statement:
 
 
 def _permission_name(c: Children) -> str:
-    """The words of a permission; one on columns is marked so."""
+    """Return the words of a permission, with a mark if it names columns."""
     words = [_upper(word) for word in c if isinstance(word, Token)]
     return " ".join(words) + (COLUMNS if len(words) < len(c) else "")
 
@@ -303,12 +309,12 @@ def _argument(c: Children) -> s.Argument:
 
 
 DEFAULT: Final = object()
-"""Value of DEFAULT among the arguments of EXEC."""
+"""Marker for DEFAULT among the arguments of EXEC."""
 
 
 @dataclass(frozen=True)
 class _Text:
-    """Text for which a preceding N matters."""
+    """Text that records whether it has the prefix N."""
 
     text: str
     wide: bool
@@ -338,10 +344,12 @@ UNSIMULATED_CLAUSES: Final = {
     "role_name": "ALTER ROLE … WITH NAME",
     "as_grantor": "GRANT, DENY or REVOKE … AS grantor",
 }
-"""Grammar rules of clauses that change the meaning of a statement; it is reported as not simulated."""
+"""Grammar rules of clauses that would change the meaning of a statement. Their statements are reported as not
+simulated.
+"""
 
 _BUILD: Final[dict[str, Callable[[Children], object]]] = {
-    # words
+    # -- words
     "plain_name": lambda c: str(c[0]),
     "bytes": _bytes,
     "keyword": lambda c: str(c[0]),
@@ -362,7 +370,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "words": lambda c: {"words": tuple(_upper(word) for word in c if str(word.type) == "NAME")},
     "merged": _merge_parts,
     "owner": lambda c: {"owner": c[0]},
-    # availability groups
+    # -- availability groups
     "group_failover": lambda c: {"action": "FAILOVER"},
     "group_force": lambda c: {"action": "FORCE"},
     "group_offline": lambda c: {"action": "OFFLINE"},
@@ -397,7 +405,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "hadr_off": lambda c: gs.HadrOff(*c),
     "hadr_suspend": lambda c: gs.HadrSuspend(*c),
     "hadr_resume": lambda c: gs.HadrResume(*c),
-    # ALTER DATABASE
+    # -- ALTER DATABASE
     "partner_set": lambda c: gs.PartnerSet(*c),
     "partner_failover": lambda c: gs.PartnerFailover(*c),
     "partner_force": lambda c: gs.PartnerForce(*c),
@@ -425,7 +433,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "file_group": lambda c: [("FILEGROUP", c[0])],
     "alter_files": _alter_files,
     "scoped_configuration": lambda c: s.UnsimulatedStatement("ALTER DATABASE SCOPED CONFIGURATION"),
-    # endpoints
+    # -- endpoints
     "endpoint_state": lambda c: {"state": _upper(c[0])},
     "all_ips": lambda c: "ALL",
     "one_ip": lambda c: str(c[0]).replace(" ", ""),
@@ -443,7 +451,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "endpoint_payload": _payload,
     "create_endpoint": lambda c: s.CreateEndpoint(name=c[0], **_merge_parts(c)),
     "alter_endpoint": lambda c: s.AlterEndpoint(name=c[0], **_merge_parts(c)),
-    # keys and certificates
+    # -- keys and certificates
     "key_tail": lambda c: c,
     "master_key": _master_key,
     "certificate_file": lambda c: {"file": c[0]},
@@ -458,7 +466,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "create_certificate": lambda c: s.CreateCertificate(name=c[0], **_merge_parts(c)),
     "backup_certificate": lambda c: s.BackupCertificate(c[0], c[1], **_merge_parts(c)),
     "certificate_other": lambda c: s.UnsimulatedStatement("ALTER CERTIFICATE"),
-    # logins, users, permissions
+    # -- logins, users, permissions
     "login_option": _login_option,
     "login_options": lambda c: {"options": tuple(pair for pairs in c for pair in pairs)},
     "login_state": lambda c: {"state": _upper(c[0])},
@@ -484,7 +492,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "role": _role,
     "permission": _permission,
     "authorization": lambda c: s.AlterAuthorization(" ".join(map(_upper, c[:-2])) or "OBJECT", c[-2], c[-1]),
-    # backup, restore, databases
+    # -- backup, restore, databases
     "device": lambda c: c[1],
     "logical_device": lambda c: c[0] if isinstance(c[0], s.Variable) else s.LogicalDevice(c[0]),
     "to_devices": lambda c: {"devices": tuple(c)},
@@ -506,7 +514,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "create_other": _create_words,
     "create_database": _create_database,
     "create_key": lambda c: s.CreateEncryptionKey(_upper(c[-2]), c[-1]),
-    # the instance
+    # -- instance
     "shutdown": lambda c: s.Shutdown(bool(c)),
     "use": lambda c: s.UseDatabase(c[0]),
     "dbcc_list": lambda c: {"arguments": tuple(str(part) if isinstance(part, Token) else part for part in c)},
@@ -524,7 +532,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "raiserror": _raiserror,
     "raiserror_old": lambda c: s.Raiserror(c[1], 16, 1, number=c[0]),
     "throw": lambda c: s.Throw(*c),
-    # procedures and cursors
+    # -- procedures and cursors
     "returns": lambda c: {"returns": str(c[0]).lower()},
     "argument_name": lambda c: {"argument": str(c[0]).lower()},
     "text_argument": lambda c: _Text(text_in(str(c[0])), str(c[0])[0] in "Nn"),
@@ -537,14 +545,14 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "direction": lambda c: {"direction": _upper(c[0]), "offset": c[1] if len(c) > 1 else None},
     "into": lambda c: {"into": tuple(str(name).lower() for name in c)},
     "fetch": _fetch,
-    # drop
+    # -- DROP
     "if_exists": lambda c: True,
     "drop_names": tuple,
     "alter_schema": lambda c: s.TransferObject(c[0], c[-1], _upper(c[1]) if len(c) > 2 else "OBJECT"),
     "drop": _drop,
     "drop_master_key": lambda c: s.DropObject("MASTER KEY", ("",)),
 }
-"""Function of each grammar rule that combines the results of its parts."""
+"""Grammar rule -> function that combines the results of its parts."""
 
 
 class _Builder(Transformer[Token, object]):

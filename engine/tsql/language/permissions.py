@@ -1,4 +1,4 @@
-"""Names of permissions, as GRANT, DENY and REVOKE take them [DOC: sys.fn_builtin_permissions]."""
+"""Names of permissions for GRANT, DENY and REVOKE [DOC: sys.fn_builtin_permissions]."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _names(text: str) -> frozenset[str]:
 
 
 ON_SERVER: Final = _names(_ON_SERVER)
-"""Permissions that are granted to logins without a securable."""
+"""Permissions that are granted to logins without naming a securable."""
 PERMISSIONS: Final = _names(f"{_ON_ANYTHING},{_ON_SERVER},{_ON_DATABASE}")
 
 _SERVER_SINCE: Final = {
@@ -63,7 +63,7 @@ _SERVER_SINCE: Final = {
         "VIEW SERVER SECURITY STATE",
     ),
 }  # fmt: skip
-"""Permissions on the server by the version that introduced them [DOC: sys.server_permissions]."""
+"""Version -> permissions on the server that it introduced [DOC: sys.server_permissions]."""
 
 
 ON_OBJECT: Final = (
@@ -74,7 +74,7 @@ ON_OBJECT: Final = (
 
 
 def on_server(version: int) -> tuple[str, ...]:
-    """Return permissions on the server that *version* has."""
+    """Return the permissions on the server that *version* has."""
     later = {name for since, names in _SERVER_SINCE.items() if since > version for name in names}
     return tuple(
         name for name in (" ".join(part.split()) for part in _ON_SERVER.split(",")) if name not in later

@@ -1,4 +1,4 @@
-"""Batch compiled to a flat list of instructions with jumps, so that a waiting batch is a text and a number."""
+"""Compiler of a batch to a flat list of instructions with jumps. A waiting batch is then a text and a number."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from engine.tsql.language.reserved_words import (
 from engine.tsql.query import planner
 
 NEW_STATEMENTS: Final = {"THROW": 2012, "MERGE": 2008}
-"""Words that begin a statement only since a version. Documented [DOC: each statement's page]."""
+"""Word that begins a statement -> first version in which it does. Documented [DOC: each statement's page]."""
 
 DEPTH_LIMIT: Final = 60
-"""Maximum nesting of blocks before message 191. Assumed; SQL Server's limit has the same order."""
+"""Maximum nesting of blocks before message 191. Assumed: the same order of magnitude as SQL Server's limit."""
 
 NEWEST: Final = VERSIONS[-1]
-"""Version of the syntax without a server."""
+"""Version of the syntax if no server is given."""
 
 
 def compile_batch(text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()) -> Program:
-    """Return the program of one batch for a server of *version*; *variables* are declared from outside.
+    """Return the program of a batch for a server of *version*. *variables* count as declared.
 
     Raises SqlSyntaxError with the line in the batch.
     """
@@ -51,7 +51,7 @@ def compile_batch(text: str, version: int = NEWEST, variables: frozenset[str] = 
 def compiling(
     text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()
 ) -> ResumableComputation[Program]:
-    """Run `compile_batch` in steps; a repeated request returns the cached computation."""
+    """Run `compile_batch` in steps. A repeated request returns the cached computation."""
     return _KNOWN.get(
         (text, version, variables),
         len(text),
@@ -74,40 +74,40 @@ class _Loop:
 
 
 class _Compiler(Definitions):
-    """Compiler that reads the tokens once and writes actions."""
+    """Compiler that reads the tokens once and appends instructions."""
 
     def __init__(self, text: str, tokens: TokenSequence, version: int, variables: frozenset[str]) -> None:
         super().__init__(text, tokens, version, variables)
         self.catches: list[int] = []
-        """First action of the CATCH block of each TRY."""
+        """Index of the first instruction in the CATCH block of each TRY."""
         self.loops: list[_Loop] = []
         self.labels: dict[str, int] = {}
         self.gotos: list[tuple[int, Token]] = []
         self.unended = False
-        """True if the previous statement had no semicolon."""
+        """True if the preceding statement did not end with a semicolon."""
 
     def compile_body(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
         return (yield from _compile(body, self.version, parameters))
 
-    # --- writing
+    # -- output
 
     @property
     def next_index(self) -> int:
         return len(self.actions)
 
     def set_jump_target(self, index: int) -> None:
-        """Set the target of the jump or branch at *index* to this position."""
+        """Let the jump or branch at *index* go to the present end of the program."""
         jump, here = self.actions[index], self.next_index
         self.actions[index] = (
             BranchIfFalse(jump.condition, here) if isinstance(jump, BranchIfFalse) else Jump(here)
         )
 
-    # --- batch
+    # -- batch
 
     def program(self) -> Generator[int, None, Program]:
         yield from self.skip_semicolons()
         first = self.token
-        # an older server reads it as an ordinary name
+        # an older server reads the word as a name
         young = NEW_STATEMENTS.get(first.upper, 0) > self.version
         named = first.kind == "quoted" or (
             first.kind == "word" and (young or first.upper not in STATEMENT_WORDS)
@@ -126,7 +126,7 @@ class _Compiler(Definitions):
         return tuple(map(CompiledInstruction, self.lines, self.actions, handlers))
 
     def statement(self) -> Steps:
-        """Parse one statement with the semicolons after it."""
+        """Parse one statement and the semicolons after it."""
         self.depth += 1
         if self.depth > DEPTH_LIMIT:
             raise SqlSyntaxError(self.token.line, 191)
@@ -136,7 +136,7 @@ class _Compiler(Definitions):
             raise SqlSyntaxError(self.token.line, 102, self.token.text)
         alone = self.tokens[self.place - 1].upper in _BEFORE_BLOCKS if self.place else True
         if word == "THROW" and self.unended and not alone and self.version >= NEW_STATEMENTS["THROW"]:
-            raise self.problem()  # the statement before it must end with a semicolon [DOC: THROW]
+            raise self.problem()  # the preceding statement must end with a semicolon [DOC: THROW]
         self.unended = False
         label = self.token.kind == "word" and self.peek().is_op(":")
         if word in _BLOCKS and not label:
@@ -153,7 +153,7 @@ class _Compiler(Definitions):
         self.unended = not self.tokens[self.place - 1].is_op(";")
 
     def simple_statement(self, keyword: str) -> Generator[int, None, int]:
-        """Parse a statement without inner statements; return the work that has been yielded."""
+        """Parse a statement without inner statements. Return the work that has been yielded."""
         if self.token.kind == "word" and self.peek().is_op(":"):
             self.label()
         elif keyword in _STRUCTURE:
@@ -187,7 +187,9 @@ class _Compiler(Definitions):
         if numbered and words[0] == "FETCH" and words[1] in ("NEXT", "PRIOR", "FIRST", "LAST"):
             raise SqlSyntaxError(line, 153, words[1], "FETCH")
         if self.tokens[first].upper == "THROW" and self.version < NEW_STATEMENTS["THROW"]:
-            self.do(line, s.Execute(self.tokens[first].text))  # an older server reads it as a procedure name
+            self.do(
+                line, s.Execute(self.tokens[first].text)
+            )  # an older server reads the word as a procedure name
             return
         statement = planner.parse_command(self.text, self.tokens[first : self.place], self.token)
         if isinstance(statement, s.Raiserror) and statement.number is not None and self.version >= 2012:
@@ -198,7 +200,7 @@ class _Compiler(Definitions):
         self.do(line, statement)
 
     def query(self) -> Generator[int, None, int]:
-        """Parse a statement for sqlglot: first find its end, then check it; return the work that has been yielded."""
+        """Parse a statement for sqlglot: find its end, then check it. Return the work that has been yielded."""
         line, word = self.token.line, self.token.upper
         if word == "WITH" and self.peek().upper == "XMLNAMESPACES":
             self.with_namespaces()
@@ -230,7 +232,7 @@ class _Compiler(Definitions):
         return counted
 
     def with_namespaces(self) -> None:
-        """Parse WITH XMLNAMESPACES (…) and the query after it, which reads XML."""
+        """Parse WITH XMLNAMESPACES (…) and the query that follows."""
         line = self.token.line
         self.place += 2
         if not self.token.is_op("("):
@@ -245,7 +247,7 @@ class _Compiler(Definitions):
         self.do(line, s.UnsimulatedStatement("WITH XMLNAMESPACES"))
 
     def do_query(self, line: int, start: int) -> None:
-        """Parse the text from token *start* on as a query."""
+        """Append the text from token *start* on as a query."""
         text = self.text_between(start, self.place)
         self.check_variables(start)
         if self.version < 2008 and self.tokens[start].upper == "INSERT":
@@ -263,7 +265,7 @@ class _Compiler(Definitions):
             self.do(line, s.UnsimulatedStatement(shown))
 
     def service_broker(self, statement_name: str) -> None:
-        """Parse statements of Service Broker, which sends nothing here."""
+        """Parse a statement of Service Broker. It sends nothing in this simulation."""
         line = self.token.line
         self.take()
         while (
@@ -277,7 +279,7 @@ class _Compiler(Definitions):
                 self.take()
         self.do(line, s.UnsimulatedStatement(f"{statement_name} of Service Broker"))
 
-    # --- structure
+    # -- control flow
 
     def label(self) -> None:
         token = self.take()
@@ -336,7 +338,7 @@ class _Compiler(Definitions):
         self.set_jump_target(over)
 
     def condition(self) -> int:
-        """Read a condition; the number of the branch that leaves when it does not hold."""
+        """Parse a condition. Return the index of the branch that is taken if it is not true."""
         line = self.token.line
         self.in_condition = True
         first = self.skim_expression()
@@ -397,7 +399,7 @@ class _Compiler(Definitions):
             raise self.problem()
         self.gotos.append((self.emit(self.token.line, Jump()), self.take()))
 
-    # --- simple statements with expressions
+    # -- simple statements with expressions
 
     def print_text(self) -> None:
         line = self.take().line
@@ -471,7 +473,9 @@ class _Compiler(Definitions):
         declared = [self.declaration(line, set())]
         while self.take_if(","):
             declared.append(self.declaration(line, {item.name for item in declared}))
-        self.declared |= {item.name for item in declared}  # last: no declaration can refer to another one
+        self.declared |= {
+            item.name for item in declared
+        }  # last, because no declaration can refer to another one
         cursors = [item for item in declared if item.type == "cursor"]
         if len(cursors) < len(declared):
             self.do(line, s.Declare(tuple(item for item in declared if item.type != "cursor")))
@@ -548,7 +552,7 @@ class _Compiler(Definitions):
             self.do(line, s.Revert())
 
     def set_of_two(self) -> None:
-        """OPEN, CLOSE: of a key or of a cursor."""
+        """Parse OPEN or CLOSE of a key or of a cursor."""
         if self.peek().upper in ("SYMMETRIC", "ALL"):
             self.emit_unsimulated()
         else:
@@ -557,10 +561,10 @@ class _Compiler(Definitions):
 
 _QUERIES: Final = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
 _BLOCKS: Final = {"BEGIN": _Compiler.begin, "IF": _Compiler.if_statement, "WHILE": _Compiler.while_loop}
-"""Statements that contain others."""
+"""Statements that contain other statements -> function that parses them."""
 
 _BEFORE_BLOCKS: Final = frozenset({"ELSE", "BEGIN", "TRY", "CATCH"})
-"""Words that a statement follows without a separator."""
+"""Words after which a statement follows without a separator."""
 
 _STRUCTURE: Final = {
     "BREAK": _Compiler.break_loop,

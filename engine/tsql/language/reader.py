@@ -1,4 +1,4 @@
-"""Reader of a batch's tokens: ends of expressions and statements, names, groups in brackets."""
+"""Reader of a batch's tokens: ends of expressions and statements, names, groups in parentheses."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from engine.tsql.language.lexer import (
 from engine.tsql.language.reserved_words import FOLLOWING_PAIRS, INNER_WORDS, STATEMENT_WORDS, STOP_WORDS
 
 STATEMENT_TOKENS_MAX: Final = 9_000
-"""Maximum tokens of one statement before message 8623.
+"""Maximum number of tokens in one statement before message 8623.
 
 Assumed: a call of sp_executesql with all its 2,100 parameters.
 
-sqlglot and the grammar read it in about 0.2 s. SQL Server exhausts its resources at tens of thousands of values in
-an IN.
+sqlglot and the grammar parse it in about 0.2 s. SQL Server runs out of resources at tens of thousands of
+values in an IN.
 """
 
 
 STATEMENT_CHARACTERS_MAX: Final = 1_000_000
-"""Maximum characters of one statement before message 8623, the limit of a value. Assumed.
+"""Maximum number of characters in one statement before message 8623, equal to the limit of a value. Assumed.
 
-The longest statement of sp_WhoIsActive has 108,000, read in about 0.07 s.
+The longest statement of sp_WhoIsActive has 108,000 characters and is parsed in about 0.07 s.
 """
 
 
 STATEMENT_WORK: Final = 60
-"""Work of reading a statement of any kind. Measured."""
+"""Work of parsing a statement, apart from its tokens. Measured."""
 
 
 TRANSLATION_WORK: Final = 15
-"""Work to read one token with sqlglot or the grammar. Measured: 6 to 25 microseconds."""
+"""Work to parse one token with sqlglot or the grammar. Measured: 6 to 25 microseconds."""
 
 
 class TokenReader:
-    """Reader of tokens, and the instructions read so far; methods move `place` past the tokens that they read."""
+    """Reader of tokens with the instructions so far. Methods move `place` past the tokens that they read."""
 
     def __init__(self, text: str, tokens: TokenSequence, version: int, variables: frozenset[str]) -> None:
         self.text = text
@@ -52,18 +52,18 @@ class TokenReader:
         self.version = version
         self.place = 0
         self.first = 0
-        """Number of the first token of the present statement."""
+        """Index of the first token of the present statement."""
         self.in_condition = False
         self.declared = set(variables)
         self.depth = 0
         self.lines: list[int] = []
         self.actions: list[Action] = []
         self.regions: list[int | None] = []
-        """Number of the enclosing TRY block for each action."""
+        """Number of the enclosing TRY block of each instruction."""
         self.region: int | None = None
 
     def emit(self, line: int, action: Action) -> int:
-        """Append an instruction; return its index."""
+        """Append an instruction and return its index."""
         self.lines.append(line)
         self.actions.append(action)
         self.regions.append(self.region)
@@ -74,7 +74,7 @@ class TokenReader:
         self.emit(line, RunStatement(statement))
 
     def work(self) -> int:
-        """Return the work for the part of the statement read so far."""
+        """Return the work for the part of the statement that was read so far."""
         return STATEMENT_WORK + TRANSLATION_WORK * (self.place - self.first)
 
     @property
@@ -83,7 +83,7 @@ class TokenReader:
         return self.tokens[self.place]
 
     def peek(self, count: int = 1) -> Token:
-        """Return the token *count* places ahead."""
+        """Return the token *count* positions ahead."""
         return self.tokens[min(self.place + count, len(self.tokens) - 1)]
 
     def is_keyword(self, *words: str) -> bool:
@@ -99,7 +99,7 @@ class TokenReader:
         return token
 
     def check_length(self) -> None:
-        """Raise BatchTooLongError if the statement has become that."""
+        """Raise BatchTooLongError if the statement has become too long."""
         first = self.tokens[self.first]
         if self.place - self.first > STATEMENT_TOKENS_MAX:
             limit = f"statements of more than {STATEMENT_TOKENS_MAX} words and signs"
@@ -113,7 +113,7 @@ class TokenReader:
             )
 
     def take_if(self, *signs: str) -> bool:
-        """Take the current token if it is one of these symbols; return whether it was."""
+        """Take the current token if it is one of *signs*. Return whether it was."""
         if self.token.is_op(*signs):
             self.place += 1
             return True
@@ -130,23 +130,24 @@ class TokenReader:
         return make_near_error(self.token, self.tokens[self.place - 1] if self.place else None)
 
     def skip_semicolons(self) -> Steps:
-        """Skip all semicolons at this position, in steps."""
+        """Skip all semicolons here, in steps."""
         first = self.place
         while self.take_if(";"):
             if (self.place - first) % STATEMENT_TOKENS_MAX == 0:
                 yield STATEMENT_TOKENS_MAX
 
     def text_between(self, start: int, end: int) -> str:
-        """Return the text from token number *start* up to, not including, token number *end*."""
+        """Return the text from token *start* up to, but not including, token *end*."""
         if end <= start:
             return ""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end]
 
     def skim(self, commas: bool = False, assign: bool = False, in_brackets: bool = False) -> int:
-        """Skip to the end of an expression or statement; return the number of its first token.
+        """Skip to the end of an expression or statement. Return the index of its first token.
 
-        It ends before a semicolon, a closing bracket, or a word that begins the next statement. With *commas*
-        it also ends before a comma, with *assign* before `=`. With *in_brackets* no word begins a statement.
+        It ends before a semicolon, a closing parenthesis, or a word that begins the next statement. With
+        *commas* it also ends before a comma, with *assign* before `=`. With *in_brackets* no word begins a
+        statement.
         """
         first, level, cases = self.place, 0, 0
         seen: set[str] = set()
@@ -179,22 +180,22 @@ class TokenReader:
         return first
 
     def skim_expression(self, commas: bool = False) -> int:
-        """Skim an expression, which contains no words that begin statements, not even as its first."""
+        """Skip an expression. No word in it begins a statement, not even its first word."""
         first = self.place
         return first if self.token.upper in STOP_WORDS else self.skim(commas)
 
     def next_statement_begins(self, start: int, seen_keywords: Container[str]) -> bool:
-        """Return whether the word here begins another statement than the one that began at token number *start*.
+        """Return whether the word here begins another statement than the one that began at token *start*.
 
-        *seen_keywords* are the words between the two.
+        *seen_keywords*: the keywords in between.
         """
         word = self.token.upper
         if self.place == start:
             return False
         if self.token.kind == "word" and self.peek().is_op(":"):
-            return True  # a label
+            return True  # it is a label
         if word == "THROW" and self.in_condition:
-            return True  # elsewhere it may be a name
+            return True  # it may be a name
         if word not in STATEMENT_WORDS:
             return False
         before = self.tokens[self.place - 1]
@@ -212,14 +213,14 @@ class TokenReader:
         return word in STOP_WORDS
 
     def begins_cte(self) -> bool:
-        """Return whether the WITH here is that of a common table expression: `name AS (` or `name (columns) AS (`."""
+        """Return whether the WITH here begins a common table expression: `name AS (` or `name (columns) AS (`."""
         named = self.peek().kind in ("word", "quoted")
         return named and (self.peek(2).upper == "AS" or (self.peek(2).is_op("(") and self._has_as_keyword(2)))
 
     def _has_as_keyword(self, bracket: int) -> bool:
-        """Return whether AS follows the brackets that open *bracket* tokens further on.
+        """Return whether AS follows the group in parentheses that opens *bracket* tokens ahead.
 
-        It does not in WITH ENCRYPTION ( … ), which is no table expression.
+        AS does not follow in WITH ENCRYPTION ( … ), which is no table expression.
         """
         level = 0
         for at in range(self.place + bracket, len(self.tokens)):
@@ -229,7 +230,7 @@ class TokenReader:
         return True
 
     def is_inner_keyword(self, start: int, keyword: str, seen_keywords: Container[str]) -> bool:
-        """Return whether *keyword* may follow *seen_keywords* inside the statement that began at token *start*."""
+        """Return whether *keyword* can follow *seen_keywords* inside the statement that began at token *start*."""
         head = self.tokens[start].upper
         pair = f"{head} {self.tokens[start + 1].upper}"
         if keyword not in INNER_WORDS.get(pair, INNER_WORDS.get(head, ())):
@@ -239,7 +240,7 @@ class TokenReader:
         return head == "MERGE" or keyword not in seen_keywords
 
     def read_bracketed_text(self) -> str:
-        """Return the text of a group in brackets, which begins here."""
+        """Return the text of the group in parentheses that begins here."""
         first = self.place
         self.take()
         self.skim(in_brackets=True)
@@ -248,7 +249,7 @@ class TokenReader:
         return self.text_between(first, self.place)
 
     def read_qualified_name(self) -> tuple[str, ...]:
-        """Read a name of one or more parts; that of a schema may be empty."""
+        """Parse a name of one or more parts. The schema may be empty."""
         parts: list[str] = []
         while True:
             if self.token.kind in ("word", "quoted"):
@@ -284,13 +285,13 @@ class TokenReader:
         while self.is_keyword("OUT", "OUTPUT", "READONLY"):
             self.take()
         from engine.tsql.language.statements import (
-            ProcedureParameter,  # no start of the program needs statements
+            ProcedureParameter,  # imported late, because the start of the program needs no statements
         )
 
         return ProcedureParameter(name, kind, default, output)
 
     def skip_to_as(self) -> frozenset[str]:
-        """Skip WITH RECOMPILE, EXECUTE AS OWNER and FOR REPLICATION up to the AS of the module; return the words."""
+        """Skip WITH RECOMPILE, EXECUTE AS OWNER and FOR REPLICATION up to the AS of a module. Return the words."""
         first = self.place
         while not (self.is_keyword("AS") and self.tokens[self.place - 1].upper not in ("EXECUTE", "EXEC")):
             if self.token.kind == "end":
@@ -300,5 +301,5 @@ class TokenReader:
         return frozenset(token.upper for token in self.tokens[first : self.place])
 
     def body(self) -> str:
-        """Return the rest of the text with its line numbers; a module may be empty."""
+        """Return the rest of the text with its line numbers. A module may be empty."""
         return "\n" * (self.token.line - 1) + self.text[self.token.start :]

@@ -1,4 +1,4 @@
-"""Reserved words of T-SQL, as far as they determine the end of a statement and its error."""
+"""Reserved words of T-SQL, as far as they determine the end of a statement or an error."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ STATEMENT_WORDS: Final = frozenset(_STATEMENT.split())
 """Words that begin a statement or a clause."""
 
 KEYWORDS: Final = (STATEMENT_WORDS | frozenset(_OTHER.split())) - {"DISABLE", "ENABLE", "THROW"}
-"""Reserved words: a syntax error at one of them is 156, at other words 102."""
+"""Reserved words. A syntax error at one of them is 156, at other words 102."""
 
 STOP_WORDS: Final = STATEMENT_WORDS - {"ADD", "DISABLE", "ENABLE", "THROW", "WITH"}
-"""Words that end the statement before them even without a semicolon."""
+"""Words that end the preceding statement even without a semicolon."""
 
 _DROPPED: Final = (
     "TABLE VIEW PROC PROCEDURE FUNCTION SCHEMA DATABASE USER INDEX COLUMN CONSTRAINT TRIGGER ROLE TYPE SEQUENCE "
@@ -90,7 +90,7 @@ INNER_WORDS: Final[dict[str, frozenset[str]]] = {
     "UPDATE": frozenset({"SET"}),
     "MERGE": STATEMENT_WORDS,
 }
-"""Words that begin statements, and that may also occur inside a statement with the given beginning."""
+"""Beginning of a statement -> words that usually begin a statement but can occur inside this one."""
 
 BROKER_PAIRS: Final = frozenset(
     {

@@ -1,4 +1,4 @@
-"""Client-side processing of sqlcmd and SSMS before a server sees the text: GO, `:CONNECT`, `:setvar`, `$(name)`."""
+"""Client-side processing of sqlcmd and SSMS before a server receives the text: GO, `:CONNECT`, `:setvar`, `$(name)`."""
 
 from __future__ import annotations
 
@@ -13,35 +13,37 @@ from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError
 from engine.tsql.language.program import compiling
 
 TEXT_LIMIT: Final = 1_000_000
-"""Maximum characters of one submission. Assumed: scripts of people are far smaller."""
+"""Maximum number of characters in one submission. Assumed: scripts of people are far smaller."""
 
 LINE_MAX: Final = 100_000
-"""Maximum characters of a line after the substitution of variables: `:setvar a $(a)$(a)` doubles. Assumed."""
+"""Maximum length of a line after the substitution of variables. Assumed. `:setvar a $(a)$(a)` doubles the length."""
 
 REPEAT_LIMIT: Final = 10_000
-"""Largest n of `GO n` that is executed. Assumed."""
+"""Maximum n of `GO n` that is executed. Assumed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptBatch:
-    """Text for a server, sent *count* times."""
+    """Text for a server, which is sent *count* times."""
 
     text: str
     count: int = 1
     above: int = field(default=0, compare=False)
-    """Number of lines of the submission above it: messages count from its first line, as in SSMS."""
+    """Number of lines of the submission above it. As in SSMS, messages count lines from the start of the
+    submission.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """`:CONNECT server`: target of the following batches."""
+    """`:CONNECT server`: target of the batches that follow."""
 
     server: str
 
 
 @dataclass(frozen=True, slots=True)
 class ClientNote:
-    """Message of the client itself; *fatal* ends the script."""
+    """Message of the client itself. *fatal* ends the script."""
 
     text: str
     fatal: bool = False
@@ -71,20 +73,20 @@ _GROWN_TEXT: Final = (
     f"or a script longer by {TEXT_LIMIT}."
 )
 _IGNORED: Final = frozenset({"xml", "reset", "help", "list", "listvar"})
-"""Commands of sqlcmd without an effect here."""
+"""Commands of sqlcmd without an effect in this simulation."""
 
 
 def split(text: str, variables: Mapping[str, str]) -> Split:
-    """Return the steps of a submission and the sqlcmd variables after it.
+    """Return the steps of a submission, and the sqlcmd variables after it.
 
-    GO and directives count only outside strings, names and comments. An unknown `$(name)` or an invalid GO is
-    a fatal note, as in SSMS; steps before it remain.
+    GO and directives count only outside strings, names and comments. As in SSMS, an unknown `$(name)` or an
+    invalid GO is a fatal note; the steps before it remain.
     """
     return splitting(text, variables).result()
 
 
 def splitting(text: str, variables: Mapping[str, str]) -> ResumableComputation[Split]:
-    """Run `split` in steps; a repeated request returns the cached computation."""
+    """Run `split` in steps. A repeated request returns the cached computation."""
     key = (text, tuple(sorted(variables.items())))
     return _KNOWN.get(key, len(text), lambda: ResumableComputation(_split(text, variables)))
 
@@ -147,7 +149,7 @@ def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Spli
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield the lines one by one: creating a million of them at once takes longer than a frame."""
+    """Yield the lines one by one. Creating a million of them together would take longer than a frame."""
     start = 0
     while (end := text.find("\n", start)) >= 0:
         yield text[start:end]
@@ -157,13 +159,13 @@ def _lines(text: str) -> Iterator[str]:
 
 _LINES_A_STEP: Final = 500
 LINE_WORK: Final = 3
-"""Work of reading a line or a marker in it. Measured."""
+"""Work of reading a line, or a quote or comment mark in it. Measured."""
 
 STEPS_MAX: Final = 20_000
-"""Maximum batches and sqlcmd commands of one script. Assumed."""
+"""Maximum number of batches and sqlcmd commands in one script. Assumed."""
 
 COUNT_MAX: Final = 2**31 - 1
-"""Largest n of `GO n` that the client can read. Documented: an int."""
+"""Maximum n of `GO n` that the client can read. Documented: an int."""
 
 
 def _can_count(digits: str) -> bool:
@@ -171,7 +173,7 @@ def _can_count(digits: str) -> bool:
 
 
 def _flush(lines: list[str], steps: list[Step], count: int, read: int) -> None:
-    """Make a batch of *lines*, the last ones of the *read* lines."""
+    """Append a batch of *lines*, which are the last of the *read* lines."""
     text, above = "\n".join(lines), read - len(lines)
     lines.clear()
     if text.strip() and count:
@@ -183,7 +185,7 @@ def _flush(lines: list[str], steps: list[Step], count: int, read: int) -> None:
 def _run_directive(
     match: re.Match[str], lines: list[str], steps: list[Step], variables: dict[str, str], read: int
 ) -> bool:
-    """Carry out one directive below *read* lines; False ends the script."""
+    """Execute a directive after *read* lines. Return False if it ends the script."""
     if match["shell"] is not None:
         steps.append(ClientNote("Not simulated: operating system commands (!!)."))
         return True
@@ -206,7 +208,7 @@ def _run_directive(
 
 
 def _substitute(line: str, variables: Mapping[str, str]) -> tuple[str, str | None]:
-    """Return the line with values for its variables, and the name of an undefined one.
+    """Return the line with the values of its variables, and the name of an undefined variable.
 
     Raises _LineTooLongError.
     """
@@ -222,7 +224,7 @@ def _substitute(line: str, variables: Mapping[str, str]) -> tuple[str, str | Non
 
 
 class _LineTooLongError(Exception):
-    """A line exceeds its limit after the substitution of variables."""
+    """Error of a line that exceeds its limit after the substitution of variables."""
 
 
 _AGENT_TOKENS: Final = frozenset(
@@ -233,7 +235,7 @@ _AGENT_TOKENS: Final = frozenset(
 
 
 class _State:
-    """Construct that is still open after the text read so far: nothing, a quote, a bracket, or nested comments."""
+    """Construct that is open at the end of the text so far: nothing, a quote, a bracket, or nested comments."""
 
     def __init__(self) -> None:
         self.closing = ""
@@ -244,7 +246,7 @@ class _State:
         return bool(self.closing or self.comments)
 
     def read(self, line: str) -> Steps:
-        """Go on over *line*, in steps."""
+        """Continue over *line*, in steps."""
         for number, match in enumerate(_MARK.finditer(line), start=1):
             if number % _LINES_A_STEP == 0:
                 yield _LINES_A_STEP * LINE_WORK
@@ -265,16 +267,16 @@ _CLOSING: Final = {"'": "'", '"': '"', "[": "]"}
 
 
 # --- syntax check of Ctrl+F5 ------------------------------------------------------------------------------
-# Nothing is executed and no name is resolved.
+# Nothing is executed, and no name is resolved.
 
 PROBLEMS_MAX: Final = 1_000
-"""Maximum reported errors of one text. Assumed."""
+"""Maximum number of errors that are reported for one text. Assumed."""
 
 
 def parse_only(text: str) -> list[Message]:
     """Return the errors of the text, each with the line in its batch.
 
-    `Commands completed successfully.` if there are none.
+    Without errors, return `Commands completed successfully.`
     """
     return parsing(text).result()
 

@@ -1,4 +1,4 @@
-"""Statements of T-SQL as plain data, between parser and executor."""
+"""Statements of T-SQL as plain data, from the parser to the executor."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ class Variable(Struct, frozen=True):
 
 
 Value = str | bytes | int | float | None | Variable
-"""Literal, or the variable with the value."""
+"""Literal, or variable that has the value."""
 
 Pairs = tuple[tuple[str, Value], ...]
-"""Options as name and value, in written order; a bare option has the value None."""
+"""Options as (name, value), in the original order. An option without a value has None."""
 
 
 class Statement(Struct, frozen=True):
-    """Any statement."""
+    """Base class of statements."""
 
 
 class LogicalDevice(str):
-    """Name of a backup device of sp_addumpdevice, in place of a file."""
+    """Name of a backup device (sp_addumpdevice) in place of a file."""
 
 
 class OutputClause(Struct, frozen=True):
-    """Columns to select from the tables inserted and deleted, and their target: an INSERT target, or a grid if ""."""
+    """OUTPUT clause: columns of inserted and deleted, and the target of an INSERT; "": a result set."""
 
     columns: str
     into: str = ""
@@ -39,7 +39,7 @@ class OutputClause(Struct, frozen=True):
 
 
 class OnDatabase(Statement, frozen=True):
-    """An ALTER DATABASE … SET statement."""
+    """ALTER DATABASE … SET statement."""
 
     database: str
 
@@ -62,7 +62,7 @@ class AlterFiles(OnDatabase, frozen=True):
 
 
 class EndpointStatement(Statement, frozen=True, kw_only=True):
-    """CREATE or ALTER ENDPOINT; None or () means an unspecified option."""
+    """CREATE or ALTER ENDPOINT. None or () means that the option is omitted."""
 
     name: str
     owner: str | None = None
@@ -88,7 +88,7 @@ class AlterEndpoint(EndpointStatement, frozen=True, kw_only=True):
 
 
 class DropObject(Statement, frozen=True):
-    """DROP ENDPOINT, LOGIN, USER, CERTIFICATE, DATABASE, MASTER KEY, TABLE …; *kind* in capitals."""
+    """DROP ENDPOINT, LOGIN, USER, CERTIFICATE, DATABASE, MASTER KEY, TABLE and others; *kind* in capitals."""
 
     kind: str
     names: tuple[str, ...]
@@ -96,7 +96,7 @@ class DropObject(Statement, frozen=True):
 
 
 class CreateSchema(Statement, frozen=True):
-    """CREATE SCHEMA name AUTHORIZATION owner; without a name the schema has the owner's name."""
+    """CREATE SCHEMA name AUTHORIZATION owner. Without a name, the schema has the owner's name."""
 
     name: str
     owner: str = ""
@@ -136,9 +136,9 @@ class CreateCertificate(Statement, frozen=True, kw_only=True):
     file: str | None = None
     private_key_file: str | None = None
     password: str | None = None
-    """Password that protects the new private key instead of the master key."""
+    """Password that protects the new private key in place of the master key."""
     decryption: str | None = None
-    """Password of the private key's file."""
+    """Password that decrypts the private key's file."""
 
 
 class BackupCertificate(Statement, frozen=True):
@@ -206,7 +206,7 @@ class ClusterProperty(Statement, frozen=True):
 
 
 class Permission(Statement, frozen=True):
-    """GRANT, REVOKE or DENY; *kind* and *name* are the words before and after `::` (or SERVER)."""
+    """GRANT, REVOKE or DENY. *kind* and *name* are the words before and after `::` (or SERVER)."""
 
     verb: str
     permissions: tuple[str, ...]
@@ -216,7 +216,7 @@ class Permission(Statement, frozen=True):
 
 
 class ChangeRole(Statement, frozen=True):
-    """CREATE, ALTER or DROP of a role of the database or the *server*."""
+    """CREATE, ALTER or DROP of a role in the database or, with *server*, on the server."""
 
     verb: str
     name: str
@@ -241,12 +241,12 @@ class Backup(Statement, frozen=True):
 
     @property
     def title(self) -> str:
-        """Return the statement's name, for messages."""
+        """Return the statement's name for messages."""
         return f"BACKUP {self.what}"
 
 
 class Restore(Statement, frozen=True):
-    """RESTORE DATABASE or RESTORE LOG; without a device for the form that only recovers."""
+    """RESTORE DATABASE or RESTORE LOG. The form that only recovers has no device."""
 
     what: str
     database: Value
@@ -257,7 +257,7 @@ class Restore(Statement, frozen=True):
 
     @property
     def title(self) -> str:
-        """Return the statement's name, for messages."""
+        """Return the statement's name for messages."""
         return f"RESTORE {self.what}"
 
 
@@ -270,12 +270,12 @@ class RestoreInfo(Statement, frozen=True):
 
     @property
     def title(self) -> str:
-        """Return the statement's name, for messages."""
+        """Return the statement's name for messages."""
         return f"RESTORE {self.what}"
 
 
 class FileSpec(Struct, frozen=True):
-    """File of CREATE DATABASE: its properties by name in capitals, and whether it follows LOG ON."""
+    """File of CREATE DATABASE: its properties, with names in capitals, and whether it follows LOG ON."""
 
     properties: tuple[tuple[str, str], ...]
     log: bool = False
@@ -287,20 +287,20 @@ class CreateDatabase(Statement, frozen=True):
     name: str
     snapshot_of: str | None = None
     attach: str = ""
-    """Word after FOR."""
+    """Word after FOR, such as ATTACH; else empty."""
     files: tuple[FileSpec, ...] = ()
     options: Pairs = ()
     """Words outside the file list, with their values."""
 
 
 class CreateEncryptionKey(Statement, frozen=True):
-    """CREATE DATABASE ENCRYPTION KEY … BY SERVER CERTIFICATE, in its database."""
+    """CREATE DATABASE ENCRYPTION KEY … BY SERVER CERTIFICATE, in the current database."""
 
     algorithm: str
     certificate: str
 
 
-# --- the instance ---------------------------------------------------------------------------------------
+# --- instance -------------------------------------------------------------------------------------------
 
 
 class Shutdown(Statement, frozen=True):
@@ -353,11 +353,11 @@ class Waitfor(Statement, frozen=True):
     value: Value
 
 
-# --- the language ---------------------------------------------------------------------------------------
+# --- language elements ------------------------------------------------------------------------------------
 
 
 class Declaration(Struct, frozen=True):
-    """Variable of a DECLARE; *columns* is the text of a table variable's columns."""
+    """Variable of a DECLARE. *columns* is the text of a table variable's columns."""
 
     name: str
     type: str
@@ -384,7 +384,7 @@ class SetSession(Statement, frozen=True):
     words: tuple[str, ...]
     value: Value = None
     names: tuple[str, ...] = ()
-    """Table name for IDENTITY_INSERT, as written."""
+    """Table name of IDENTITY_INSERT, in its original spelling."""
 
 
 class Print(Statement, frozen=True):
@@ -394,14 +394,14 @@ class Print(Statement, frozen=True):
 
 
 class QueryStatement(Statement, frozen=True):
-    """SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE: text for sqlglot, without its OUTPUT clause."""
+    """SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE. *text* is for sqlglot, without the OUTPUT clause."""
 
     text: str
     output: OutputClause | None = None
 
 
 class ProcedureParameter(Struct, frozen=True):
-    """Parameter of a procedure; *default* is the text of a value, or empty."""
+    """Parameter of a procedure. *default* is the text of a value, or empty."""
 
     name: str
     type: str
@@ -410,18 +410,18 @@ class ProcedureParameter(Struct, frozen=True):
 
 
 class CreateProcedure(Statement, frozen=True):
-    """CREATE, ALTER or CREATE OR ALTER PROCEDURE; *body* starts on its line in the batch."""
+    """CREATE, ALTER or CREATE OR ALTER PROCEDURE. *body* begins on the same line as in the batch."""
 
     name: tuple[str, ...]
     parameters: tuple[ProcedureParameter, ...]
     body: str
     verb: str = "CREATE"
     program: tuple[Any, ...] = ()
-    """Instructions of the body; names are resolved at creation."""
+    """Instructions of the body. Their names are resolved when the procedure is created."""
 
 
 class CreateFunction(Statement, frozen=True):
-    """CREATE or ALTER FUNCTION: RETURN of an expression of the type *returns* or of a query, or a *body*."""
+    """CREATE or ALTER FUNCTION, which returns an expression of the type *returns* or a query, or has a *body*."""
 
     name: tuple[str, ...]
     parameters: tuple[ProcedureParameter, ...]
@@ -429,9 +429,9 @@ class CreateFunction(Statement, frozen=True):
     returns: str = ""
     verb: str = "CREATE"
     body: str = ""
-    """BEGIN … END with more than RETURN, on the lines of the batch; *returned* is empty then."""
+    """Text from BEGIN to END, if it has more than RETURN, on its lines in the batch. *returned* is then empty."""
     program: tuple[Any, ...] = ()
-    """Instructions of the body; names are resolved at creation."""
+    """Instructions of the body. Their names are resolved when the function is created."""
 
 
 class CreateView(Statement, frozen=True):
@@ -443,7 +443,7 @@ class CreateView(Statement, frozen=True):
 
 
 class CreateTable(Statement, frozen=True):
-    """CREATE TABLE; *columns* is the text including its brackets."""
+    """CREATE TABLE. *columns* is the text including its parentheses."""
 
     name: tuple[str, ...]
     columns: str
@@ -451,7 +451,7 @@ class CreateTable(Statement, frozen=True):
 
 
 class CreateIndex(Statement, frozen=True):
-    """Index of a table; only a unique one changes results."""
+    """CREATE INDEX. Only a unique index has an effect on results."""
 
     table: tuple[str, ...]
     name: str
@@ -466,42 +466,42 @@ class CreateIndex(Statement, frozen=True):
 
 
 class AlterTable(Statement, frozen=True):
-    """Columns and constraints to add, as text in brackets, or names of columns or a constraint to drop."""
+    """ALTER TABLE: definitions to add, as text in parentheses, or names of columns or a constraint to drop."""
 
     name: tuple[str, ...]
     columns: str = ""
     dropped: tuple[str, ...] = ()
     constraint: str = ""
     default: tuple[str, str, str] | None = None
-    """ADD DEFAULT: column, expression, name of the constraint."""
+    """ADD DEFAULT: column, expression, name of the constraint; else None."""
     altered: str = ""
-    """ALTER COLUMN: the new column, in brackets."""
+    """ALTER COLUMN: definition of the new column, in parentheses; else empty."""
     unchecked: bool = False
     """True for WITH NOCHECK: existing rows may violate the new constraint."""
     if_exists: bool = False
 
 
 class DropIndex(Statement, frozen=True):
-    """DROP INDEX index ON table; *indexes*: (name, table) of each."""
+    """DROP INDEX. *indexes*: (name, table) of each."""
 
     indexes: tuple[tuple[str, tuple[str, ...]], ...]
     if_exists: bool = False
 
 
 class Argument(Struct, frozen=True):
-    """Argument of a procedure; an empty name means by position."""
+    """Argument of a procedure. An empty name means that it is passed by position."""
 
     name: str
     value: Value
     output: bool = False
     narrow: bool = False
-    """True for a text without N."""
+    """True for a text without the prefix N."""
     default: bool = False
-    """True for DEFAULT instead of a value."""
+    """True for DEFAULT in place of a value."""
 
 
 class Execute(Statement, frozen=True):
-    """EXEC procedure. *target* is set for a procedure whose name is in a variable."""
+    """EXEC procedure. *target* is set if a variable contains the procedure's name."""
 
     procedure: str
     arguments: tuple[Argument, ...] = ()
@@ -517,7 +517,7 @@ class ExecuteString(Statement, frozen=True):
 
 
 class InsertExec(Statement, frozen=True):
-    """INSERT target EXEC …: the rows of a procedure go into a table."""
+    """INSERT target EXEC …, which stores the rows of a procedure."""
 
     target: str
     source: Execute | ExecuteString
@@ -532,11 +532,11 @@ class Raiserror(Statement, frozen=True):
     arguments: tuple[Value, ...] = ()
     options: tuple[str, ...] = ()
     number: Value = None
-    """Number of the old form without brackets."""
+    """Number in the old form without parentheses."""
 
 
 class Throw(Statement, frozen=True):
-    """THROW number, message, state; all None: raise the caught error again."""
+    """THROW number, message, state. All None: raise the caught error again."""
 
     number: Value = None
     message: Value = None
@@ -544,7 +544,7 @@ class Throw(Statement, frozen=True):
 
 
 class DeclareCursor(Statement, frozen=True):
-    """DECLARE name CURSOR, SET @name = CURSOR; *options* in capitals: LOCAL, STATIC, SCROLL and others."""
+    """DECLARE name CURSOR or SET @name = CURSOR. *options* in capitals: LOCAL, STATIC, SCROLL and others."""
 
     name: str
     query: str
@@ -581,10 +581,10 @@ class ExecuteAs(Statement, frozen=True):
 
 
 class Revert(Statement, frozen=True):
-    """REVERT of EXECUTE AS."""
+    """REVERT, which ends EXECUTE AS."""
 
 
 class UnsimulatedStatement(Statement, frozen=True):
-    """Valid statement that is not simulated; *what* names it."""
+    """Valid statement that is not simulated. *what* names it."""
 
     what: str

@@ -1,4 +1,4 @@
-"""Simulated stored procedures: resolution of a name, and arguments."""
+"""Simulated stored procedures: look-up of a procedure, and its arguments."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from engine.tsql.scalars.values import Scalar, convert, to_text
 
 
 def execute(machine: Machine, statement: s.Execute) -> None:
-    """Execute EXEC procedure. Raises 2812 for a missing one, 201, 8144, 8145 for wrong arguments."""
+    """Execute EXEC procedure. Raises 2812 for an unknown one; 201, 8144 or 8145 for wrong arguments."""
     name = to_text(machine.value_of(statement.target)) if statement.target else statement.procedure
     parts = [part.strip("[]") for part in name.split(".")]
     if len(parts) == 4 and parts[0].lower() != machine.session.server.lower():
@@ -99,7 +99,7 @@ FAILED: Final = 1
 
 
 def _system_database(parts: list[str]) -> str:
-    """Return the database in the name of a system procedure; empty for the current one."""
+    """Return the database in the name of a system procedure; "" for the current database."""
     return parts[0] if len(parts) > 1 and parts[0].lower() not in ("sys", "dbo", "") else ""
 
 
@@ -122,7 +122,7 @@ def _quoted(value: Scalar) -> str:
 def _run(
     machine: Machine, name: str, procedure: objects.UserProcedure, statement: s.Execute, database: str
 ) -> None:
-    """Execute a user procedure in its *database*."""
+    """Execute a user procedure in *database*, to which it belongs."""
     known = tuple(item.name for item in procedure.parameters)
     required = tuple(item.name for item in procedure.parameters if not item.default)
     given = bind_arguments(
@@ -150,7 +150,7 @@ def _run(
 
 
 def _parameter(value: Scalar, kind: str) -> Scalar:
-    """Return the value of a parameter; 8114 for a text that does not convert, where a SELECT would say 245."""
+    """Convert the value of a parameter. Raise 8114 for a text that does not convert, where a SELECT would raise 245."""
     try:
         return convert(value, kind, default_length=1)
     except SqlError as problem:
@@ -160,14 +160,14 @@ def _parameter(value: Scalar, kind: str) -> Scalar:
 
 
 def _do_nothing(call: ProcedureCall) -> None:
-    """Do nothing: the actions of a user-defined procedure are in its body."""
+    """Do nothing. The statements of a user-defined procedure are in its body."""
 
 
 # --- dynamic SQL -----------------------------------------------------------------------------------------
 
 
 def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None:
-    """Execute sp_executesql text, N'@a int, @b nvarchar(10) OUTPUT', values, in the *database* of the procedure."""
+    """Execute sp_executesql text, N'@a int, @b nvarchar(10) OUTPUT', values, in *database*."""
     named = {argument.name: argument for argument in statement.arguments if argument.name}
     positional = [argument for argument in statement.arguments if not argument.name]
     text = named.pop("@stmt", None) or named.pop("@statement", None)
@@ -212,7 +212,7 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
 
 
 def _need_wide(machine: Machine, argument: s.Argument, parameter: str) -> None:
-    """Raise 214 for a text or variable of one byte a character."""
+    """Raise 214 for a text or variable with one byte per character."""
     given = (
         machine.scope.variables.get(argument.value.name) if isinstance(argument.value, s.Variable) else None
     )
@@ -252,7 +252,7 @@ PROCEDURES: Final = {
     row["name"]: procedure(_RUN[row["name"]], row["parameters"])
     for row in read_table("engine.tsql.procedures", "procedures.tsv")
 }
-"""Procedures by name in lowercase."""
+"""Procedures by lowercase name."""
 
 _KNOWN: Final = (
     resources.files("engine.tsql.procedures").joinpath("not_simulated.txt").read_text(encoding="utf-8")
@@ -260,4 +260,4 @@ _KNOWN: Final = (
 KNOWN: Final = frozenset(_KNOWN.split())
 SYSTEM_PROCEDURES.update(dict.fromkeys((*KNOWN, *PROCEDURES, "sp_executesql"), ""))
 SYSTEM_PROCEDURES.update(dict.fromkeys((*jobs.PROCEDURES, *job_help.PROCEDURES, *alerts.PROCEDURES), "msdb"))
-"""Procedures that the product has and that do nothing here. Documented [DOC: system stored procedures]."""
+"""Procedures of the product that have no effect in this simulation. Documented [DOC: system stored procedures]."""

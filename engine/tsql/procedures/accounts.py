@@ -50,7 +50,10 @@ def _revoke_access(call: ProcedureCall) -> None:
 
 
 def _role(call: ProcedureCall) -> None:
-    """sp_addrolemember and relatives. 15007 for an unknown login, 15402 for an unknown role of the server."""
+    """Execute sp_addrolemember and related procedures.
+
+    Raise 15007 for an unknown login, 15402 for an unknown role of the server.
+    """
     server = call.name.endswith("srvrolemember")
     member = call.text("@loginame" if server else "@membername")
     if server:
@@ -70,7 +73,7 @@ def _create_role(call: ProcedureCall) -> None:
 
 
 def _refused_while_mirrored(call: ProcedureCall) -> None:
-    """Rename: 957 in a session, otherwise not simulated."""
+    """Raise 957 for renaming a mirrored database. Renaming other databases this way is not simulated."""
     name = call.text("@dbname")
     copy = call.machine.context.copy_named(name)
     if copy is None:
@@ -116,7 +119,7 @@ def _drop(call: ProcedureCall) -> None:
 
 
 def _help(call: ProcedureCall) -> None:
-    """Execute sp_helpserver: the server itself has the id 0 [DOC: sp_helpserver]; the time-outs are the usual ones."""
+    """Execute sp_helpserver. The server itself has id 0 [DOC: sp_helpserver]; the timeouts are the defaults."""
     wanted = call.text("@server").lower()
     names = (call.server, *call.world.instances[call.server].linked_servers)
     if wanted and wanted not in map(str.lower, names):
@@ -141,7 +144,7 @@ def _refuse(call: ProcedureCall) -> None:
 
 
 def _map_login(call: ProcedureCall) -> None:
-    """Execute sp_addlinkedsrvlogin: every linked server is asked with one's own login, which is the default."""
+    """Execute sp_addlinkedsrvlogin. Linked servers are used with the caller's own login, which is the default."""
     if call.text("@useself").lower() not in ("", "true", "1") or call.text("@locallogin"):
         raise UnsimulatedFeatureError(f"{call.name} with another login than one's own")
 
@@ -151,11 +154,14 @@ _LINK_DEFAULTS: Final = {
     "query timeout": "0", "lazy schema validation": "false", "collation name": "", "dist": "false", "pub": "false",
     "sub": "false", "remote proc transaction promotion": "true",
 }  # fmt: skip
-"""Options of sp_serveroption that only support their default. Documented."""
+"""Options of sp_serveroption for which only the default is simulated -> default. Documented."""
 
 
 def _option(call: ProcedureCall) -> None:
-    """Execute sp_serveroption: RPC OUT decides whether EXEC … AT works; of the others only the default is simulated."""
+    """Execute sp_serveroption.
+
+    RPC OUT decides whether EXEC … AT works; for most others only the default is simulated.
+    """
     wanted, known = call.text("@server"), call.world.instances[call.server].linked_servers
     name = next((one for one in known if one.lower() == wanted.lower()), None)
     if name is None:

@@ -1,4 +1,4 @@
-"""Operators, alerts and their notifications, categories: stored here, processed by clients/agent.py."""
+"""Operators, alerts and notifications, categories. They are stored here and processed by clients/agent.py."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.tsql.scalars.values import Scalar, to_text
 
 
 def find_named_row(call: ProcedureCall, table: str, parameter: str, column: str = "name") -> Record:
-    """Return the row that a parameter names. Raise 14262 for an unknown one."""
+    """Return the row that a parameter names. Raise 14262 for an unknown name."""
     found = ledger.find(call.world, call.server, table, column, call.text(parameter))
     if found is None:
         raise SqlError(14262, parameter, call.text(parameter))
@@ -25,7 +25,7 @@ def find_named_row(call: ProcedureCall, table: str, parameter: str, column: str 
 
 
 def check_new_name(call: ProcedureCall, table: str, parameter: str = "@name") -> str:
-    """Return the name of a new object; 14261 if it exists."""
+    """Return the name of a new object. Raise 14261 if it exists."""
     name = call.text(parameter)
     if ledger.find(call.world, call.server, table, "name", name) is not None:
         raise SqlError(14261, parameter, name)
@@ -54,7 +54,7 @@ _OPERATOR: Final = {
     "@sunday_pager_start_time": "sunday_pager_start_time",
     "@sunday_pager_end_time": "sunday_pager_end_time",
 }
-# Times of day (hhmmss) between which the pager is used (documentation of sp_add_operator).
+# times of day (hhmmss) between which the pager is used (documentation of sp_add_operator)
 _PAGER_START: Final = 90000
 _PAGER_END: Final = 180000
 _PAGER_TIMES: Final = {
@@ -128,7 +128,7 @@ def _add_alert(call: ProcedureCall) -> None:
 
 
 def _check_condition(call: ProcedureCall) -> None:
-    """Raise 14266 for a severity beyond 25, 14262 for an unknown message, 14500 for none or both of them."""
+    """Raise 14266 for a severity above 25, 14262 for an unknown message, 14500 if neither or both are given."""
     if not 0 <= call.number("@severity") <= 25:
         raise SqlError(14266, "@severity", "0..25")
     number = call.number("@message_id")
@@ -143,7 +143,7 @@ def _check_condition(call: ProcedureCall) -> None:
 
 
 def _names_job(call: ProcedureCall) -> bool:
-    """Return whether a job is named; all zeros or an empty name mean none."""
+    """Return whether a job is given. All zeros or an empty name mean none."""
     given = call.get("@job_id")
     text = call.text("@job_name") if given is None else to_text(given)
     return bool(text.strip("0-x"))
@@ -236,8 +236,8 @@ def _notify_operator(call: ProcedureCall) -> None:
     call.machine.report_unsimulated("mail and pagers: nothing leaves the instance")
 
 
-# --- database Mail ----------------------------------------------------------------------------------------
-# Profiles and accounts are stored, mails stay in the queue; nothing leaves the instance.
+# --- Database Mail ----------------------------------------------------------------------------------------
+# Profiles and accounts are stored. Mails stay in the queue; nothing leaves the instance.
 
 COMPONENT: Final = "Database Mail XPs"
 
@@ -269,7 +269,7 @@ def _add_account(call: ProcedureCall) -> None:
 
 
 def _number(call: ProcedureCall, table: str, kind: str) -> Scalar:
-    """Return the number of the profile or account that @…_name or @…_id names; 14607 or 14606 if there is none."""
+    """Return the number of the profile or account in @…_name or @…_id. Raise 14607 or 14606 if there is none."""
     column, value = ("id", call.get(f"@{kind}_id"))
     if value is None:
         column, value = "name", call.text(f"@{kind}_name")
@@ -314,8 +314,11 @@ def _delete(table: str, kind: str) -> Callable[[ProcedureCall], None]:
 
 
 def _send(call: ProcedureCall) -> None:
-    """Queue a mail, which is never sent: 15281 without the component, 14607 profile, 14624 recipients."""
-    # raise 15281 while the component is off, which is the default
+    """Queue a mail, which is never sent.
+
+    Raise 15281 if the component is off, 14607 without a profile, 14624 without recipients.
+    """
+    # raise 15281 while the component is off, as it is by default
     if not option_value(call.machine.context, COMPONENT):
         raise SqlError(15281, "procedure", f"dbo.{call.name}", COMPONENT, COMPONENT, COMPONENT)
     profiles = ledger.rows(call.world, call.server, "sysmail_profile")
@@ -350,7 +353,7 @@ def _refuse(call: ProcedureCall) -> None:
 
 
 def _start(call: ProcedureCall) -> None:
-    """Do nothing: mail is queued from the beginning."""
+    """Do nothing, because the mail queue is always running."""
 
 
 PROCEDURES: Final[Procedures] = {

@@ -1,4 +1,4 @@
-"""Call of a stored procedure, and the declaration of a procedure."""
+"""Call of a stored procedure, and definition of a system procedure."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from engine.tsql.scalars.values import Scalar, convert, to_number, to_text
 
 @dataclass(frozen=True, slots=True)
 class ProcedureCall:
-    """Call with its arguments by parameter name."""
+    """Call of a procedure, with its arguments by parameter name."""
 
     machine: Machine
     name: str
     database: str
-    """Database of the procedure: the one in its name, or the current one."""
+    """Database of the procedure: that in its name, or the current one."""
     arguments: dict[str, Scalar]
     outputs: dict[str, Scalar] = field(default_factory=dict)
     """Values of OUTPUT parameters."""
@@ -40,7 +40,7 @@ class ProcedureCall:
         return self.machine.session.server
 
     def get(self, parameter: str) -> Scalar:
-        """Return the value of a parameter; NULL if it is left out."""
+        """Return the value of a parameter; NULL if it is omitted."""
         return self.arguments.get(parameter)
 
     def text(self, parameter: str) -> str:
@@ -48,7 +48,7 @@ class ProcedureCall:
         return to_text(self.arguments.get(parameter))
 
     def number(self, parameter: str, default: int = 0) -> int:
-        """Return a parameter as integer; *default* for NULL."""
+        """Return a parameter as an integer; *default* for NULL."""
         value = self.arguments.get(parameter)
         return default if value is None else int(to_number(value))
 
@@ -56,7 +56,7 @@ class ProcedureCall:
         """Append a result set and its row count to the output."""
         fixed = list(rows)
         self.machine.add_result(columns, fixed)
-        if not self.machine.captures:  # INSERT … EXEC reports the inserted rows once
+        if not self.machine.captures:  # INSERT … EXEC reports the inserted rows itself
             self.machine.say_rows(len(fixed))
 
     def append_messages(self, messages: Iterable[Message]) -> None:
@@ -79,7 +79,7 @@ class ProcedureDefinition:
 
 
 def procedure(run: Callable[[ProcedureCall], None], parameters: str = "") -> ProcedureDefinition:
-    """Declare a procedure: `@a @b?` are its parameters in order, one with `?` may be left out."""
+    """Define a procedure. *parameters* such as `@a @b?` are in order; one with `?` is optional."""
     words = parameters.split()
     return ProcedureDefinition(
         run,
@@ -99,7 +99,7 @@ INTEGERS: Final = frozenset(
         "@start_step_id", "@step_id",
     }
 )  # fmt: skip
-"""Parameters that are integers in every procedure (int, smallint or tinyint). [DOC: system stored procedures]"""
+"""Parameters that are integers (int, smallint or tinyint) in every procedure. [DOC: system stored procedures]"""
 
 
 def bind_arguments(
@@ -138,16 +138,18 @@ def bind_arguments(
 
 
 class UnreadParameter(NamedTuple):
-    """A parameter that a procedure accepts and does not read (parameter_effects.tsv)."""
+    """Parameter that a procedure accepts and does not use (parameter_effects.tsv)."""
 
     values: tuple[str, ...]
-    """Values without effect: "*" any, LOCAL this server, =@x the value of that parameter, =database the current one."""
+    """Values without effect. "*": any; LOCAL: this server; =@x: the value of parameter @x; =database: the
+    current database.
+    """
     reason: str
 
 
 @cache
 def unread_parameters() -> dict[tuple[str, str], UnreadParameter]:
-    """Return the unread parameters by procedure and name."""
+    """Return the unused parameters by procedure and name."""
     found = {}
     for row in read_table("engine.tsql.procedures", "parameter_effects.tsv"):
         rule = UnreadParameter(tuple(row["values"].split("|")), row["reason"])
@@ -157,7 +159,7 @@ def unread_parameters() -> dict[tuple[str, str], UnreadParameter]:
 
 
 def check_parameters(call: ProcedureCall) -> None:
-    """Refuse a value of an unread parameter that would change something."""
+    """Refuse a value of an unused parameter that would have an effect in the product."""
     for parameter, value in call.arguments.items():
         rule = unread_parameters().get((call.name, parameter))
         if rule is None or value is None or "*" in rule.values:
@@ -177,4 +179,4 @@ def _expand_value(call: ProcedureCall, form: str) -> str:
 
 
 Procedures = dict[str, Callable[[ProcedureCall], None]]
-"""Functions of procedures by name; their parameters are in procedures.tsv."""
+"""Functions of procedures by name. Their parameters are in procedures.tsv."""

@@ -26,7 +26,7 @@ def _rows(call: ProcedureCall, view: str) -> list[catalog.Record]:
 
 
 def _help_database(call: ProcedureCall) -> None:
-    """Execute sp_helpdb [name]; 15010 for an unknown one."""
+    """Execute sp_helpdb [name]. Raise 15010 for an unknown database."""
     wanted = call.text("@dbname")
     rows = _rows(call, "sys.databases")
     if wanted:
@@ -64,13 +64,13 @@ def _help_database(call: ProcedureCall) -> None:
 
 
 PAGE_BYTES: Final = 8060
-"""Maximum bytes of a row in a page of 8 KB. Documented [DOC: pages and extents architecture]."""
+"""Maximum number of bytes of a row in a page of 8 KB. Documented [DOC: pages and extents architecture]."""
 
 
 def _space_used(call: ProcedureCall) -> None:
-    """Execute sp_spaceused [table]; raise 15009 for an unknown one.
+    """Execute sp_spaceused [table]. Raise 15009 for an unknown table.
 
-    Table sizes are its characters in pages of 8 KB, derived.
+    The size of a table is that of its characters in pages of 8 KB, derived.
     """
     wanted, context = call.text("@objname"), call.machine.context
     if wanted:
@@ -98,13 +98,13 @@ def _space_used(call: ProcedureCall) -> None:
 
 
 def _owner(call: ProcedureCall, sid: Scalar) -> Scalar:
-    """Return the login with that SID; NULL if it no longer exists."""
+    """Return the login with that SID; NULL if it does not exist any more."""
     logins = _rows(call, "sys.server_principals")
     return next((login["name"] for login in logins if login["sid"] == sid), None)
 
 
 def _change_owner(call: ProcedureCall) -> None:
-    """Execute sp_changedbowner: the owner of the current database."""
+    """Execute sp_changedbowner: set the owner of the current database."""
     database = call.database
     call.append_messages(options.set_owner(call.world, call.server, database, call.text("@loginame")))
 
@@ -130,13 +130,13 @@ def _help_file(call: ProcedureCall) -> None:
 
 
 def _fixed_drives(call: ProcedureCall) -> None:
-    """Execute xp_fixeddrives: drives with their free megabytes."""
+    """Execute xp_fixeddrives: show the drives with their free megabytes."""
     rows = [(letter, int(free / 1024.0)) for letter, free in volumes.list_free_kb(call.world, call.server)]
     call.show(("drive", "MB free"), rows)
 
 
 def _change_users_login(call: ProcedureCall) -> None:
-    """Execute sp_change_users_login: Report lists orphans, Update_One and Auto_Fix give a user the SID of a login."""
+    """Execute sp_change_users_login. Report lists orphans; Update_One and Auto_Fix give a user the SID of a login."""
     action = call.text("@action").lower()
     database = call.machine.session.database
     if action == "report":
@@ -171,7 +171,7 @@ def _update_one(call: ProcedureCall, database: str, user: str, login: str) -> No
 
 
 def _auto_fix(call: ProcedureCall, database: str, user: str) -> None:
-    """Give an orphaned user the login of its name, or with a password a new one; keep others."""
+    """Give an orphaned user the login with its name or, with a password, a new login. Other users stay unchanged."""
     if not user or call.text("@loginname"):
         raise SqlError(15600, "sys.sp_change_users_login")
     gate.admit(call.machine.context, "write", database)
@@ -196,7 +196,10 @@ def _auto_fix(call: ProcedureCall, database: str, user: str) -> None:
 
 
 def _help_text(call: ProcedureCall) -> None:
-    """Show the definition of a procedure or view, one row per line; 15009 if missing, 15197 without text."""
+    """Execute sp_helptext: show the definition of a procedure or view by lines.
+
+    Raise 15009 if it does not exist, 15197 if it has no text.
+    """
     name, context = call.text("@objname"), call.machine.context
     found = objects.find(context, tuple(part.strip("[]") for part in name.split(".")))
     if found is None and catalog.object_id(context, name) is None:
@@ -211,9 +214,9 @@ def _help_text(call: ProcedureCall) -> None:
 def _read_error_log(call: ProcedureCall) -> None:
     """Execute sp_readerrorlog or xp_readerrorlog.
 
-    The arguments are the number of the log (0 is the current one), its kind, two texts that lines contain, the
-    times between which they were written, and the order. An error has two lines. Kind 2, the log of the Agent, is
-    empty.
+    The arguments are the number of the log (0: the current one), its kind, two texts that lines must contain,
+    the start and the end of the time range, and the order. An error has two lines. Kind 2, the log of the
+    Agent, is empty.
     """
     number, kind = call.number("@p1"), call.number("@p2", 1)
     wanted = [text.casefold() for text in (call.text("@p3"), call.text("@p4")) if text]
@@ -238,7 +241,7 @@ def _read_error_log(call: ProcedureCall) -> None:
 
 
 def _moment(call: ProcedureCall, name: str) -> int | None:
-    """Return the tick that an argument names; None if it is not given."""
+    """Return the tick in an argument; None if it is omitted."""
     value = call.arguments.get(name)
     if value is None:
         return None
@@ -260,14 +263,14 @@ def _error_logs(call: ProcedureCall) -> None:
 
 
 def _cycle_error_log(call: ProcedureCall) -> None:
-    """Execute sp_cycle_errorlog: DBCC ERRORLOG."""
+    """Execute sp_cycle_errorlog, which is equivalent to DBCC ERRORLOG."""
     call.machine.count_change()
     startup.cycle(call.world, call.server)
     call.machine.say_number(2528)
 
 
 def _version(call: ProcedureCall) -> None:
-    """Execute xp_msver: the rows and numbers of its published output; values unknown here are NULL."""
+    """Execute xp_msver: rows and numbers of its published output. Values that the simulation does not know are NULL."""
     server = call.world.instances[call.server]
     cores = call.world.computer_of(call.server).cores
     number = PRODUCT[server.version][0]
@@ -306,7 +309,10 @@ def _version(call: ProcedureCall) -> None:
 
 
 def _flush_log(call: ProcedureCall) -> None:
-    """Execute sp_flush_log (2014): delayed commits are hardened; the flow model hardens its blocks each tick."""
+    """Execute sp_flush_log (2014), which hardens delayed commits.
+
+    The flow model hardens its blocks each tick anyway.
+    """
     if call.world.instances[call.server].version < 2014:
         raise SqlError(2812, call.name)
 
@@ -315,11 +321,12 @@ HEALTH: Final = ("unknown", "clean", "warning", "error")
 
 
 def _server_diagnostics(call: ProcedureCall) -> None:
-    """Execute sp_server_diagnostics once: components of the instance and its groups.
+    """Execute sp_server_diagnostics once: show the components of the instance and its groups.
 
     [DOC: sp_server_diagnostics]
 
-    Only what is simulated can be other than clean: disks, threads that work waits for, groups without a role.
+    Only simulated problems can make a component other than clean: disks, lack of threads, groups without a
+    role.
     """
     context, world = call.machine.context, call.world
     if context.version < 2012:
@@ -344,12 +351,12 @@ def _server_diagnostics(call: ProcedureCall) -> None:
     call.machine.remark("column data of sp_server_diagnostics; NULL here")
 
 
-# --- extended procedures that access the computer ---------------------------------------------------------
-# The command shell, the registry, files.
+# --- extended procedures that access the computer ----------------------------------------------------------
+# They use the command shell and the registry.
 
 
 def _shell(call: ProcedureCall) -> None:
-    """Execute xp_cmdshell; raise 15281 while it is disabled, the default."""
+    """Execute xp_cmdshell. Raise 15281 while it is disabled, as it is by default."""
     if not option_value(call.machine.context, "xp_cmdshell"):
         raise SqlError(15281, "procedure", "sys.xp_cmdshell", "xp_cmdshell", "xp_cmdshell", "xp_cmdshell")
     raise UnsimulatedFeatureError("commands of the operating system")
@@ -364,11 +371,14 @@ _REGISTRY: Final[dict[str, Scalar]] = {
     "loginmode": 2,
     "auditlevel": 2,
 }
-"""Registry values that scripts read. Paths are those of new files; the others are assumed."""
+"""Registry values that scripts read. Paths are those of new files; the other values are assumed."""
 
 
 def _read_registry(call: ProcedureCall) -> None:
-    """Show the value as a result set, or set the OUTPUT parameter; a missing one is NULL, without OUTPUT also 22001."""
+    """Show a registry value as a result set, or set the OUTPUT parameter.
+
+    A missing value is NULL; without OUTPUT, message 22001 follows.
+    """
     name = call.text("@value_name").lower()
     value = call.machine.context.server.service_account if name == "objectname" else _REGISTRY.get(name)
     call.outputs["@value"] = value
@@ -391,8 +401,8 @@ def _refuse(call: ProcedureCall) -> None:
 
 
 # --- extended procedures about files and folders ----------------------------------------------------------
-# xp_fileexist, xp_create_subdir, xp_dirtree, xp_subdirs. Not documented; results and messages as in public
-# output.
+# xp_fileexist, xp_create_subdir, xp_dirtree, xp_subdirs. They are undocumented; results and messages are as
+# in public output.
 
 
 def _file_exists(call: ProcedureCall) -> None:
@@ -404,7 +414,7 @@ def _file_exists(call: ProcedureCall) -> None:
 
 
 def _create_folder(call: ProcedureCall) -> None:
-    """Accept the folder, which always exists if its drive does."""
+    """Execute xp_create_subdir. In this simulation every folder exists on an existing drive."""
     if not any(folders.exists(call.machine.context, call.text("@path"))):
         raise SqlError(22048, "xp_create_subdir", 3, "The system cannot find the path specified.")
 

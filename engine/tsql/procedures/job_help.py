@@ -1,4 +1,4 @@
-"""sp_help_job: jobs of SQL Server Agent with their last run and their present state."""
+"""sp_help_job: jobs of SQL Server Agent with their last run and present state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
 EXECUTING, BETWEEN_RETRIES, IDLE = 1, 3, 4
-"""current_execution_status. Documented [DOC: sp_help_job]."""
+"""Values of current_execution_status. Documented [DOC: sp_help_job]."""
 
 _NAMES: Final = """
 job_id originating_server name enabled description start_step_id category owner notify_level_eventlog

@@ -1,4 +1,4 @@
-"""Jobs of SQL Server Agent: creation, change and start, with their steps and schedules."""
+"""Jobs of SQL Server Agent: creation, change, start, steps and schedules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.tsql.scalars.values import Scalar, to_text
 
 
 def job_named(call: ProcedureCall) -> str:
-    """Return the job in @job_name or @job_id. Raise 14262 for an unknown one."""
+    """Return the job in @job_name or @job_id. Raise 14262 for an unknown job."""
     if call.get("@job_name") is not None:
         return jobs.find(call.world, call.server, call.text("@job_name")).name
     given = call.get("@job_id")
@@ -68,7 +68,7 @@ def _category_id(call: ProcedureCall) -> int:
 
 
 def _operator_id(call: ProcedureCall, parameter: str) -> int:
-    """Return the number of the operator in a parameter, 0 for none. Raises 14262 for an unknown one."""
+    """Return the number of the operator in a parameter; 0 for none. Raise 14262 for an unknown operator."""
     name = call.text(parameter)
     if not name:
         return 0
@@ -79,14 +79,14 @@ def _operator_id(call: ProcedureCall, parameter: str) -> int:
 
 
 def _refuse_unheeded(call: ProcedureCall) -> None:
-    """Report levels that nothing here heeds: messages to the network and pagers, and the deletion of jobs."""
+    """Report parameters that have no effect here: notifications by network and pager, and the deletion of jobs."""
     for parameter in ("@notify_level_netsend", "@notify_level_page", "@delete_level"):
         if call.number(parameter):
             raise UnsimulatedFeatureError(f"{call.name} {parameter} = {call.number(parameter)}")
 
 
 def _note_change(call: ProcedureCall, job: str) -> None:
-    """Count a version of the job, as each change does.
+    """Increase the version of the job, as each change does.
 
     [DOC: sysjobs]
     """
@@ -103,7 +103,7 @@ def _note_change(call: ProcedureCall, job: str) -> None:
 
 
 def _check_owner_and_category(call: ProcedureCall) -> None:
-    """Raise 14234 for an unknown owner or category, as in sp_verify_job."""
+    """Raise 14234 for an unknown owner or category, as sp_verify_job does."""
     for parameter, view, source in (
         ("@owner_login_name", "sys.server_principals", "sp_helplogins [excluding Windows NT groups]"),
         ("@category_name", "msdb.dbo.syscategories", "sp_help_category"),
@@ -185,7 +185,7 @@ _STEP_DEFAULTS: Final[dict[str, Scalar]] = {
     "retry_interval": 0,
     "flags": 0,
 }
-"""Defaults. Documented [DOC: sp_add_jobstep]."""
+"""Default values of the step's columns. Documented [DOC: sp_add_jobstep]."""
 
 
 def _add_step(call: ProcedureCall) -> None:
@@ -198,7 +198,7 @@ def _add_step(call: ProcedureCall) -> None:
 
 def _put_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scalar]) -> None:
     values["subsystem"] = to_text(values["subsystem"]).strip()
-    # raise 14261 for a name that another step has, 14266 for an action that does not exist (1 to 4 do)
+    # raise 14261 for a name that another step has, 14266 for an action other than 1 to 4
     name = to_text(values.get("step_name", "")).lower()
     for other in ledger.steps_of(call.world, call.server, job):
         if other["step_id"] != number and to_text(other["step_name"]).lower() == name:
@@ -261,7 +261,7 @@ _SCHEDULE: Final = {
 
 
 def _new_schedule(call: ProcedureCall, parameter: str) -> int:
-    """Store a schedule without effect: no job runs by one here."""
+    """Store a schedule. It has no effect, because no job runs by a schedule here."""
     given = {column: call.get(name) for name, column in _SCHEDULE.items()}
     values = {"enabled": 1, **{column: value for column, value in given.items() if value is not None}}
     name = call.text(parameter)
@@ -307,7 +307,7 @@ def _delete_schedule(call: ProcedureCall) -> None:
 
 
 def _add_server(call: ProcedureCall) -> None:
-    """Target the job at the server itself. Raise 14269 if it already is."""
+    """Execute sp_add_jobserver: target the job at this server. Raise 14269 if it is already targeted."""
     name = job_named(call)
     if _is_targeted(call, name):
         raise SqlError(14269, name, call.server)
@@ -320,7 +320,7 @@ def _remove_server(call: ProcedureCall) -> None:
 
 
 def _is_targeted(call: ProcedureCall, job: str) -> bool:
-    """Return whether the job has a target: scenario jobs do, those of scripts need sp_add_jobserver."""
+    """Return whether the job has a target. Jobs of the scenario have one; those of scripts need sp_add_jobserver."""
     row = ledger.find(call.world, call.server, "sysjobs", "job", job)
     return row is None or bool(row.get("targeted", 1))
 

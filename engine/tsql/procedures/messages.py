@@ -1,4 +1,4 @@
-"""sp_addmessage, sp_altermessage, sp_dropmessage: user messages in sys.messages."""
+"""sp_addmessage, sp_altermessage and sp_dropmessage: user-defined messages in sys.messages."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from engine.tsql.procedures.call import ProcedureCall, Procedures
 
 FIRST_OWN: Final = 50_001
 SEVERITY_MAX: Final = 25
-"""Maximum severity of user messages. Documented [DOC: sp_addmessage]."""
+"""Maximum severity of user-defined messages. Documented [DOC: sp_addmessage]."""
 
 
 def _add(call: ProcedureCall) -> None:
-    """Add a message; 15040 number too small, 15041 severity, 15043 existing without REPLACE."""
+    """Execute sp_addmessage.
+
+    Raise 15040 for a number that is too small, 15041 for the severity, 15043 for an existing message without
+    REPLACE.
+    """
     number, severity = call.number("@msgnum"), call.number("@severity")
     if number < FIRST_OWN:
         raise SqlError(15040)
@@ -38,9 +42,9 @@ def _add(call: ProcedureCall) -> None:
 
 
 def _alter(call: ProcedureCall) -> None:
-    """Execute sp_altermessage number, WITH_LOG, true or false: of user messages and of the product's.
+    """Execute sp_altermessage number, WITH_LOG, true or false, for messages of users and of the product.
 
-    15179 unknown.
+    Raise 15179 for an unknown message.
     """
     number = call.number("@message_id")
     logged = int(call.text("@parameter_value").upper() == "TRUE")
@@ -54,7 +58,7 @@ def _alter(call: ProcedureCall) -> None:
 
 
 def _drop(call: ProcedureCall) -> None:
-    """Drop a message; 15178 one of the product, 15179 unknown."""
+    """Execute sp_dropmessage. Raise 15178 for a message of the product, 15179 for an unknown one."""
     number = call.number("@msgnum")
     if number < FIRST_OWN:
         raise SqlError(15178)

@@ -107,7 +107,7 @@ def _help_alert(call: ProcedureCall) -> None:
     _in_msdb(call)
     number = None if call.get("@alert_id") is None else call.number("@alert_id")
     alerts = monitor.help_alert(call.world, call.server, call.text("@database_name"), number)
-    # without a number: all events except the retention period
+    # without a number: all events except that of the retention period
     asked = monitor.EVENTS if number is None else (number,)
     rows = [
         _alert_row(next((alert for alert in alerts if alert.alert_id == one), None), one) for one in asked
@@ -116,7 +116,7 @@ def _help_alert(call: ProcedureCall) -> None:
 
 
 def _alert_row(alert: Alert | None, number: int) -> tuple[int, int | None, int]:
-    """Return number, threshold (NULL if unset) and whether it is enabled [DOC: sp_dbmmonitorhelpalert]."""
+    """Return number, threshold (NULL if not set) and whether it is enabled [DOC: sp_dbmmonitorhelpalert]."""
     if alert is not None:
         return number, round(alert.threshold), int(alert.enabled)
     kept = number == monitor.RETENTION

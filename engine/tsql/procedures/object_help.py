@@ -1,6 +1,6 @@
-"""sp_help, sp_helpindex, sp_helpconstraint: an object in the result sets of the product.
+"""sp_help, sp_helpindex, sp_helpconstraint: description of an object in the product's result sets.
 
-[DOC: sp_help; sp_helpindex; sp_helpconstraint]; the texts of the result sets come from public listings.
+[DOC: sp_help; sp_helpindex; sp_helpconstraint]. The texts in the result sets are from public output.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ _FIXED: Final[dict[str, tuple[int, int | None, int | None]]] = {
     "image": (16, None, None),
     "xml": (-1, None, None),
 }
-"""Type -> bytes, precision, scale. Documented [DOC: data types]; precision and scale only where sp_help shows them."""
+"""Type -> bytes, precision, scale. Documented [DOC: data types]. Precision and scale are given only if
+sp_help shows them.
+"""
 _WIDE: Final = {"nchar": 2, "nvarchar": 2, "char": 1, "varchar": 1, "binary": 1, "varbinary": 1}
 """Bytes per character of types with a length."""
 _TRIMMED: Final = frozenset({"char", "varchar", "binary", "varbinary"})
@@ -62,7 +64,7 @@ _TYPES: Final = {
 
 
 def _help(call: ProcedureCall) -> None:
-    """Describe an object, or all objects without a name; 15009 for one that does not exist."""
+    """Execute sp_help: describe an object, or list all objects. Raise 15009 for an unknown object."""
     name = call.text("@objname")
     if not name:
         _list(call)
@@ -105,7 +107,7 @@ def _system_view(call: ProcedureCall, parts: tuple[str, ...]) -> CatalogView | N
 
 
 def _name_of(call: ProcedureCall, parts: tuple[str, ...]) -> str:
-    """Return the name with the spelling of its creation."""
+    """Return the name in the spelling in which it was created."""
     listed = (known for known, _ in objects.list_objects(call.machine.context))
     return next((known.name for known in listed if known.key == objects.key_of(parts)), parts[-1])
 
@@ -137,7 +139,7 @@ def _describe(call: ProcedureCall, name: str, user_object: objects.UserObject) -
 def _table(call: ProcedureCall) -> tuple[str, Table]:
     """Return the table in @objname with its stored spelling.
 
-    Raises 15009 for an unknown one, 15250 for one of another database.
+    Raises 15009 for an unknown table, 15250 for a table in another database.
     """
     name = call.text("@objname")
     parts = tuple(part.strip('[]"') for part in name.split("."))
@@ -154,7 +156,7 @@ def _help_index(call: ProcedureCall) -> None:
 
 
 def _show_indexes(call: ProcedureCall, name: str, table: Table) -> None:
-    """Execute sp_helpindex: the grid, or 15472 for a table without indexes."""
+    """Execute sp_helpindex: show the indexes, or message 15472 for a table without indexes."""
     kinds = {
         "PRIMARY KEY": ", unique, primary key",
         "UNIQUE": ", unique, unique key",
@@ -189,7 +191,7 @@ NOT_APPLICABLE: Final = ("(n/a)",)
 
 
 def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
-    """Execute sp_helpconstraint: the grid, or 15469; then the referencing constraints, or 15470."""
+    """Execute sp_helpconstraint: show the constraints or message 15469, then the referencing ones or 15470."""
     rows: list[Row] = []
     database, own = call.database, _name_of(call, tuple(part.strip('[]"') for part in name.split(".")))
     for item in table.constraints:
@@ -241,7 +243,7 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
 
 
 def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | None]]) -> None:
-    """Show *columns*: name, type, whether it may be NULL; None if unknown."""
+    """Show *columns*: name, type, whether NULL is allowed (None: unknown)."""
     rows: list[Row] = []
     for name, kind, nullable in columns:
         plain, length, precision, scale = _sizes(kind)
@@ -273,7 +275,7 @@ def _show_parameters(call: ProcedureCall, parameters: Iterable[tuple[str, str]])
 
 
 def _digits(precision: int | None, scale: int | None) -> tuple[Scalar, Scalar]:
-    """Return precision and scale padded as in the product; blank for types without them."""
+    """Return precision and scale, padded as in the product; blank for types without them."""
     if precision is None:
         return _BLANK, _BLANK
     return f"{precision:<5}", None if scale is None else f"{scale:<5}"
@@ -287,7 +289,7 @@ def _collation(call: ProcedureCall, type_name: str) -> Scalar:
 
 
 def _sizes(kind: str) -> tuple[str, int, int | None, int | None]:
-    """Type without its size, bytes (-1 for max), precision, scale."""
+    """Return a type's name without its size, its bytes (-1 for max), precision and scale."""
     if kind.lower() == "sysname":
         return "sysname", 256, None, None
     name, length, scale = parse_type(kind)
@@ -306,13 +308,13 @@ def _show_identity(call: ProcedureCall, numbered: Row | None) -> None:
 
 
 def _list(call: ProcedureCall) -> None:
-    """List every object of the database, user objects first, and the user-defined types, which do not exist here."""
+    """Show every object of the database, user objects first, and an empty list of user-defined types."""
     context = call.machine.context
     mine: list[Row] = [
         (kept.name, kept.schema, _TYPES[objects.type_code(item).strip()])
         for kept, item in objects.list_objects(context)
     ]
-    mine.sort(key=lambda row: to_text(row[2]), reverse=True)  # the sort is stable: names stay in order
+    mine.sort(key=lambda row: to_text(row[2]), reverse=True)  # a stable sort: names stay in order
     system: list[Row] = [(row["name"], "sys", "view") for row in catalog.rows_of(context, "sys.system_views")]
     call.machine.add_result(("Name", "Owner", "Object_type"), [*mine, *system])
     call.machine.report_unsimulated("other system objects in the list of sp_help")
@@ -322,7 +324,10 @@ def _list(call: ProcedureCall) -> None:
 
 
 def _rename(call: ProcedureCall) -> None:
-    """Rename an object. Raises 15225 for a missing one, 15335 for an existing new name, 15336 for a bound one."""
+    """Execute sp_rename.
+
+    Raises 15225 for an unknown object, 15335 for an existing new name, 15336 for a schema-bound object.
+    """
     context, old, new = call.machine.context, call.text("@objname"), call.text("@newname")
     kind = (call.text("@objtype") or "").upper()
     if kind not in ("", "OBJECT", "COLUMN"):

@@ -1,6 +1,6 @@
 """Catalog procedures that drivers call for their catalog functions: sp_tables, sp_columns, sp_pkeys and others.
 
-Columns and codes as documented for each [DOC: catalog stored procedures]; the type codes are those of ODBC.
+Columns and codes are documented for each [DOC: catalog stored procedures]. The type codes are those of ODBC.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from engine.tsql.scalars.values import Scalar, comparable, to_text
 Record = dict[str, Scalar]
 
 TYPES: Final = {
-    # name: ODBC code, code for dates, digits or characters (0: as declared), bytes, scale, radix, literals,
-    # TDS type
+    # name: ODBC code, datetime subcode, digits or characters (0: as declared), bytes, scale, radix, literal
+    # delimiters, TDS type
     "bigint": (-5, None, 19, 8, 0, 10, "", 108),
     "binary": (-2, None, 0, 0, None, None, "0x", 37),
     "bit": (-7, None, 1, 1, None, None, "", 50),
@@ -59,15 +59,16 @@ OLD_MOMENTS_OF_3: Final = dict.fromkeys(("datetime", "smalldatetime"), (93, 3))
 MOMENTS_OF_3: Final = {
     **OLD_MOMENTS_OF_3, "date": (91, 1), "time": (-154, None), "datetime2": (93, 3), "datetimeoffset": (-155, None),
 }  # fmt: skip
-"""Codes of date types for a caller of ODBC 3 (@ODBCVer).
+"""ODBC code and datetime subcode of date types for a caller of ODBC 3 (@ODBCVer).
 
-For procedures older than 2008, its date and time types are texts [DOC: data type support for date and time].
+Procedures that are older than 2008 return its date and time types as texts [DOC: data type support for date
+and time].
 """
 WIDE: Final = frozenset({"nchar", "nvarchar"})
 
 
 def _rows(call: ProcedureCall, view: str) -> list[Record]:
-    """Return rows of a view; omitted columns are NULL."""
+    """Return the rows of a view. Omitted columns are NULL."""
     return [defaultdict(lambda: None, row) for row in catalog.rows_of(call.machine.context, view)]
 
 
@@ -90,7 +91,7 @@ def _schemas(call: ProcedureCall) -> dict[Scalar, Scalar]:
 def _objects(
     call: ProcedureCall, kinds: Iterable[str] = ("U", "V")
 ) -> dict[Scalar, tuple[Scalar, Scalar, str]]:
-    """Return (schema, name, kind) of each object of these kinds, by its id."""
+    """Return (schema, name, kind) of each object of these kinds, by id."""
     schemas = _schemas(call)
     return {
         row["object_id"]: (schemas.get(row["schema_id"]), row["name"], to_text(row["type"]).strip())
@@ -145,7 +146,7 @@ UDT_AND_XML: Final = (
     "SS_UDT_CATALOG_NAME", "SS_UDT_SCHEMA_NAME", "SS_UDT_ASSEMBLY_TYPE_NAME", "SS_XML_SCHEMACOLLECTION_CATALOG_NAME",
     "SS_XML_SCHEMACOLLECTION_SCHEMA_NAME", "SS_XML_SCHEMACOLLECTION_NAME",
 )  # fmt: skip
-"""Columns before the last one in result shapes _90 and _100; NULL without UDT and xml columns."""
+"""Columns before the last one in result shapes _90 and _100. They are NULL without UDT and xml columns."""
 
 
 def _type_names(call: ProcedureCall) -> dict[Scalar, str]:
@@ -153,7 +154,7 @@ def _type_names(call: ProcedureCall) -> dict[Scalar, str]:
 
 
 def _codes(call: ProcedureCall, name: str) -> tuple[int, int | None]:
-    """Return the ODBC code of a type and its code of dates, as the version of ODBC that is asked for has them."""
+    """Return the ODBC code of a type and its datetime subcode, for the ODBC version in @odbcver."""
     newer = MOMENTS_OF_3 if call.name.endswith("_100") else OLD_MOMENTS_OF_3
     if call.number("@odbcver") >= 3 and name in newer:
         return newer[name]
@@ -162,7 +163,10 @@ def _codes(call: ProcedureCall, name: str) -> tuple[int, int | None]:
 
 
 def _measures(call: ProcedureCall, types: dict[Scalar, str], row: Record) -> tuple[Scalar, ...]:
-    """Return code, code of dates, precision, length, scale, radix, bytes of characters and TDS type of a column."""
+    """Return the ODBC figures of a column.
+
+    They are code, datetime subcode, precision, length, scale, radix, bytes of characters and TDS type.
+    """
     name = types.get(row["user_type_id"], "")
     code, sub = _codes(call, name)
     _, _, precision, length, scale, radix, _, tds = TYPES.get(name, TYPES["sql_variant"])
@@ -212,7 +216,7 @@ def _types(call: ProcedureCall) -> None:
 
 
 def _keys(call: ProcedureCall) -> list[tuple[tuple[Scalar, ...], Record, list[Scalar]]]:
-    """Return (schema and table, index, its columns in order) of each index of the tables asked for."""
+    """Return (schema and table, index, its columns in order) of each index of the requested tables."""
     tables = _objects(call, ("U",))
     columns = {(row["object_id"], row["column_id"]): row["name"] for row in _rows(call, "sys.columns")}
     parts = sorted(
@@ -235,7 +239,7 @@ def _keys(call: ProcedureCall) -> list[tuple[tuple[Scalar, ...], Record, list[Sc
 
 
 def _procedure_columns(call: ProcedureCall) -> None:
-    """Execute sp_sproc_columns: the return value of each procedure, then its parameters."""
+    """Execute sp_sproc_columns: show the return value of each procedure, then its parameters."""
     added = () if call.name == "sp_sproc_columns" else UDT_AND_XML
     typed = ("SS_TYPE_CATALOG_NAME", "SS_TYPE_SCHEMA_NAME") if call.name == "sp_sproc_columns_100" else ()
     names = (
@@ -275,7 +279,7 @@ def _procedure_columns(call: ProcedureCall) -> None:
 
 
 def _server_info(call: ProcedureCall) -> None:
-    """Execute sp_server_info: the attributes as its page lists them.
+    """Execute sp_server_info: show the attributes that its documentation lists.
 
     Collation and version are those of the instance.
     """
@@ -313,7 +317,7 @@ _CHANGES: Final = (
 
 
 def _special_columns(call: ProcedureCall) -> None:
-    """Execute sp_special_columns: the columns of a unique index, which identify a row."""
+    """Execute sp_special_columns: show the columns of a unique index, which identify a row."""
     names = (
         "SCOPE",
         "COLUMN_NAME",

@@ -1,4 +1,4 @@
-"""Procedures of the product that are one query over the catalog, as T-SQL text (queries.sql)."""
+"""System procedures that consist of one query over the catalog, as T-SQL text (queries.sql)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _QUERIES: Final = {
 
 
 def show_query(call: ProcedureCall) -> None:
-    """Show the rows of the procedure's query, in which its parameters are variables."""
+    """Show the rows of the procedure's query. Its parameters are variables in the query."""
     machine, scope = call.machine, call.machine.scope
     parameters = re.findall(r"@\w+", _QUERIES[call.name])
     own = {

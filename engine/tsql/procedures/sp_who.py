@@ -1,4 +1,4 @@
-"""sp_who and sp_who2: all sessions, those of one login, one session id, or the active ones."""
+"""sp_who and sp_who2: all sessions, those of one login, one session ID, or the active ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IDLE: Final = "AWAITING COMMAND"
 
 
 def _select_sessions(call: ProcedureCall) -> list[Record]:
-    """Return the rows of sys.sysprocesses that @loginame asks for; 15007 for a login that is not there."""
+    """Return the rows of sys.sysprocesses that @loginame selects. Raise 15007 for an unknown login."""
     rows = sorted(
         catalog.rows_of(call.machine.context, "sys.sysprocesses"), key=lambda row: int(str(row["spid"]))
     )
@@ -39,7 +39,7 @@ def _read_text(row: Record, column: str) -> str:
 
 
 def _databases(call: ProcedureCall, rows: list[Record]) -> dict[Scalar, Scalar]:
-    """Return dbid -> name, of all rows at once."""
+    """Return dbid -> name for all rows."""
     ids = dict.fromkeys(row.get("dbid") for row in rows)
     return {number: call.machine.context.database_name(int(str(number or 0))) for number in ids}
 
@@ -72,7 +72,7 @@ _WHO2: Final = (
 
 
 def _run_sp_who2(call: ProcedureCall) -> None:
-    """Blank names are dots there, and numbers are texts of a fixed width."""
+    """Execute sp_who2. Blank names are shown as dots, and numbers are texts of a fixed width."""
     chosen = _select_sessions(call)
     databases = _databases(call, chosen)
     rows = []
@@ -100,18 +100,20 @@ def _run_sp_who2(call: ProcedureCall) -> None:
     call.show(_WHO2, rows)
 
 
-"""Procedures with the columns of the product. Documented [DOC: sp_who]; those of sp_who2 seen in public listings."""
+"""Procedures with the columns of the product. Documented [DOC: sp_who]; the columns of sp_who2 were seen in
+public output.
+"""
 
 
 # --- sp_getapplock and sp_releaseapplock ------------------------------------------------------------------
-# With their return codes [DOC: sp_getapplock; sp_releaseapplock].
+# Their return codes are documented [DOC: sp_getapplock; sp_releaseapplock].
 
 GRANTED, GRANTED_AFTER_WAIT, TIMED_OUT, DEADLOCK, INVALID = 0, 1, -1, -3, -999
 """Return codes [DOC: sp_getapplock]."""
 
 
 _WORKER: Final = "xp_userlock"
-"""Internal procedure of application locks, which error messages name. Seen in public output."""
+"""Internal procedure of application locks that error messages name. Seen in public output."""
 
 
 def _reject(call: ProcedureCall, number: int, *arguments: str) -> None:
@@ -121,7 +123,7 @@ def _reject(call: ProcedureCall, number: int, *arguments: str) -> None:
 
 
 def _find_owner(call: ProcedureCall) -> str | None:
-    """Return the owner; None, with message 15625, for an unknown one."""
+    """Return the owner; None, after message 15625, for an unknown owner."""
     owner = call.text("@lockowner") if call.get("@lockowner") is not None else "Transaction"
     if owner.lower() in locks.OWNERS:
         return owner.lower()
@@ -130,7 +132,7 @@ def _find_owner(call: ProcedureCall) -> str | None:
 
 
 def _make_place(call: ProcedureCall) -> Place:
-    """Return the key of the resource. Raises 1224 without a resource, 1202 for an unknown principal."""
+    """Return the key of the resource. Raise 1224 without a resource, 1202 for an unknown principal."""
     if call.get("@resource") is None:
         raise SqlError(1224, _WORKER, state=5)
     context = call.machine.context

@@ -25,12 +25,13 @@ PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
     "fn_trace_getinfo": ("traceid",),
     "fn_my_permissions": ("", "asked_handle"),
 }
-"""Columns that take the arguments of a table-valued function (NULL: every row; empty: the argument is ignored).
+"""Table-valued function -> columns that take its arguments.
 
-Other functions return all rows.
+An argument of NULL selects every row; an empty column name means that the argument is ignored. Other
+functions return all rows.
 """
 SIMULATED: Final = {"fn_my_permissions": (1, ("SERVER",))}
-"""Position of a function's argument, and its values with known rows."""
+"""Function -> (index of an argument, values for which its rows are known)."""
 
 
 def apply(select: exp.Select, join: exp.Join) -> None:
@@ -53,7 +54,7 @@ def apply(select: exp.Select, join: exp.Join) -> None:
 
 
 def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None:
-    """Replace a table function by a join with all its possible rows, on its arguments."""
+    """Replace a table function by a join with all its possible rows, on columns that equal its arguments."""
     if (
         isinstance(call, exp.Dot)
         and isinstance(call.expression, exp.Anonymous)
@@ -86,7 +87,7 @@ def _alias_columns(source: exp.Expr) -> tuple[str, ...]:
 
 
 def _call_of(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
-    """Return (name in small letters, arguments, all parts of the name)."""
+    """Return (lowercase name, arguments, all parts of the name) of a call."""
     parts = list(call.flatten()) if isinstance(call, exp.Dot) else [call]
     last = parts[-1]
     if not isinstance(last, exp.Anonymous):
@@ -96,7 +97,7 @@ def _call_of(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
 
 
 def _function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
-    """Return the table of everything that a function can return; its name ends with the brackets."""
+    """Return the table of all rows that a function can return. Its name ends with the parentheses."""
     return exp.Table(
         this=exp.to_identifier(parts[-1].lower() + "()", quoted=True),
         db=exp.to_identifier(parts[-2] if len(parts) > 1 else "sys"),
@@ -105,7 +106,7 @@ def _function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
 
 
 def _matches(columns: tuple[str, ...], arguments: list[exp.Expr], alias: str) -> exp.Expr | None:
-    """Return column = argument for each; NULL (or DEFAULT, -1) as argument matches every row."""
+    """Return the condition that each column equals its argument. NULL, DEFAULT or -1 matches every row."""
     conditions: list[exp.Expr] = []
     for name, value in zip(columns, arguments, strict=False):
         if not name or isinstance(value, exp.Null) or value.name.upper() == "DEFAULT":
@@ -152,7 +153,7 @@ def call(table: exp.Table) -> None:
 def _apply_values(
     select: exp.Select, join: exp.Join, values: exp.Values, alias: str, columns: list[str]
 ) -> None:
-    """Replace (VALUES (a, b), (c, d)) x (p, q) by row numbers; x.p picks its value by the row's number."""
+    """Replace (VALUES (a, b), (c, d)) x (p, q) by row numbers. x.p selects its value by the row number."""
     rows = [cells(row) for row in values.expressions]
     numbers: exp.Expr = exp.Select(expressions=[exp.alias_(exp.Literal.number(0), "n", quoted=True)])
     for place in range(1, len(rows)):
@@ -183,7 +184,7 @@ def _apply_values(
 def _apply_select(
     select: exp.Select, join: exp.Join, inner: exp.Select, alias: str, columns: list[str], outer: bool
 ) -> None:
-    """Replace a derived table: with at most one row by a subquery for each use, else by a join."""
+    """Replace a derived table by a subquery for each use if it has at most one row, else by a join."""
     if any(projection.is_star for projection in inner.expressions):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY of SELECT *")
     names = columns or [projection_name(projection) for projection in inner.expressions]
@@ -221,13 +222,13 @@ def _apply_select(
 
 
 PACKED: Final = "packed"
-"""Metadata key of a JSON list with one element per row, which json_each of SQLite expands to a table."""
+"""Metadata key of a JSON list with one element per row. json_each of SQLite expands it to a table."""
 
 
 def _apply_packed(
     select: exp.Select, join: exp.Join, inner: exp.Query, alias: str, columns: list[str], outer: bool
 ) -> None:
-    """Replace any other query by one for each previous row, with packed results (scratch.py)."""
+    """Replace any other query by one that runs for each row of the left side and returns packed rows (scratch.py)."""
     first: exp.Expr = inner
     while isinstance(first, exp.SetOperation):
         first = first.this
@@ -271,11 +272,11 @@ ROWS_OF: Final = {
     "string_split": ("value", "ordinal"),
     "generate_series": ("value",),
 }
-"""Table-valued functions with arguments, and their columns."""
+"""Table-valued function whose rows depend on its arguments -> its columns."""
 
 
 def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
-    """Return the call that returns the packed rows of such a function (environment.py)."""
+    """Return the call that returns the packed rows of such a function (environment.py); None for another function."""
     if name == "dm_os_file_exists" and len(arguments) == 1:
         return exp.Anonymous(this="file_found", expressions=[arguments[0].copy()])
     if name == "fn_my_permissions" and len(arguments) == 2 and arguments[1].name.upper() == "OBJECT":
@@ -298,7 +299,7 @@ def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
 
 
 def _columns_of(name: str, arguments: Sequence[exp.Expr]) -> tuple[str, ...]:
-    """Return columns of such a function; STRING_SPLIT has an ordinal on request."""
+    """Return the columns of such a function. STRING_SPLIT has an ordinal on request."""
     if name == "string_split" and (len(arguments) < 3 or arguments[2].name != "1"):
         return ("value",)
     return ROWS_OF[name]
@@ -314,7 +315,7 @@ PACKED_FUNCTIONS: Final = frozenset(
         "table_function_rows",
     }
 )
-"""Table-valued functions of T-SQL, without a schema; the last one calls those of users (functions.py)."""
+"""Table-valued functions of T-SQL without a schema. The last one calls user-defined functions (functions.py)."""
 
 
 def _replace_with_packed(table: exp.Table, values: exp.Expr, names: Sequence[str]) -> None:
@@ -420,7 +421,7 @@ def _value(projection: exp.Expr) -> exp.Expr:
 
 
 def _aggregates(value: exp.Expr) -> bool:
-    """Return whether the value has an aggregate of this query, not of a subquery, and no window function."""
+    """Return whether *value* contains an aggregate of this query that is no window function."""
     for node in value.find_all(exp.AggFunc, exp.Anonymous):
         named = isinstance(node, exp.AggFunc) or str(node.this).lower() in _AGGREGATES
         if named and not isinstance(node.parent, exp.Window) and node.find_ancestor(exp.Select) is None:
@@ -447,7 +448,7 @@ def _add_condition(select: exp.Select, condition: exp.Expr) -> None:
 
 
 def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[str, exp.Expr]) -> None:
-    """Replace every column of the applied table in *select* by the expression that it stands for."""
+    """Replace every column of the applied table in *select* by its expression."""
     known = {name.lower(): value for name, value in uses.items()}
     sizes = {name: size(value) for name, value in known.items()}
     copied = 0
@@ -473,7 +474,7 @@ def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[st
 
 
 def _expand_stars(select: exp.Select, alias: str, uses: Mapping[str, exp.Expr]) -> None:
-    """Replace x.* of the applied table by its columns; a bare * remains."""
+    """Replace x.* of the applied table by its columns. A bare * stays."""
     shown: list[exp.Expr] = []
     for projection in select.expressions:
         mine = projection.is_star and projection.find(exp.Column) is not None
@@ -489,11 +490,11 @@ def _expand_stars(select: exp.Select, alias: str, uses: Mapping[str, exp.Expr]) 
 
 
 COPIED_MAX: Final = 4_000
-"""Maximum parts of a query copied for APPLY and PIVOT before message 8623. Assumed."""
+"""Maximum number of query nodes that APPLY and PIVOT may copy before message 8623. Assumed."""
 
 
 def cells(row: exp.Expr) -> list[exp.Expr]:
-    """Return the values of one row of VALUES; a row of one value is a parenthesis."""
+    """Return the values of one row of VALUES. A row with one value is a Paren node."""
     return (
         list(row.expressions)
         if isinstance(row, exp.Tuple)

@@ -1,7 +1,7 @@
 """Binding of a query: every name is resolved and every expression gets its type before anything runs.
 
-Compile-time errors of SQL Server are raised here, all at once: names (207, 209, 4104), aggregates (8120, 147, 130
-…), ORDER BY (145, 1033), derived tables (8155, 8156), and types (206, 402, 8117).
+Compile-time errors of SQL Server are raised here, all together: names (207, 209, 4104), aggregates (8120,
+147, 130 …), ORDER BY (145, 1033), derived tables (8155, 8156), and types (206, 402, 8117).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from engine.tsql.scalars.types import DECIMALS, MAX, NULL, SqlType, common, digi
 
 
 def bind_query(tree: exp.Expr, names: BindingContext = NO_NAMES) -> Columns | None:
-    """Return the columns of the query *tree*, in which conversions have been written out. Raises SqlError."""
+    """Return the columns of the query *tree*, after inserting all implicit conversions. Raises SqlError."""
     binder = QueryBinder(names)
     try:
         columns = binder.query(tree)
@@ -53,10 +53,10 @@ class QueryBinder(Grouping):
         self.tables = dict(names.tables)
         self.variables = dict(names.variables)
 
-    # --- expressions
+    # -- expressions
 
     def expr(self, node: exp.Expr) -> Kind:
-        """Return the type of an expression of the SELECT that is read now."""
+        """Return the type of an expression in the SELECT that is being bound."""
         rule = infer.RULES.get(type(node))
         if rule is None:
             return self.parts(node)
@@ -72,7 +72,7 @@ class QueryBinder(Grouping):
         return None
 
     def clause(self, nodes: Iterable[exp.Expr]) -> list[Kind]:
-        """Return the types of several expressions; an error in one does not stop the others."""
+        """Return the types of several expressions. An error in one does not stop the others."""
         kinds: list[Kind] = []
         for node in nodes:
             try:
@@ -83,16 +83,16 @@ class QueryBinder(Grouping):
         return kinds
 
     def fit(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
-        """Convert the result of an aggregate or function to its type; with OVER, the whole window function."""
+        """Convert the result of an aggregate or function to its type. With OVER, convert the whole window function."""
         if kind is None or kind == NULL or kind.name == "float":
             return
         outer = node.parent if isinstance(node.parent, exp.Window) else node
         wrap_in_call(outer, "convert", text(kind), trailing_arguments=(exp.Null(), text(source or kind)))
 
-    # --- queries inside queries
+    # -- nested queries
 
     def inner_query(self, node: object) -> Columns | None:
-        """Return the columns of a subquery, which sees the columns around it."""
+        """Return the columns of a subquery, in which the columns around it are visible."""
         while isinstance(node, exp.Subquery):
             node = node.this
         if isinstance(node, exp.Query):
@@ -103,7 +103,7 @@ class QueryBinder(Grouping):
         return None
 
     def at_most_one_row(self, node: exp.Expr) -> None:
-        """Have a query that is a value raise 512 for a second row."""
+        """Make a scalar subquery raise 512 for a second row."""
         inner = node.this
         if not isinstance(inner, exp.Select | exp.SetOperation) or inner.args.get("for_") is not None:
             return
@@ -116,18 +116,18 @@ class QueryBinder(Grouping):
         node.meta["one_row"] = True
 
     def convert_column(self, query: exp.Expr, source: SqlType, target: Kind) -> None:
-        """Have the only column of a subquery converted."""
+        """Convert the only column of a subquery."""
         while isinstance(query, exp.Subquery):
             query = query.this
         if isinstance(query, exp.Select) and len(query.expressions) == 1:
             convert_to(query.expressions[0].unalias(), source, target)
 
-    # --- a query
+    # -- whole queries
 
     def query(self, tree: exp.Expr) -> Columns | None:
         """Return the result columns of the query.
 
-        Names are resolved in its own space first, then in the outer ones.
+        Names are looked up in the query itself first, then in the outer queries.
         """
         outer = self.space
         self.space = Space(outer)
@@ -251,7 +251,7 @@ class QueryBinder(Grouping):
                 convert_to(cells[place], found[place], kind)
         return tuple(("", kind) for kind in kinds)
 
-    # --- SELECT
+    # -- SELECT
 
     def _select(self, select: exp.Select) -> Columns | None:
         space = self.space
@@ -291,12 +291,12 @@ class QueryBinder(Grouping):
         if clause is None or clause.args.get("kind") != "XML":
             return columns
         self._write_as_xml(select, columns)
-        # the one column of FOR XML: xml with TYPE, else text
+        # the only column of FOR XML: xml with TYPE, else text
         typed = any(str(option.this.name).upper() == "TYPE" for option in clause.expressions)
         return (("XML_F52E2B61-18A1-11d1-B105-00805F49916B", SqlType("xml") if typed else nvarchar(MAX)),)
 
     def _write_as_xml(self, select: exp.Select, columns: Columns | None) -> None:
-        """Have moments and floats converted as XML writes them (styles 126 and 2 of CONVERT)."""
+        """Convert dates and floats as XML represents them (styles 126 and 2 of CONVERT)."""
         for projection, (_, kind) in zip(list(select.expressions), columns or (), strict=False):
             if kind is None or projection.is_star or kind.name not in XML_STYLES:
                 continue
@@ -388,7 +388,7 @@ class QueryBinder(Grouping):
         )
 
     def _check_exposed(self, space: Space) -> None:
-        """Raise 1011 or 1013 for two sources of one name."""
+        """Raise 1011 or 1013 for two sources with the same name."""
         seen: dict[str, QuerySource] = {}
         for source in space.sources:
             key = source.name.lower() if source.aliased else source.display_name.lower()
@@ -451,14 +451,14 @@ class QueryBinder(Grouping):
             self.clause([node])
 
     def _describe_projection(self, projection: exp.Expr) -> tuple[str, str]:
-        """Return name and expression of a result column; nothing if it may stand for several."""
+        """Return name and expression of a result column; empty texts if it may stand for several columns."""
         if projection.is_star:
             return "", ""
         value = value_of(projection)
         return str(projection.alias_or_name).lower(), self._identity(value) or value.sql(dialect="tsql")
 
     def _identity(self, node: exp.Expr) -> str:
-        """Return a column with its table in normal form; empty for anything else."""
+        """Return the normal form of a column with its table; empty for any other node."""
         if not isinstance(node, exp.Column) or node.is_star:
             return ""
         try:
@@ -471,7 +471,7 @@ class QueryBinder(Grouping):
     def _check_order_term(
         self, node: exp.Expr, projections: list[tuple[str, str]], seen_values: set[str]
     ) -> None:
-        """Raise 169 for a duplicate in ORDER BY, 209 for the name of two different columns of the result."""
+        """Raise 169 for a duplicate in ORDER BY, 209 for a name that two different result columns have."""
         starred = ("", "") in projections
         meant = ""
         if isinstance(node, exp.Literal) and not node.is_string and not starred:
@@ -524,10 +524,10 @@ XML_STYLES: Final = {
     **dict.fromkeys(("datetime", "smalldatetime", "datetime2", "date", "datetimeoffset"), 126),
     **dict.fromkeys(("float", "money", "smallmoney"), 2),
 }
-"""Type -> style of CONVERT in which FOR XML writes it."""
+"""Type -> style of CONVERT in which FOR XML represents it."""
 
 
-# --- shapes ----------------------------------------------------------------------------------------------
+# --- helpers for columns ------------------------------------------------------------------------------------
 
 
 def _rename_columns(columns: Columns | None, named: list[str]) -> Columns | None:
@@ -549,7 +549,7 @@ def _check_recursion(anchor: Columns | None, recursive_columns: Columns | None, 
 
 
 def _check_unpivoted(pivot: exp.Expr, source: QuerySource) -> None:
-    """Raise 8167 for a column of another type than the first of the list."""
+    """Raise 8167 for a column whose type differs from that of the first column in the list."""
     fields = pivot.args.get("fields") or []
     names = [str(column.name) for column in fields[0].expressions] if len(fields) == 1 else []
     kinds = [kind for name in names for kind in source.find(name)[:1]]
@@ -569,7 +569,7 @@ def _column_name(projection: exp.Expr) -> str:
 
 
 def refuse_order(node: exp.Expr) -> None:
-    """Raise 1033: ORDER BY inside a query decides nothing without TOP, OFFSET or FOR XML."""
+    """Raise 1033 for ORDER BY inside a query without TOP, OFFSET or FOR XML."""
     if not isinstance(node, exp.Select | exp.SetOperation) or node.args.get("order") is None:
         return
     if node.args.get("limit") is None and node.args.get("offset") is None and node.args.get("for_") is None:
@@ -585,7 +585,7 @@ def _check_collations(tree: exp.SetOperation, members: Sequence[exp.Expr]) -> No
 
 
 def _own_projections(member: exp.Expr) -> list[exp.Expr]:
-    """Return the projections of one side of a UNION; none if it is no plain SELECT or has a star."""
+    """Return the projections of one side of a UNION; none if it is not a plain SELECT or contains a star."""
     while isinstance(member, exp.Subquery):
         member = member.this
     plain = isinstance(member, exp.Select) and not any(item.is_star for item in member.expressions)
@@ -593,7 +593,7 @@ def _own_projections(member: exp.Expr) -> list[exp.Expr]:
 
 
 def _convert_projections(member: exp.Expr, columns: Columns, kinds: Sequence[Kind]) -> None:
-    """Have the columns of one side of a UNION converted to the type of the whole."""
+    """Convert the columns of one side of a UNION to the types of the whole UNION."""
     projections = _own_projections(member)
     if len(projections) != len(columns):
         return

@@ -1,4 +1,4 @@
-"""Common parts of the rules in infer.py: their interface to the binder, and explicit conversions in the tree."""
+"""Helpers for the rules in infer.py: their interface to the binder, and explicit conversions in the tree."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ class Binder(Protocol):
         """Return the name of an identifier."""
 
     def expr(self, node: exp.Expr) -> Kind:
-        """Bind an expression; return its type."""
+        """Bind an expression and return its type."""
 
     def parts(self, node: exp.Expr) -> Kind:
-        """Bind the parts of a node; return their common type."""
+        """Bind the parts of a node and return their common type."""
 
     def fit(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
         """Convert a node to *kind*."""
 
     def inner_query(self, node: object) -> Columns | None:
-        """Bind a subquery; return its columns."""
+        """Bind a subquery and return its columns."""
 
     def at_most_one_row(self, node: exp.Expr) -> None:
-        """Mark a subquery as a scalar: raise 512 for more than one row."""
+        """Make a scalar subquery raise 512 for more than one row."""
 
     def convert_column(self, query: exp.Expr, source: SqlType, target: Kind) -> None:
         """Convert the only column of a query."""
@@ -62,7 +62,7 @@ Rule = Callable[[Binder, exp.Expr], Kind]
 
 
 MADE: Final = "made"
-"""Metadata key of an inserted call that the query's text does not contain."""
+"""Metadata key of an inserted call, which the query's text does not contain."""
 
 
 def check_collations(operation: str, *values: exp.Expr) -> None:
@@ -106,7 +106,7 @@ def text(value: object) -> exp.Expr:
 
 
 def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
-    """Convert *node*, unless its stored values already compare with those of *target*. Raises 206."""
+    """Convert *node*, unless its stored values already compare correctly with those of *target*. Raises 206."""
     if source is None or target is None or source in (NULL, target):
         return
     if (
@@ -120,13 +120,13 @@ def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
 
 
 def as_float(node: exp.Expr, kind: Kind) -> None:
-    """Convert a long decimal to float for a comparison with another stored form."""
+    """Convert a long decimal to float for a comparison with a number that is stored in another form."""
     if kind is not None and kind.is_long:
         wrap_in_call(current(node), "convert", text("float"), trailing_arguments=(exp.Null(), text(kind)))
 
 
 def all_of_one_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
-    """Return the common type of several values, each converted to it."""
+    """Convert several values to their common type and return it."""
     kinds = [binder.expr(node) for node in nodes]
     found: Kind = NULL
     for kind in kinds:
@@ -137,14 +137,14 @@ def all_of_one_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
 
 
 def current(node: exp.Expr) -> exp.Expr:
-    """Return the node that now replaces *node*: itself, or the outermost call around it."""
+    """Return the node that now has the place of *node*: itself, or the outermost call around it."""
     while isinstance(node.parent, exp.Anonymous) and node.parent.meta.get(MADE):
         node = node.parent
     return node
 
 
 def as_text(binder: Binder, node: exp.Expr, kind: Kind) -> None:
-    """Have a value that is no text made one by the rules of its type."""
+    """Convert a value that is not a text to text, by the rules of its type."""
     if (
         kind is not None
         and kind != NULL
@@ -155,7 +155,7 @@ def as_text(binder: Binder, node: exp.Expr, kind: Kind) -> None:
         wrap_in_call(node, "text", trailing_arguments=(text(kind),))
 
 
-# --- types of aggregates and of functions with OVER, and the allowed contents of OVER ---------------------
+# --- types of aggregates and of functions with OVER, and checks of OVER -----------------------------------
 
 
 def _count(binder: Binder, node: exp.Expr) -> Kind:
@@ -196,15 +196,15 @@ _ORDERED: Final = frozenset(
         "cume_dist",
     }
 )  # fmt: skip
-"""Functions that need ORDER BY in OVER. Documented [DOC: OVER]."""
+"""Functions that require ORDER BY in OVER. Documented [DOC: OVER]."""
 
 
 _FRAMED: Final = frozenset({"first_value", "last_value"})
-"""Functions of these that accept ROWS or RANGE."""
+"""Functions among them that accept ROWS or RANGE."""
 
 
 def _check_window(node: exp.Expr) -> None:
-    """Raise 4112 without the ORDER BY that a function needs, 5308 for a number in it, 10759 for DISTINCT."""
+    """Raise 4112 without a required ORDER BY, 5308 for a number in it, 10759 for DISTINCT."""
     function, order = node.this, node.args.get("order")
     if isinstance(function, exp.WithinGroup):
         raise UnsimulatedFeatureError(f"the function {str(function.this.this).lower()}")
@@ -229,7 +229,7 @@ def _check_window(node: exp.Expr) -> None:
 
 
 def _sign(node: object) -> int | None:
-    """Return -1, 0 or 1 for a literal number; None for anything else."""
+    """Return -1, 0 or 1, the sign of a literal number; None for anything else."""
     node = node.unnest() if isinstance(node, exp.Expr) else node
     if isinstance(node, exp.Neg):
         return -1
@@ -244,13 +244,13 @@ def _window(binder: Binder, node: exp.Expr) -> Kind:
         parts = node.args.get(key)
         for part in (
             [parts] if isinstance(parts, exp.Expr) else parts or []
-        ):  # ORDER BY of OVER cannot use aliases
+        ):  # ORDER BY in OVER cannot use aliases
             binder.parts(part)
     return binder.expr(node.this)
 
 
 def _average(binder: Binder, node: exp.Expr) -> Kind:
-    """Rewrite AVG as SUM divided by COUNT, so that integers give an integer; with OVER, per row."""
+    """Rewrite AVG as SUM divided by COUNT, so that integers give an integer. With OVER, both are window functions."""
     kind = returns.average_type(_argument(binder, node))
     if kind is not None:
         node.meta["average"] = str(kind)
@@ -263,7 +263,7 @@ def _deviation(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _string_agg(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type of STRING_AGG: as wide as its texts, else 8,000 bytes of text [DOC: STRING_AGG]."""
+    """Return the type of STRING_AGG: as wide as its texts, else 8,000 bytes [DOC: STRING_AGG]."""
     if len(node.expressions) != 2 and KEYS not in node.meta:
         raise SqlError(174, "STRING_AGG", 2)
     kind, *_ = [binder.expr(value) for value in list(node.expressions)]
@@ -280,7 +280,7 @@ def _string_agg(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _of_another_row(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type of LAG, FIRST_VALUE and others: that of the value, to which a default is converted."""
+    """Return the type of LAG, FIRST_VALUE and others: that of the value. A default is converted to it."""
     kind = binder.expr(node.this)
     for key, part in node.args.items():
         if key != "this" and isinstance(part, exp.Expr):
@@ -301,7 +301,7 @@ def is_series(call: exp.Expr) -> bool:
 
 
 def infer_series(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type that all arguments of GENERATE_SERIES have [DOC: GENERATE_SERIES]. Raises 5373."""
+    """Return the common type of the arguments of GENERATE_SERIES [DOC: GENERATE_SERIES]. Raises 5373."""
     kinds = [binder.expr(value) for value in list(node.expressions)]
     known = [kind for kind in kinds if kind is not None and kind != NULL]
     names = {"numeric" if kind.name == "decimal" else kind.name for kind in known}
@@ -328,11 +328,11 @@ NAMED: Final[dict[str, Rule]] = {
     **dict.fromkeys(("stdev", "stdevp", "var", "varp"), _deviation),
     "string_agg": _string_agg,
 }
-"""Aggregates that appear in the tree under their names."""
+"""Aggregates that the tree contains by name -> rule for their type."""
 
 
 def is_bare_function(node: exp.Expr) -> bool:
-    """Return whether the function is written without brackets: no column, and without a name in a result."""
+    """Return whether the node is a function without parentheses, which is no column and gives a result no name."""
     return not node.args.get("table") and not node.this.args.get("quoted") and node.name.upper() in _BARE
 
 

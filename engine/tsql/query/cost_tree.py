@@ -1,4 +1,4 @@
-"""Cost of a query (plans.py), read from its sqlglot tree."""
+"""Cost of a query (plans.py), derived from its sqlglot tree."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from engine.messages import SqlError
 from engine.tsql.query.plans import MOST, NO_QUERY, Bound, CostSource, Equal, QueryCost
 
 QUERIES_MAX: Final = 3_000
-"""Maximum number of nested queries before message 8623; each use of a CTE counts.
+"""Maximum number of nested queries before message 8623. Each use of a CTE counts.
 
 Assumed: SQLite copies a CTE at each use.
 """
 
 
 def cost_of(tree: exp.Expr) -> QueryCost:
-    """Return the cost of the query, from the text that SQLite will run. Raises SqlError 8623."""
+    """Return the cost of the query from the text that SQLite will run. Raises SqlError 8623."""
     named = {column.name.lower() for column in tree.find_all(exp.Column)}
     star = tree.find(exp.Star) is not None
     return replace(_CostReader().query(tree), columns_named=MOST if star else len(named))
@@ -112,7 +112,7 @@ class _CostReader:
         )
 
     def _read_packed_rows(self, call: exp.Expr) -> QueryCost:
-        """Read the rows that json_each returns: those of a query that packs its own, or the nodes of XML."""
+        """Return the cost of rows from json_each: those of a query that packs its own rows, or the nodes of XML."""
         packed = call.expressions[0]
         if isinstance(packed, exp.Subquery):
             return self.query(packed.this.args["from_"].this)
@@ -161,7 +161,7 @@ class _CostReader:
     def _expressions(
         self, nodes: Sequence[object], source_names: list[str], inner: list[tuple[QueryCost, bool]]
     ) -> int:
-        """Count the calls in the expressions; the queries in them go to *inner*."""
+        """Return the number of calls in the expressions. Queries in them are appended to *inner*."""
         calls = 0
         left = [part for node in nodes for part in (node if isinstance(node, list) else [node])]
         while left:
@@ -177,7 +177,7 @@ class _CostReader:
 
 
 NODES_ASSUMED: Final = 20
-"""Number of nodes that a path is assumed to find in XML. Assumed."""
+"""Number of nodes that a path is assumed to find in XML."""
 
 
 def _is_packed(node: exp.Expr) -> bool:
@@ -185,7 +185,7 @@ def _is_packed(node: exp.Expr) -> bool:
 
 
 def _list_sorts(expression: exp.Expr) -> list[exp.Window]:
-    """List the functions with OVER that sort; ROW_NUMBER without an order does not."""
+    """Return the window functions that sort. ROW_NUMBER without an order does not."""
     return [
         window
         for window in expression.find_all(exp.Window)
@@ -194,7 +194,7 @@ def _list_sorts(expression: exp.Expr) -> list[exp.Window]:
 
 
 def _grouped_by(select: exp.Expr, source_names: list[str]) -> tuple[int, ...] | None:
-    """Return the numbers of the sources in GROUP BY; None if unknown."""
+    """Return the indexes of the sources in GROUP BY; None if they are unknown."""
     group = select.args.get("group")
     if group is None or not group.expressions:
         return None
@@ -226,7 +226,7 @@ def _is_total(node: object) -> TypeGuard[exp.Expr]:
 def _list_passed_columns(
     select: exp.Select, sources: tuple[CostSource, ...]
 ) -> tuple[tuple[str, str, str], ...]:
-    """List name, table and column of the unchanged result columns of a single table."""
+    """Return (name, table, column) of the result columns that are unchanged columns of the only table."""
     if len(sources) != 1 or not sources[0].table:
         return ()
     named = ((shown.alias_or_name.lower(), shown.unalias()) for shown in select.expressions)
@@ -236,7 +236,7 @@ def _list_passed_columns(
 
 
 def _list_sources(select: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
-    """Yield everything after FROM in order, with its join."""
+    """Yield (source, join) of everything after FROM, in order."""
     source = select.args.get("from_")
     if source is not None:
         yield from _flatten_source(source.this, None)
@@ -272,7 +272,7 @@ def _conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
 
 
 def _equalities(test: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
-    """Yield each equality in both directions: a column and its counterpart."""
+    """Yield each equality in both directions: (column, other side)."""
     if not isinstance(test, exp.EQ):
         return
     sides = [_unwrap(test.this), _unwrap(test.expression)]
@@ -285,7 +285,7 @@ _SIGNS: Final[dict[type[exp.Expr], str]] = {exp.GT: ">", exp.GTE: ">=", exp.LT: 
 
 
 def _bounds(tests: list[exp.Expr], source: str, single_source: bool) -> Iterator[Bound]:
-    """Find the comparisons of the columns of *source* with a number or a LIKE pattern."""
+    """Yield the comparisons of the columns of *source* with a number or a LIKE pattern."""
     for test in tests:
         sign = _SIGNS.get(type(test))
         column, other = (_unwrap(test.this), _unwrap(test.expression)) if sign else (None, None)
@@ -304,7 +304,7 @@ def _unwrap(node: exp.Expr) -> exp.Expr:
 
 
 def _correlated(query: exp.Expr) -> bool:
-    """Return whether it refers to an outer query."""
+    """Return whether *query* refers to an outer query."""
     tables = (exp.Table, exp.Subquery, exp.CTE)
     inside = {node.alias_or_name.lower() for node in query.find_all(*tables)}
     return any(column.table and column.table.lower() not in inside for column in query.find_all(exp.Column))
@@ -332,7 +332,7 @@ def _read_row_limit(query: exp.Expr) -> int:
 
 
 def _read_limit_parameter(query: exp.Expr) -> tuple[str, bool] | None:
-    """Return the parameter of LIMIT, and whether its value is the length of a text."""
+    """Return (parameter of LIMIT, whether its value is the length of a text); None without one."""
     limit = query.args.get("limit")
     value = limit.expression if limit is not None else None
     if isinstance(value, exp.Anonymous) and value.name == "t_row_limit":

@@ -1,7 +1,7 @@
 """FOR JSON PATH and AUTO: the rows of a query as one JSON text.
 
-Rules from [DOC: FOR JSON; how FOR JSON converts data types; how FOR JSON escapes characters]. The order of paths
-(13601) and the levels of AUTO are as public outputs show them.
+Rules from [DOC: FOR JSON; how FOR JSON converts data types; how FOR JSON escapes characters]. The order of
+paths (13601) and the levels of AUTO are as in public output.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ COLUMN: Final = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B"
 """Name of the only column of an outermost FOR JSON query."""
 
 KIND: Final = "json_kind"
-"""Metadata key of a result column: its type, its source, and whether it is JSON already."""
+"""Metadata key of a result column: its type, its source, and whether it already is JSON."""
 
 _STYLES: Final = {
     **dict.fromkeys(("datetime", "smalldatetime", "datetime2"), 126),
     "datetimeoffset": 126,
     **dict.fromkeys(("float", "real", "money", "smallmoney"), 2),
 }
-"""Type -> style of CONVERT in which FOR JSON writes it."""
+"""Type -> style of CONVERT in which FOR JSON represents it."""
 
 _AS_HELD: Final = frozenset({"bit", "xml", "sql_variant", "null"})
 
@@ -57,7 +57,7 @@ def expand_stars(select: exp.Select, space: Space) -> None:
 
 
 def note_kinds(select: exp.Select, columns: Columns | None, space: Space) -> Columns:
-    """Record type and source of each result column; return the single result column."""
+    """Store type and source of each result column, and return the only column of the JSON result."""
     for projection, (_, kind) in zip(list(select.expressions), columns or (), strict=False):
         value = projection.expression if isinstance(projection, exp.EQ) else projection.unalias()
         source = ""
@@ -66,14 +66,14 @@ def note_kinds(select: exp.Select, columns: Columns | None, space: Space) -> Col
             try:
                 found = resolve_column(space, qualifiers, value.name).source
             except SqlError:
-                found = None  # bind.py reports it
+                found = None  # bind.py reports the error
             source = found.name if found is not None and found in space.sources else ""
         projection.meta[KIND] = (kind, source, _is_fragment(value))
     return ((COLUMN, nvarchar(MAX)),)
 
 
 def _is_fragment(value: exp.Expr) -> bool:
-    """Return whether the value is JSON: a function of JSON, or a FOR JSON query that gives an array or an object."""
+    """Return whether the value is JSON: a JSON function, or a FOR JSON query that gives an array or an object."""
     if isinstance(value, exp.Subquery):
         clause = value.this.args.get("for_")
         return is_json(clause) and "WITHOUT_ARRAY_WRAPPER" not in _options(clause)
@@ -81,7 +81,7 @@ def _is_fragment(value: exp.Expr) -> bool:
 
 
 def _options(clause: exp.Expr) -> dict[str, str | None]:
-    """Return the options of FOR JSON, with the name in ROOT."""
+    """Return the options of FOR JSON; ROOT has its name as the value."""
     found: dict[str, str | None] = {}
     for option in clause.expressions:
         value = option.this.args.get("expression")
@@ -90,7 +90,7 @@ def _options(clause: exp.Expr) -> dict[str, str | None]:
 
 
 def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.Select | None:
-    """Return the SELECT that returns the JSON of *select* as one value, or None for an unsimulated form.
+    """Return the SELECT that returns the JSON of *select* as one value; None for an unsimulated form.
 
     *unnamed*: alias for columns without a name.
     """
@@ -146,9 +146,9 @@ def _name_of(projection: exp.Expr, unnamed: str) -> str:
 
 
 def infer_constructor(binder: Binder, node: exp.Expr) -> SqlType:
-    """Write the values of JSON_OBJECT and JSON_ARRAY as JSON [DOC: JSON_OBJECT; JSON_ARRAY].
+    """Convert the values of JSON_OBJECT and JSON_ARRAY to JSON [DOC: JSON_OBJECT; JSON_ARRAY].
 
-    The call has the switch for NULL first, then names and values by turns or values alone.
+    The call has the switch for NULL first, then names and values alternately, or only values.
     """
     step = 2 if str(node.this).lower() == "json_object_text" else 1
     for place, value in enumerate(list(node.expressions[1:])):
@@ -161,20 +161,19 @@ def infer_constructor(binder: Binder, node: exp.Expr) -> SqlType:
 
 
 def _literal(value: exp.Expr, kind: SqlType | None, fragment: bool, prefix: str = "t_") -> exp.Expr:
-    """Return the call that writes a value as JSON: numbers bare, bits as words, binary values in base64."""
+    """Return the call that converts a value to JSON: numbers bare, bits as words, binary values in base64."""
     if kind is None or fragment:
         return _call("json_literal", value, text(""), exp.Literal.number(int(fragment)), prefix=prefix)
     if not (kind.is_text or kind.is_integer or kind.is_binary or kind.name in _AS_HELD):
         style = exp.Literal.number(_STYLES[kind.name]) if kind.name in _STYLES else exp.Null()
         value = _call("convert", text("varchar(60)"), value, style, text(kind), prefix=prefix)
-    # money is a number in every public output, although the table of types on the documentation page says
-    # string.
+    # money is a number in all public output, although the table of types in the documentation says string
     written = "bit" if kind.name == "bit" else "number" if kind.is_number else kind.name
     return _call("json_literal", value, text(written), exp.Literal.number(0), prefix=prefix)
 
 
 def _object(members: list[tuple[int, str]], literals: list[exp.Expr], nulls: bool, nested: bool) -> exp.Expr:
-    """Return the call that makes the object of a row; *nested*: a dot in a name opens an object (PATH)."""
+    """Return the call that builds the object of a row. *nested*: a dot in a name opens an object (PATH)."""
     template: JsonTemplate = []
     seen: set[tuple[str, ...]] = set()
     before: tuple[str, ...] = ()
@@ -203,7 +202,7 @@ def _object(members: list[tuple[int, str]], literals: list[exp.Expr], nulls: boo
 def _levels(projections: list[exp.Expr], names: list[str]) -> list[tuple[str, list[tuple[int, str]]]] | None:
     """Return the levels of AUTO: one per table, in the order in which the columns name them.
 
-    None for an expression above the last level, which would not take part in the comparison of rows.
+    Return None for an expression above the last level, which the comparison of rows could not use.
     """
     levels: dict[str, list[tuple[int, str]]] = {}
     own: list[str] = []
@@ -225,7 +224,7 @@ def _levels(projections: list[exp.Expr], names: list[str]) -> list[tuple[str, li
 
 
 def _titles(select: exp.Select, sources: list[str]) -> list[str]:
-    """Return the names of the arrays of AUTO: the alias of a table, or its name as the query has it."""
+    """Return the names of the arrays of AUTO: the alias of a table, or its name in the query."""
     shown = {
         str(table.alias_or_name).lower(): str(table.meta[SHOWN])
         for table in select.find_all(exp.Table)
@@ -235,13 +234,14 @@ def _titles(select: exp.Select, sources: list[str]) -> list[str]:
 
 
 # --- FOR XML PATH, RAW and, for one table, AUTO -----------------------------------------------------------
-# The rows of a query as one XML text. Rules from [DOC: FOR XML, PATH mode] and the pages for RAW and AUTO.
+# The rows of a query as one XML text. Rules from [DOC: FOR XML, PATH mode] and from the pages of RAW and
+# AUTO.
 
 XML_COLUMN: Final = "XML_F52E2B61-18A1-11d1-B105-00805F49916B"
 """Name of the only column of an outermost FOR XML query."""
 
 MARK: Final = "xml"
-"""Metadata key of a node whose value is XML (TYPE), which is not escaped again."""
+"""Metadata key of a node whose value is XML (TYPE), which must not be escaped again."""
 
 SHOWN: Final = "shown"
 """Metadata key of a table: the name of its elements in AUTO."""
@@ -250,7 +250,7 @@ UNSIMULATED: Final = {
     "XML": "EXPLICIT, and AUTO or UNION of several tables",
     "JSON": "of a UNION, of unknown columns, and AUTO with an expression between the columns of several tables",
 }
-"""Forms of the FOR clauses that are not simulated."""
+"""Clause -> its forms that are not simulated."""
 
 _CONTENT: Final = frozenset({"", "*", "text()", "node()", "data()"})
 """Column names for content without an element."""
@@ -268,7 +268,7 @@ class _Item:
 
 
 def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.Select | None:
-    """Return the SELECT that returns the XML of *select* as one value, or None for an unsimulated mode.
+    """Return the SELECT that returns the XML of *select* as one value; None for an unsimulated mode.
 
     *unnamed*: alias for columns without a name.
     """
@@ -363,7 +363,7 @@ def _is_xml(value: exp.Expr) -> bool:
 _XSI: Final = ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
 
 _MARKS: Final = re.compile(r"(comment|processing-instruction)\((.*)\)")
-"""Column names for a comment or a processing instruction."""
+"""Pattern of column names for a comment or a processing instruction."""
 
 
 def _check_attributes(names: list[str]) -> None:
@@ -379,7 +379,7 @@ def _check_attributes(names: list[str]) -> None:
 
 
 def encode_name(name: str) -> str:
-    """Return a name in XML form: _x0020_ for a blank."""
+    """Return a name in XML form, with _x0020_ for a space."""
     shown = re.sub(r"[^\w.:\-]", lambda match: f"_x{ord(match[0]):04X}_", name)
     return re.sub(r"^[\d.\-]", lambda match: f"_x{ord(match[0]):04X}_", shown)
 
@@ -390,7 +390,7 @@ def _path(name: str, divided: bool = True) -> tuple[str, ...]:
 
 
 def order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr]) -> None:
-    """Replace column aliases in ORDER BY by their expressions, because the aliases are removed."""
+    """Replace column aliases in ORDER BY by their expressions, because the aliases will be removed."""
     known = {name.lower(): value for name, value in zip(names, values, strict=True) if name}
     order = select.args.get("order")
     for ordered in order.expressions if order is not None else ():
@@ -409,7 +409,7 @@ def _attributes(items: list[_Item]) -> exp.Expr:
 
 
 def _content(items: list[_Item], nil: bool) -> exp.Expr:
-    """Return columns that follow one another with the same first name share one element."""
+    """Return the content of consecutive columns. Those with the same first name share one element."""
     parts: list[exp.Expr] = []
     inner = [item for item in items if not (item.path and item.path[0].startswith("@"))]
     for name, group in groupby(inner, key=lambda item: item.path[0] if item.path else ""):

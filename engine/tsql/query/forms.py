@@ -1,6 +1,6 @@
-"""Rewrite forms of T-SQL that SQLite lacks: ANY, ALL, TOP … PERCENT and WITH TIES, the limit of a recursion.
+"""Rewriting of T-SQL forms that SQLite lacks: ANY, ALL, TOP … PERCENT and WITH TIES, the recursion limit.
 
-The module also rejects queries by their form alone: 156, 4145.
+The module also rejects queries by their form alone (156, 4145).
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ RECURSIVE: Final = "recursive"
 """Metadata key of a recursive CTE: its columns."""
 
 
-# --- refused by form ---------------------------------------------------------------------------------------
+# --- queries refused by their form
+# ---------------------------------------------------------------------------
 
 _VALUES: Final = (
     exp.Literal, exp.Column, exp.Parameter, exp.Null, exp.Cast, exp.Case, exp.Subquery, exp.Add, exp.Sub, exp.Mul,
@@ -30,15 +31,15 @@ _VALUES: Final = (
 
 
 _NEVER: Final = frozenset({("|", "|"), ("=", "="), ("<", "<"), (">", ">"), ("*", "*")})
-"""Character pairs that are operators in other products only."""
+"""Character pairs that are operators only in other products."""
 
 _FOREIGN: Final = frozenset(
     {"ILIKE", "GLOB", "REGEXP", "RLIKE", "QUALIFY", "NATURAL", "SYMMETRIC", "NULLS", "RECURSIVE", "USING"}
 )
-"""Words of other products' queries that T-SQL does not allow there."""
+"""Words of other products' queries that T-SQL does not allow in these places."""
 
 _BEFORE_NAMES: Final = frozenset({"AS", "FROM", "JOIN", "SELECT", "BY", "INTO", "UPDATE", "SET", "ON"})
-"""Words before a name."""
+"""Words that a name follows."""
 
 _LIST_ENDS: Final = """
 FROM WHERE GROUP ORDER HAVING UNION EXCEPT INTERSECT INTO ON JOIN INNER OPTION AND OR SET VALUES THEN END ELSE WHEN BY
@@ -54,9 +55,9 @@ _TYPES: Final = frozenset(
 
 
 def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> None:
-    """Raise SqlSyntaxError 102, 156 or 243 for what sqlglot reads and SQL Server does not: SQL of other products.
+    """Raise SqlSyntaxError 102, 156 or 243 for SQL of other products, which sqlglot accepts and SQL Server does not.
 
-    Tokens with the numbers *replaced* are none of them.
+    *replaced*: indexes of tokens that are not checked.
     """
     merge = tokens[0].upper == "MERGE"
     _check_joins(tokens, int(merge))
@@ -90,7 +91,7 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
 
 
 def _check_joins(tokens: Sequence[Token], conditions: int) -> None:
-    """Raise 102 where a JOIN has no ON; *conditions* that belong to none are not counted."""
+    """Raise 102 for a JOIN without ON. *conditions*: number of ON words that belong to no JOIN."""
     joins = 0
     for before, token, behind in zip(tokens, tokens[1:], tokens[2:], strict=False):
         hint = behind.is_op(")", ",")  # OPTION (HASH JOIN)
@@ -101,7 +102,7 @@ def _check_joins(tokens: Sequence[Token], conditions: int) -> None:
 
 
 def _check_offset(node: exp.Expr) -> None:
-    """Raise 102 for OFFSET without ORDER BY, 10741 together with TOP."""
+    """Raise 102 for OFFSET without ORDER BY, 10741 for OFFSET together with TOP."""
     query = node.parent
     if query is None or query.args.get("order") is None:
         text = node.expression.sql(dialect="tsql")
@@ -126,7 +127,7 @@ _HINTS: Final = frozenset(
 
 
 def _check_hints(node: exp.Expr) -> None:
-    """Raise 321 for a word in WITH (…) that is no hint. INDEX (…) is no call."""
+    """Raise 321 for a word in WITH (…) that is not a hint. INDEX (…) is accepted."""
     for word in list(node.expressions):
         name = str(word.name or word.this)
         if name.upper() not in _HINTS and isinstance(
@@ -140,14 +141,14 @@ def _check_hints(node: exp.Expr) -> None:
 RANKING: Final = (
     exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue,
 )  # fmt: skip
-"""Functions that need OVER. Documented [DOC: ranking functions; analytic functions]."""
+"""Functions that require OVER. Documented [DOC: ranking functions; analytic functions]."""
 
 
 def check(tree: exp.Expr) -> None:
     """Reject a query that sqlglot accepts and SQL Server does not.
 
     Raises SqlSyntaxError for a SELECT of nothing (156), a condition that is a value (4145), TRUE (207), IN ()
-    (102), MAX(a, b) (174), a ranking without OVER (10753).
+    (102), MAX(a, b) (174), or a ranking without OVER (10753).
     """
     for node in tree.find_all(
         exp.Select,
@@ -243,11 +244,11 @@ _OF_VALUES: Final = (
     exp.Div,
     exp.Mod,
 )
-"""Parts of a query that hold values alone."""
+"""Nodes whose operands must be values."""
 
 
 def check_values(tree: exp.Expr) -> None:
-    """Raise SqlSyntaxError 102 or 156 for a condition where only a value may be."""
+    """Raise SqlSyntaxError 102 or 156 for a condition where only a value is allowed."""
     for select in tree.find_all(exp.Select):
         for projection in select.expressions:
             _check_value(projection)
@@ -257,7 +258,7 @@ def check_values(tree: exp.Expr) -> None:
 
 
 def _is_misplaced(condition: exp.Expr) -> bool:
-    """Return whether the condition is an argument, an operand, a result of CASE or in brackets in a select list."""
+    """Return whether the condition is an argument, an operand, a result of CASE, or in parentheses in a select list."""
     node, holder = condition, condition.parent
     while isinstance(holder, exp.Paren):
         node, holder = holder, holder.parent
@@ -275,7 +276,7 @@ def _is_misplaced(condition: exp.Expr) -> bool:
 
 
 def _check_value(projection: exp.Expr) -> None:
-    """Treat `name = value` as a named column, not as a condition."""
+    """Rewrite `name = value` as a column with a name instead of a condition."""
     value = projection.unalias()
     named = isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Parameter | exp.Literal)
     if named and not (isinstance(value.this, exp.Literal) and not value.this.is_string):
@@ -331,7 +332,7 @@ def write_out(tree: exp.Expr) -> None:
 
 
 def _exists(comparison: exp.Expr, query: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
-    """Build EXISTS of a row for which the comparison is true, false, or (None) neither."""
+    """Build EXISTS for a row for which the comparison is true, false, or (None) unknown."""
     first = inner = query.copy()
     while isinstance(first, exp.SetOperation):
         first = first.this
@@ -368,7 +369,7 @@ _VALUE: Final = "compared value"
 
 
 def limit_by_count(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool) -> None:
-    """Set the number of rows by a separate query: a percentage, or up to the last that ties with the nth."""
+    """Limit the number of rows by a separate query: a percentage, or up to the last row that ties with the nth."""
     if select.args.get("distinct") is not None:
         raise UnsimulatedFeatureError("SELECT DISTINCT TOP … PERCENT or WITH TIES")
     most = limit.expression
@@ -412,7 +413,7 @@ def _derived(select: exp.Expr) -> exp.Expr:
 
 
 def _resolve_order_term(node: exp.Expr, projections: Iterable[exp.Expr]) -> exp.Expr:
-    """Return the sort expression of ORDER BY for a result column, given by its name or number."""
+    """Return the sort expression of an ORDER BY term that names a result column or its number."""
     found: exp.Expr
     shown = list(projections)
     inner = node.this if isinstance(node, exp.Collate) else node
@@ -456,7 +457,7 @@ XML_METHODS: Final = {"value": 2, "exist": 1, "query": 1, "modify": 1, "nodes": 
 
 
 def name_columns(tree: exp.Expr) -> None:
-    """Name the column in x.record.value(…): before a method, sqlglot reads a column as a dotted name."""
+    """Correct the column in x.record.value(…), because sqlglot reads a column before a method as a dotted name."""
     methods = [node for node in tree.find_all(exp.Dot) if _is_method(node)]
     for method in methods:
         for node in list(method.this.walk()):
@@ -476,7 +477,7 @@ def _is_method(node: exp.Dot) -> bool:
 
 
 def _is_value(node: exp.Expr) -> bool:
-    """Return whether the name or star is a value; a lone star in a projection or COUNT(*) is not."""
+    """Return whether the name or star is a value. A lone star in a projection or in COUNT(*) is not."""
     named = (exp.Table, exp.TableAlias, exp.Column, exp.Schema, exp.ColumnDef, exp.DataType, exp.Parameter)
     if isinstance(node, exp.Star) or isinstance(node.parent, named):
         return False
@@ -517,7 +518,7 @@ def alias_queries(tree: exp.Expr) -> None:
 
 
 def join_first(select: exp.Expr) -> None:
-    """Evaluate join conditions before a WHERE that may fail: SQLite would evaluate WHERE first, and divide by zero."""
+    """Make SQLite evaluate join conditions before a WHERE that may fail, for example by a division by zero."""
     where, joins = select.args.get("where"), select.args.get("joins") or ()
     if where is None or not any(_may_fail(call) for call in where.find_all(exp.Anonymous)):
         return
@@ -534,7 +535,7 @@ def _may_fail(call: exp.Anonymous) -> bool:
 
 
 def unwrap(node: exp.Expr) -> exp.Expr:
-    """Return the node inside brackets and COLLATE."""
+    """Return the node inside parentheses and COLLATE."""
     while isinstance(node, exp.Collate | exp.Paren):
         node = node.this
     return node

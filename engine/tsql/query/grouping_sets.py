@@ -1,6 +1,6 @@
-"""ROLLUP, CUBE and GROUPING SETS as one SELECT for each grouping, combined by UNION ALL.
+"""ROLLUP, CUBE and GROUPING SETS as one SELECT per grouping, combined by UNION ALL.
 
-Also the values of GROUPING and GROUPING_ID in each. Rules from [DOC: GROUP BY; GROUPING; GROUPING_ID].
+The values of GROUPING and GROUPING_ID are set in each. Rules from [DOC: GROUP BY; GROUPING; GROUPING_ID].
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from engine.tsql.query.plans import UNNAMED, BindingContext, Space, UnsimulatedF
 SEVERAL: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 AGAIN: Final = "again"
-"""Metadata key of a SELECT that repeats another one, and therefore has the same errors."""
+"""Metadata key of a SELECT that repeats another one and therefore has the same errors."""
 
 SETS_MAX: Final = 64
-"""Maximum number of groupings of one query. Assumed; SQL Server allows 4096, here each one is a separate query."""
+"""Maximum number of groupings in one query. Assumed. SQL Server allows 4096; here each one is a separate query."""
 
 _OUTSIDE: Final = ("order", "limit", "offset", "distinct", "for_", "with_", "options")
 """Clauses that apply to all groupings together."""
@@ -32,7 +32,7 @@ _CALLS: Final[dict[type[exp.Expr], str]] = {exp.Grouping: "GROUPING", exp.Groupi
 
 
 def find_grouping_function(node: exp.Expr) -> str:
-    """Return GROUPING or GROUPING_ID, if the node is a call of it."""
+    """Return GROUPING or GROUPING_ID if the node is a call of it; else ""."""
     if isinstance(node, exp.Anonymous):
         name = str(node.this).upper()
         return name if name in ("GROUPING", "GROUPING_ID") else ""
@@ -42,7 +42,7 @@ def find_grouping_function(node: exp.Expr) -> str:
 def expand_grouping_clauses(tree: exp.Expr) -> exp.Expr:
     """Return the tree with every such GROUP BY expanded.
 
-    Raises 8160, 8161, UnsimulatedFeatureError for more than SETS_MAX.
+    Raises 8160, 8161, or UnsimulatedFeatureError for more than SETS_MAX groupings.
     """
     for select in reversed(list(tree.find_all(exp.Select))):
         group = select.args.get("group")
@@ -104,7 +104,7 @@ def _expand_part(part: exp.Expr) -> Sets:
 
 
 def _combine_units(is_cube: bool, units: Sets) -> Sets:
-    """Return the sets: of ROLLUP the first n units, of CUBE any of them."""
+    """Return the sets of ROLLUP (the first n units) or of CUBE (any units)."""
     if len(units) > SETS_MAX.bit_length() and is_cube:
         raise UnsimulatedFeatureError(f"GROUP BY of more than {SETS_MAX} groupings")
     sizes = range(len(units), -1, -1)
@@ -117,7 +117,11 @@ def _combine_units(is_cube: bool, units: Sets) -> Sets:
 
 
 def _evaluate_grouping(node: exp.Expr, everything: set[str], grouped_columns: set[str]) -> exp.Expr:
-    """Evaluate GROUPING: 1 if the column is not grouped by; GROUPING_ID: bits of a number, the first is highest."""
+    """Return the value of GROUPING or GROUPING_ID.
+
+    GROUPING is 1 if the column is not grouped by. GROUPING_ID has one such bit per column, the first one
+    highest.
+    """
     number = 0
     for place, argument in enumerate(node.expressions, start=1):
         if _canonical(argument) not in everything:
@@ -178,7 +182,7 @@ def _term(node: exp.Expr, names: list[str], hidden: list[exp.Expr]) -> exp.Expr:
 def _copy_for_grouping_set(
     select: exp.Select, values: list[exp.Expr], everything: set[str], grouping_set: list[exp.Expr]
 ) -> exp.Select:
-    """Return one grouping set; columns outside it are NULL."""
+    """Return the SELECT of one grouping set. Columns outside the set are NULL."""
     made = select.copy()
     here = {_canonical(column) for column in grouping_set}
     shown = [_adapt_to_grouping_set(value.copy(), everything, here) for value in values]
@@ -212,8 +216,8 @@ def _adapt_to_grouping_set(node: exp.Expr, everything: set[str], grouped_columns
     return node
 
 
-# --- rules of GROUP BY, HAVING and DISTINCT for the columns of a SELECT -----------------------------------
-# A violation gives message 8120, 8121, 8127, 144, 145 or 164.
+# --- rules of GROUP BY, HAVING and DISTINCT for the columns of a SELECT ----------------------------------- A
+# violation gives message 8120, 8121, 8127, 144, 145 or 164.
 
 AGGREGATES: Final = frozenset(
     {"avg", "stdev", "stdevp", "var", "varp", "count_big", "checksum_agg", "string_agg"}
@@ -221,7 +225,7 @@ AGGREGATES: Final = frozenset(
 
 
 class Grouping:
-    """Part of the binder that checks groups."""
+    """Part of the binder that checks groupings."""
 
     def __init__(self, names: BindingContext) -> None:
         self.names = names
@@ -239,10 +243,10 @@ class Grouping:
         prefix = "#" if identifier.args.get("temporary") else "##" if identifier.args.get("global_") else ""
         return prefix + str(identifier.name)
 
-    # --- groups
+    # -- groupings
 
     def check_groups(self, select: exp.Select) -> None:
-        """Raise 8120, 8121 or 8127 for columns that are neither grouped nor in an aggregate; 164, 144."""
+        """Raise 8120, 8121 or 8127 for columns that are neither grouped nor in an aggregate, or 164 or 144."""
         group, having = select.args.get("group"), select.args.get("having")
         grouped: set[str] = set()
         self.grouped_kinds = {type(node) for node in group.expressions} if group is not None else set()
@@ -271,7 +275,7 @@ class Grouping:
             self.problems += self._ungrouped(node, grouped, number)
 
     def _has_known_columns(self, node: exp.Expr) -> bool:
-        """Return whether all columns in *node* exist; unknown ones are reported when types are inferred."""
+        """Return whether all columns in *node* exist. Unknown ones are reported when types are inferred."""
         for column in node.find_all(exp.Column):
             parts = [self.part(column.args.get(key)) for key in ("catalog", "db", "table")]
             try:
@@ -281,7 +285,7 @@ class Grouping:
         return True
 
     def _canonical(self, node: exp.Expr) -> str:
-        """Return the normal form of an expression for comparisons: without qualifiers, in lowercase."""
+        """Return the normal form of an expression for comparisons: in lowercase, without qualifiers."""
         if isinstance(node, exp.Column):
             return node.name.lower()
         if isinstance(node, exp.Paren):
@@ -289,7 +293,7 @@ class Grouping:
         return node.transform(bare_column).sql(dialect="tsql").lower()
 
     def _ungrouped(self, node: exp.Expr, grouped: set[str], number: int) -> list[SqlError]:
-        """Return errors for the parts of an expression that are neither grouped nor in an aggregate."""
+        """Return an error for each part of an expression that is neither grouped nor in an aggregate."""
         problems: list[SqlError] = []
         left = [node]
         while left:
@@ -328,7 +332,7 @@ class Grouping:
         return [SqlError(number, found.source.display_name, node.name)]
 
     def check_order(self, select: exp.Select) -> None:
-        """Raise 145 if an ORDER BY expression of a DISTINCT query is not in its columns."""
+        """Raise 145 if an ORDER BY expression of a DISTINCT query is not among its columns."""
         order = select.args.get("order")
         if order is None or select.args.get("distinct") is None:
             return
@@ -359,7 +363,7 @@ def bare_column(node: exp.Expr) -> exp.Expr:
 
 
 def _is_aggregate(node: exp.Expr) -> bool:
-    """Return whether the node is an aggregate of rows, not one with OVER."""
+    """Return whether the node is an aggregate without OVER."""
     named = isinstance(node, exp.AggFunc) or (
         isinstance(node, exp.Anonymous) and str(node.this).lower() in AGGREGATES
     )
@@ -367,7 +371,10 @@ def _is_aggregate(node: exp.Expr) -> bool:
 
 
 def _parts_of(node: exp.Expr) -> list[exp.Expr]:
-    """Return the parts of an expression: the arguments of a function with OVER, no name of a part for DATEADD."""
+    """Return the parts of an expression that are values.
+
+    They include the arguments of a function with OVER, but not the part name of DATEADD.
+    """
     parts = list(node.iter_expressions())
     if isinstance(node, exp.Window):
         return [part for part in parts if part is not node.this] + list(node.this.iter_expressions())
@@ -387,7 +394,7 @@ def has_aggregate(nodes: Iterable[exp.Expr]) -> bool:
 
 
 def check_aggregates(select: exp.Select) -> None:
-    """Raise 147 for an aggregate in WHERE, 130 for one in another."""
+    """Raise 147 for an aggregate in WHERE, 130 for an aggregate in another aggregate."""
     where = select.args.get("where")
     if where is not None and _own_aggregate(where.this):
         raise SqlError(147)

@@ -1,7 +1,7 @@
 """Types of all expressions of a query, and the implicit conversions of SQL Server.
 
-Each rule takes a node of the tree, determines the types of its parts, converts these by the precedence of types, and
-returns the type of the whole. None is an unknown type, which is not converted.
+Each rule takes a node of the tree, determines the types of its parts, converts them by the precedence of
+types, and returns the type of the whole. None is an unknown type, which is not converted.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _infer_parameter(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _fit_declared_type(binder: Binder, node: exp.Expr, kind: Kind) -> Kind:
-    """Convert the result of a function to its declared type: @@IDENTITY is a decimal."""
+    """Convert the result of a function to its declared type. For example, @@IDENTITY is a decimal."""
     if kind is not None and kind.is_long:
         binder.fit(node, kind)
     return kind
@@ -108,7 +108,7 @@ def _infer_paren(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_subquery(binder: Binder, node: exp.Expr) -> Kind:
-    """Return a query as a value: one column (116), one row at most (512)."""
+    """Return the type of a scalar subquery, which must have one column (116) and at most one row (512)."""
     columns = binder.inner_query(node.this)
     if columns is None:
         return None
@@ -127,7 +127,10 @@ _SIGNS: Final[dict[type[exp.Expr], str]] = {
 
 
 def _infer_arithmetic(binder: Binder, node: exp.Expr) -> Kind:
-    """Return a + b + c …: the left sides one by one, as a text of hundreds of parts would be nested too deep."""
+    """Return the type of a + b + c ….
+
+    Left sides are handled in a loop, because hundreds of operands would nest too deep.
+    """
     chain = [node]
     while type(chain[-1].this) in _SIGNS:
         chain.append(chain[-1].this)
@@ -274,14 +277,14 @@ def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
 
 
 END: Final = "\x01"
-"""Terminator on both sides of a LIKE that makes preceding blanks significant [DOC: LIKE]."""
+"""Terminator on both sides of LIKE that makes the blanks before it significant [DOC: LIKE]."""
 
 
-# --- conversions and choices -----------------------------------------------------------------------------
+# --- conversions and conditional expressions -------------------------------------------------------------
 
 
 def written_type(node: exp.Expr) -> SqlType:
-    """Return the type in CAST or CONVERT. Raises 243 for an unknown one."""
+    """Return the type in CAST or CONVERT. Raises 243 for an unknown type."""
     written = node.sql(dialect="tsql").lower()
     try:
         return type_of(written)
@@ -325,7 +328,7 @@ def _infer_case(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def all_compared(binder: Binder, nodes: list[exp.Expr]) -> None:
-    """Compare the subject of CASE with each WHEN."""
+    """Convert the input of CASE and the values of all WHENs for their comparison."""
     kinds = [binder.expr(node) for node in nodes]
     target: Kind = NULL
     for kind in kinds:
@@ -419,13 +422,13 @@ _BITS: Final = dict.fromkeys(("left_shift", "right_shift", "get_bit"), (2,)) | {
     "set_bit": (2, 3),
 }
 _TYPED_LAST: Final = {"dateadd": (3,), "datetrunc": (2,), "date_bucket": (3, 4), **_BITS}
-"""Functions that need the type of their value as a last argument, with their numbers of arguments."""
+"""Functions that need the type of their value as the last argument -> their numbers of arguments."""
 
 
 def _variant_property(node: exp.Expr, kind: Kind) -> None:
-    """Give SQL_VARIANT_PROPERTY its type.
+    """Pass the value's type to SQL_VARIANT_PROPERTY.
 
-    Raises UnsimulatedFeatureError for a value without its own type here.
+    Raises UnsimulatedFeatureError for a value whose own type is unknown here.
     """
     if kind is not None and kind.name == "sql_variant":
         raise UnsimulatedFeatureError("the type of a value in a sql_variant")
@@ -436,7 +439,7 @@ def _variant_property(node: exp.Expr, kind: Kind) -> None:
 
 
 def _infer_parse(binder: Binder, node: exp.Expr) -> Kind:
-    """PARSE and TRY_PARSE, whose type is a text by now (forms.py)."""
+    """Return the type of PARSE or TRY_PARSE, which forms.py has replaced by a text."""
     binder.expr(node.expressions[0])
     return written_type(exp.Var(this=node.expressions[1].name))
 
@@ -458,7 +461,7 @@ def _infer_choose(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_extreme_argument(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type of GREATEST and LEAST: that of the highest precedence, to which all are converted."""
+    """Return the type of GREATEST or LEAST: the one with the highest precedence, to which all are converted."""
     kinds = [binder.expr(value) for value in list(node.expressions)]
     for place, kind in enumerate(kinds, 1):
         if kind is not None and kind.name in returns.UNORDERED:
@@ -467,7 +470,7 @@ def _infer_extreme_argument(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_isnull(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type of ISNULL's first argument, to which the second one is converted and cut."""
+    """Return the type of ISNULL's first argument. The second one is converted and truncated to it."""
     if len(node.expressions) != 2:
         return binder.parts(node)
     first, second = (binder.expr(value) for value in list(node.expressions))
@@ -493,11 +496,11 @@ _SPECIAL: Final[dict[str, Rule]] = {
     "json_array_text": forjson.infer_constructor,
     **conversions.NAMED,
 }
-"""Functions whose result type depends on more than the argument types."""
+"""Functions whose result type depends on more than the argument types -> rule."""
 
 
 def _infer_dot(binder: Binder, node: exp.Expr) -> Kind:
-    """Return a method of XML, or a function of another schema."""
+    """Return the type of an XML method, or of a function in another schema."""
     call = node.args.get("expression")
     if not isinstance(call, exp.Anonymous):
         return None
@@ -529,7 +532,7 @@ def _infer_collate(binder: Binder, node: exp.Expr) -> Kind:
 _COLLATION: Final = re.compile(
     r"\w{2,60}_(?:BIN2?|C[IS]_A[IS](?:_KS)?(?:_WS)?(?:_SC)?(?:_VSS)?(?:_UTF8)?)", re.IGNORECASE
 )
-"""Pattern of the names of collations. Documented [DOC: Windows collation name]."""
+"""Pattern of collation names. Documented [DOC: Windows collation name]."""
 
 
 def _infer_exists(binder: Binder, node: exp.Expr) -> Kind:
@@ -542,7 +545,7 @@ def _infer_null(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_logical(binder: Binder, node: exp.Expr) -> Kind:
-    """Infer AND and OR iteratively, as generated texts have many left sides."""
+    """Bind AND and OR in a loop, because generated texts can have many left sides."""
     parts: list[exp.Expr] = []
     while isinstance(node, exp.And | exp.Or):
         parts.append(node.args["expression"])
@@ -583,6 +586,4 @@ RULES: Final[dict[type[exp.Expr], Rule]] = {
     exp.Dot: _infer_dot,
     exp.Collate: _infer_collate,
 }
-"""Type inference function of each kind of node. For another kind, only its parts are examined and its type is
-unknown.
-"""
+"""Kind of node -> rule for its type. For any other kind, only its parts are bound and its type is unknown."""

@@ -1,4 +1,4 @@
-"""Entry to the translator and the parser, which load at the first query; checks and clauses that need tokens alone."""
+"""Entry to the translator and the parser, which load at the first query; checks that need only tokens."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from engine.tsql.language.columns import parse_columns
 from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, tokens_of
 from engine.tsql.query.plans import BindingContext, QueryPlan, References
 
-# sqlglot (behind translate.py) takes 50 ms; lark and the grammar's tables (behind parse.py) take 120 ms. A
-# program without queries need not load them.
+# sqlglot (behind translate.py) takes 50 ms to load; lark and the grammar's tables (behind parse.py) take 120
+# ms. A program without queries need not load them.
 
 
 def load() -> None:
-    """Load the planner now, so that its first user does not wait."""
+    """Load the planner now, so that the first query does not wait for it."""
     from engine.tsql.language import parse  # noqa: F401
     from engine.tsql.query import translate  # noqa: F401
 
 
 def parse_command(text: str, tokens: Sequence[Token], following: Token) -> s.Statement:
-    """Parse the command *tokens* of *text*; *following* is the token after it.
+    """Parse the command *tokens* of *text*. *following* is the token after it.
 
     Raises SqlSyntaxError 102 or 156.
     """
@@ -34,7 +34,10 @@ def parse_command(text: str, tokens: Sequence[Token], following: Token) -> s.Sta
 
 
 def following(statement: str) -> tuple[set[str], set[str]]:
-    """Return names of the terminals that may follow the beginning of a command, and the words among them."""
+    """Return the names of the terminals that can follow *statement*, and the words among them.
+
+    *statement*: the beginning of a command.
+    """
     from engine.tsql.language import parse
 
     return parse.following(statement)
@@ -48,7 +51,7 @@ def references(kind: str, text: str) -> References:
 
 
 def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-    """Return the plan of a statement, or of the value of an expression or condition, read against *names*.
+    """Return the plan of a statement, expression or condition, bound to *names*.
 
     Raises SqlSyntaxError, SqlError or UnsimulatedFeatureError.
     """
@@ -58,14 +61,14 @@ def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan
 
 
 def planning(text: str, names: BindingContext) -> ResumableComputation[QueryPlan]:
-    """Return the plan of a statement in steps (work.Stepwise)."""
+    """Compute the plan of a statement in steps (work.ResumableComputation)."""
     from engine.tsql.query import translate
 
     return translate.planning(text, names)
 
 
 def plan_statement(text: str) -> QueryPlan:
-    """Return the plan of a statement of which no table or variable is known."""
+    """Return the plan of a statement without information about its tables and variables."""
     return plan("statement", text)
 
 
@@ -73,7 +76,10 @@ def plan_statement(text: str) -> QueryPlan:
 
 
 def check_statement(text: str, line: int) -> bool:
-    """Return whether *text* reads as a query; raises SqlSyntaxError if not, False if sqlglot cannot tell."""
+    """Return whether *text* is a query; raise SqlSyntaxError if it is wrong.
+
+    False means that sqlglot cannot decide.
+    """
     from engine.tsql.query import translate
 
     return translate.check_statement(text, line)
@@ -87,21 +93,21 @@ def check_view(text: str) -> None:
 
 
 def check_condition(text: str, line: int) -> None:
-    """Raise SqlSyntaxError unless *text* reads as a condition (4145 if it is a value)."""
+    """Raise SqlSyntaxError unless *text* is a condition (4145 if it is a value)."""
     from engine.tsql.query import translate
 
     translate.check_condition(text, line)
 
 
 def check_expression(text: str, line: int) -> None:
-    """Raise SqlSyntaxError unless *text* reads as one value."""
+    """Raise SqlSyntaxError unless *text* is a single value."""
     from engine.tsql.query import translate
 
     translate.check_expression(text, line)
 
 
 def check_columns(text: str, line: int) -> None:
-    """Raise SqlSyntaxError unless *text* reads as the columns of a table."""
+    """Raise SqlSyntaxError unless *text* is a list of table columns."""
     try:
         parse_columns(text)
     except SqlSyntaxError as problem:
@@ -119,7 +125,7 @@ def without_cursor_options(text: str) -> str:
     return text[:begins]
 
 
-# --- OUTPUT clause: removed from a statement before sqlglot reads it, and computed from the changed rows
+# --- OUTPUT clause: removed before sqlglot parses a statement, and computed from the changed rows ----------
 
 OUTPUT_ENDS: Final = {
     "INSERT": frozenset({"VALUES", "SELECT", "EXEC", "EXECUTE", "DEFAULT", "WITH"}),
@@ -127,14 +133,14 @@ OUTPUT_ENDS: Final = {
     "DELETE": frozenset({"FROM", "WHERE", "OPTION"}),
     "MERGE": frozenset({"OPTION"}),
 }
-"""Words that end the clause in each statement. Documented [DOC: OUTPUT clause]."""
+"""Statement -> words that end its OUTPUT clause. Documented [DOC: OUTPUT clause]."""
 
 
 @lru_cache(maxsize=256)
 def split_output(text: str) -> tuple[str, s.OutputClause | None]:
     """Return the statement without its OUTPUT clause, and the clause.
 
-    Raises SqlSyntaxError for one that cannot be read.
+    Raises SqlSyntaxError for a clause that cannot be parsed.
     """
     if "output" not in text.lower():
         return text, None
@@ -157,7 +163,7 @@ def split_output(text: str) -> tuple[str, s.OutputClause | None]:
 
 
 def _first_verb(tokens: tuple[Token, ...]) -> int:
-    """Return the number of the first INSERT, UPDATE, DELETE or MERGE outside all brackets; -1 without one."""
+    """Return the index of the first INSERT, UPDATE, DELETE or MERGE outside all parentheses; -1 without one."""
     level = 0
     for place, token in enumerate(tokens):
         level += token.is_op("(") - token.is_op(")")
@@ -192,7 +198,8 @@ def _extract_clause(
     return rest, s.OutputClause(columns, target)
 
 
-# --- T-SQL features newer than the server, and the errors of an older server [DOC: data types; ORDER BY; OVER]
+# --- T-SQL features that are newer than the server, and the errors of an older server [DOC: data types; ORDER
+# BY; OVER]
 
 TYPES: Final = frozenset(
     {"DATE", "TIME", "DATETIME2", "DATETIMEOFFSET", "HIERARCHYID", "GEOMETRY", "GEOGRAPHY"}
@@ -202,7 +209,7 @@ TYPES: Final = frozenset(
 _AGGREGATES: Final = frozenset(
     {"SUM", "AVG", "MIN", "MAX", "COUNT", "COUNT_BIG", "STDEV", "STDEVP", "VAR", "VARP"}
 )
-"""Functions whose OVER accepts ORDER BY since 2012; ranking functions always accept it."""
+"""Aggregates whose OVER accepts ORDER BY since 2012. Ranking functions always accept it."""
 
 
 IF_EXISTS: Final = 2016
@@ -211,7 +218,7 @@ IF_EXISTS: Final = 2016
 
 IN_MEMORY: Final = 2014
 COLUMNSTORE: Final = 2012
-"""First version with columnstore indexes; in-memory tables and procedures came later.
+"""First version with columnstore indexes. In-memory tables and procedures came later.
 
 Documented [DOC: CREATE TABLE; CREATE COLUMNSTORE INDEX].
 """
@@ -222,7 +229,7 @@ FILTERED_INDEXES: Final = 2008
 
 
 IS_DISTINCT: Final = 2022
-"""IS [NOT] DISTINCT FROM. Documented [DOC: IS DISTINCT FROM]."""
+"""First version with IS [NOT] DISTINCT FROM. Documented [DOC: IS DISTINCT FROM]."""
 
 _NEW: Final = {
     2016: (("FOR", "SYSTEM_TIME"),),
@@ -233,11 +240,11 @@ _NEW: Final = {
         (">", ">"),
     ),
 }
-"""Two neighboring words of constructs that are not simulated, by the version that brought them."""
+"""Version -> pairs of adjacent words in its new constructs that are not simulated."""
 
 
 def find_unsimulated(tokens: Sequence[Token], version: int) -> str:
-    """Return the unsimulated construct of this version in a query; empty without one."""
+    """Return the construct of this version that a query uses and that is not simulated; empty without one."""
     for since, pairs in _NEW.items():
         for before, token in pairwise(tokens if since <= version else ()):
             pair = (before.upper or before.text, token.upper or token.text)
@@ -255,7 +262,7 @@ APPROXIMATE: Final = 2019
 """First version with APPROX_COUNT_DISTINCT. Documented [DOC: APPROX_COUNT_DISTINCT]."""
 
 _CALLS: Final = {"ISJSON": 1, "STRING_SPLIT": 2}
-"""Functions that accept more arguments since 2022."""
+"""Function that accepts more arguments since 2022 -> number of arguments before."""
 
 
 def _check_calls_before_2022(tokens: Sequence[Token]) -> None:
@@ -280,7 +287,7 @@ def _check_calls_before_2022(tokens: Sequence[Token]) -> None:
 
 
 def _count_arguments(tokens: Sequence[Token], start: int) -> int:
-    """Return the number of arguments in the brackets that open at *start*."""
+    """Return the number of arguments in the parentheses that open at *start*."""
     level, count = 0, 1
     for token in tokens[start:]:
         level += token.is_op("(") - token.is_op(")")
@@ -295,7 +302,7 @@ JSON: Final = 2016
 
 
 def check_version(tokens: Sequence[Token], version: int) -> None:
-    """Raise 243 for a type that the version does not have, 102 for OFFSET, ORDER BY in OVER, a condition in IIF."""
+    """Raise 243 for a type that the version lacks; 102 for OFFSET, ORDER BY in OVER, or a condition in IIF."""
     dropping = tokens and tokens[0].upper == "DROP" and [t.upper for t in tokens[2:4]] == ["IF", "EXISTS"]
     if dropping and version < IF_EXISTS:
         raise make_near_error(tokens[2])
@@ -322,7 +329,7 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
     if version >= 2012:
         return
     opened: list[str] = []
-    """Context of each open bracket: a function, or OVER and the function before it."""
+    """Context of each open parenthesis: a function, or OVER with the function before it."""
     closed = ""
     for place, token in enumerate(tokens):
         before = tokens[place - 1].upper if place else ""
@@ -343,7 +350,7 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
 
 
 def no_offset(line: int, near_text: str, following_tokens: Sequence[Token]) -> SqlSyntaxError:
-    """Return 102 for OFFSET; the FETCH after it is then read as that of a cursor: 153."""
+    """Return 102 for OFFSET. If FETCH follows, it counts as that of a cursor: 153."""
     problem = SqlSyntaxError(line, 102, near_text)
     for before, token in pairwise(following_tokens):
         if before.upper == "FETCH" and token.upper in ("NEXT", "FIRST"):
@@ -353,7 +360,7 @@ def no_offset(line: int, near_text: str, following_tokens: Sequence[Token]) -> S
 
 _SIGNS: Final = ("=", "<", ">", "<=", ">=", "<>", "!=")
 _TESTS: Final = frozenset({"IS", "LIKE", "IN", "BETWEEN", "NOT", "EXISTS"})
-"""Operators of a condition, which functions before IIF do not accept."""
+"""Operators of conditions, which the arguments of functions other than IIF do not accept."""
 
 _OVER: Final = frozenset(f"{name} OVER" for name in _AGGREGATES)
 
@@ -369,7 +376,7 @@ def _is_type(tokens: Sequence[Token], index: int) -> bool:
 
 
 def check_one_row(tokens: Sequence[Token]) -> None:
-    """Check that VALUES has one row before 2008."""
+    """Check that VALUES has only one row before 2008."""
     level, values = 0, False
     for token in tokens:
         level += token.is_op("(") - token.is_op(")")

@@ -1,4 +1,4 @@
-"""Plans of queries as plain data: their cost, their tables, and the names that they may use."""
+"""Plans of queries as plain data: their costs, their tables, and the names that they may use."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from engine.tsql.scalars.types import SqlType
 from engine.tsql.scalars.values import Scalar, comparable, format_typed_value
 
 # --- cost of a query, from its text and the sizes of its tables alone ------------------------------------
-# The cost is known before the query runs and is the same with every SQLite. SQLite itself counts steps too, but
-# each version counts different ones.
-#
-# The model of a query is nested loops over its tables in the order in which they are written (rewrite.py makes
-# SQLite keep to that order). A table may be compared for equality with tables before it. Such a table gives at
-# most as many rows as the commonest value of that column, among the values on the other side. Any other table
-# gives all of its rows.
+# The cost is known before the query runs and is the same with every SQLite. SQLite counts steps itself, but
+# each version counts differently.  A query is modeled as nested loops over its tables in the order of its
+# text (rewrite.py makes SQLite keep that order). A table that is compared for equality with an earlier table
+# gives, per row, at most as many rows as the most frequent value of that column among the values on the other
+# side. Any other table gives all of its rows.
 
 CALL_WORK: Final = 2
-"""Work (work.py) of one function call; long texts cost more (scratch.py). Measured."""
+"""Work (work.py) of one function call. Long texts cost more (scratch.py). Measured."""
 
 ROWS_A_WORK: Final = 10
-"""Rows that SQLite passes per unit of work. Measured."""
+"""Number of rows that SQLite processes per unit of work. Measured."""
 
 RECURSION_WORK: Final = 8
-"""Work of one row of a recursive CTE without its recursive part. Assumed after one timed run."""
+"""Work per row of a recursive CTE, without its recursive part. Assumed after one measurement."""
 
 MOST: Final = 10**12
-"""Upper bound of all costs."""
+"""Maximum of all costs."""
 
 
 Bound = tuple[str, str, float | str]
-"""Column; `>`, `>=`, `<` or `like`; number or pattern."""
+"""(column, `>`, `>=`, `<` or `like`, number or pattern)."""
 
 
 Equal = tuple[str, str, str]
-"""Column, and the equal table and column if these are a table's unchanged column."""
+"""(column, table, column of that table): an equality. The last two are empty unless the other side is a
+table's column.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,43 +55,43 @@ class CostSource:
     table: str = ""
     query: QueryCost | None = None
     equal: tuple[Equal, ...] = ()
-    """Columns compared for equality with an earlier source."""
+    """Columns that are compared for equality with an earlier source."""
     fixed: tuple[str, ...] = ()
-    """Columns compared for equality with a constant, a variable or a column of an outer query."""
+    """Columns that are compared for equality with a constant, a variable or a column of an outer query."""
     bounds: tuple[Bound, ...] = ()
-    """Columns compared with a number or, by LIKE, with a text."""
+    """Columns that are compared with a number or, by LIKE, with a text."""
     outer: bool = False
-    """True for LEFT JOIN, which returns at least one row per left row."""
+    """True for LEFT JOIN, which returns at least one row per row on the left."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryCost:
-    """Cost of a SELECT as a tree; a common table expression is one object, however often it is named."""
+    """Cost of a SELECT as a tree. A common table expression is one object, however often it is used."""
 
     sources: tuple[CostSource, ...] = ()
     parts: tuple[QueryCost, ...] = ()
-    """Operands of UNION and similar, instead of sources."""
+    """Operands of UNION and similar, in place of sources."""
     calls: int = 0
     """Function calls per result row."""
     group_calls: int = 0
     """Function calls per group, outside its aggregates."""
     grouped_by: tuple[int, ...] | None = None
-    """Indexes of the sources with the grouping columns; None: unknown."""
+    """Indexes of the sources that have the grouping columns; None: unknown."""
     filters: int = 0
-    """Function calls and comparisons per examined row."""
+    """Function calls and comparisons per row that is examined."""
     inner: tuple[tuple[QueryCost, bool], ...] = ()
-    """Queries in its expressions, and whether each runs again for every row."""
+    """(query in its expressions, whether it runs again for every row)."""
     sorts: int = 0
     one_row: bool = False
     most: int = MOST
-    """LIMIT, if it is a number."""
+    """Maximum number of rows by LIMIT, if that is a number."""
     most_by: tuple[str, bool] | None = None
-    """Parameter of LIMIT, and whether the number of its characters counts."""
+    """(parameter of LIMIT, whether the length of its text counts)."""
     recursive: bool = False
     columns: tuple[tuple[str, str, str], ...] = ()
-    """Result columns that are unchanged columns of a table: name, table, column."""
+    """Result columns that are unchanged columns of a table: (name, table, column)."""
     columns_named: int = MOST
-    """Number of columns named in the whole statement; MOST for a star."""
+    """Number of columns that the whole statement names; MOST for a star."""
 
 
 NO_QUERY: Final = QueryCost()
@@ -99,7 +99,7 @@ NO_QUERY: Final = QueryCost()
 
 
 class Sizes:
-    """Tables of a running query: rows, the most frequent value of a column, and the length of texts."""
+    """Sizes of the tables of a query: rows, frequency of values, and length of texts."""
 
     def __init__(self, parameters: Mapping[str, Scalar] | None = None) -> None:
         self._parameters = parameters or {}
@@ -114,7 +114,7 @@ class Sizes:
         self._rows[table] = rows
 
     def find_row_limit(self, query: QueryCost) -> int:
-        """Return rows that LIMIT leaves of the query."""
+        """Return the maximum number of rows that LIMIT allows for the query."""
         name, by_length = query.most_by or ("", False)
         value = self._parameters.get(name)
         if by_length and isinstance(value, str):
@@ -126,7 +126,7 @@ class Sizes:
         return len(self._rows.get(table, ()))
 
     def find_rows_within(self, table: str, bounds: Sequence[Bound]) -> list[Sequence[Scalar]]:
-        """Return rows whose columns keep within *bounds*."""
+        """Return the rows whose columns are within *bounds*."""
         names, rows = self._columns.get(table, ()), self._rows.get(table, ())
         tests = [(names.index(column), sign, bound) for column, sign, bound in bounds if column in names]
         return [
@@ -136,9 +136,9 @@ class Sizes:
         ]
 
     def commonest(self, table: str, column: str, bounds: tuple[Bound, ...] = ()) -> int:
-        """Return the number of rows within *bounds* with the column's most frequent value.
+        """Return the number of rows, within *bounds*, that have the column's most frequent value.
 
-        All rows for an unknown column.
+        For an unknown column, return the number of all rows.
         """
         key = table, column, bounds
         if key not in self._commonest:
@@ -148,14 +148,14 @@ class Sizes:
         return self._commonest[key]
 
     def count_matches(self, table: str, column: str, other_table: str, other_column: str) -> int:
-        """Return the number of rows with the most common value that *other_column* of *other_table* also has."""
+        """Return the number of rows with the most frequent value that *other_column* of *other_table* also has."""
         mine, theirs = self._values(table, column), self._values(other_table, other_column)
         if mine is None or theirs is None:
             return self.commonest(table, column)
         return max((mine[value] for value in theirs if value in mine), default=0)
 
     def _values(self, table: str, column: str) -> Counter[Scalar] | None:
-        """Return the number of rows for each value, or None if there is no such column."""
+        """Return the number of rows per value; None if there is no such column."""
         key = table, column
         if key not in self._counted:
             counted = self._count(table, column, self._rows.get(table, ()))
@@ -183,9 +183,9 @@ def _is_within_limit(value: Scalar, sign: str, limit: float | str) -> bool:
 
 
 def estimate_work(query: QueryCost, sizes: Sizes) -> int:
-    """Return the cost of *query* with tables of these sizes.
+    """Return the work of *query* with tables of these sizes.
 
-    Raises 8623 for queries nested deeper than Python goes.
+    Raises 8623 for queries that are nested too deep for Python.
     """
     try:
         return _cost(query, sizes, {})[1]
@@ -194,7 +194,7 @@ def estimate_work(query: QueryCost, sizes: Sizes) -> int:
 
 
 def work_of_recursion(query: QueryCost, sizes: Sizes) -> int:
-    """Return the work for one row of the most expensive recursive part in *query*.
+    """Return the work per row of the most expensive recursive part in *query*.
 
     Rows are charged when they are produced (scratch.py).
     """
@@ -217,7 +217,7 @@ def work_of_recursion(query: QueryCost, sizes: Sizes) -> int:
 
 
 def _cost(query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]) -> tuple[int, int]:
-    """Return (rows at most, work)."""
+    """Return (maximum number of rows, work)."""
     if query not in cache:
         cache[query] = (
             _cost_of_parts(query, sizes, cache) if query.parts else _cost_of_sources(query, sizes, cache)
@@ -267,13 +267,13 @@ def _cost_of_sources(
 
 
 def _stops_early(query: QueryCost) -> bool:
-    """Return whether every row that is read is also returned, up to TOP."""
+    """Return whether every row that is read is also returned, so that TOP ends the reading."""
     turned_away = query.filters or any(one.equal or one.fixed or one.bounds for one in query.sources)
     return not (turned_away or query.sorts or query.one_row or query.grouped_by is not None)
 
 
 def _count_matches(source: CostSource, equal: Equal, row_count: int, sizes: Sizes) -> int:
-    """Return rows for each row before it."""
+    """Return the number of rows that match each row of an earlier source."""
     column, other, in_other = equal
     if source.query is not None or not other:
         return _commonest(source, column, row_count, sizes)
@@ -281,9 +281,9 @@ def _count_matches(source: CostSource, equal: Equal, row_count: int, sizes: Size
 
 
 def _commonest(source: CostSource, column: str, row_count: int, sizes: Sizes) -> int:
-    """Return rows that have the commonest value of the column.
+    """Return the number of rows that have the column's most frequent value.
 
-    Of a column that is computed the root of all: assumed.
+    For a computed column it is assumed to be the square root of the number of rows.
     """
     if source.query is None:
         return sizes.commonest(source.table, column)
@@ -297,29 +297,29 @@ def _sorting(rows: int) -> int:
     return rows * rows.bit_length() // ROWS_A_WORK
 
 
-# --- plans of queries as plain data, and the entry point to their translation ----------------------------
+# --- plans of queries as plain data, and the entry to their translation -----------------------------------
 # sqlglot and the grammar load at first use.
 
 UNNAMED: Final = "(No column name)"
 COLLATION: Final = "tsql"
-"""Default collation: ignores case and trailing blanks."""
+"""Name of the default collation in SQLite, which ignores case and trailing blanks."""
 EXACT: Final = "tsql_cs"
 CODE_POINTS: Final = "tsql_bin"
-"""Comparison of case-sensitive and of binary collations."""
+"""Name of the collation in SQLite for case-sensitive and binary collations."""
 ROW_ID: Final = "_rowid_"
-"""SQLite's row number, under the name that a column is least likely to have."""
+"""Name of SQLite's row number, in the spelling that a column is least likely to have."""
 COLLATIONS: Final = (COLLATION, EXACT, CODE_POINTS)
 
 
 LITERAL: Final = "="
-"""Prefix of a number that is passed as a variable."""
+"""Prefix of a number that is passed like a variable."""
 
 
 Rows = list[tuple[Scalar, ...]]
 
 
 class UnsimulatedFeatureError(Exception):
-    """The product runs the query and the simulation does not; the text names the unsupported part."""
+    """Error for something that the product supports and the simulation does not. The text names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,20 +328,20 @@ class TableRef:
 
     parts: tuple[str, ...]
     call: bool = False
-    """True if it has brackets, as a table-valued function."""
+    """True for a table-valued function, with parentheses."""
     query: str = ""
-    """OPENQUERY: query for the server named by the only part."""
+    """OPENQUERY: query for the server in the only part; else empty."""
     hints: frozenset[str] = frozenset()
-    """NOLOCK, READPAST, UPDLOCK … as written, in capitals."""
+    """NOLOCK, READPAST, UPDLOCK and other hints, in capitals."""
 
     @property
     def dotted(self) -> str:
-        """Return the name with dots between its parts."""
+        """Return the parts of the name, joined by dots."""
         return ".".join(self.parts) + ("()" if self.call else "")
 
     @property
     def key(self) -> str:
-        """Name of the table in SQLite."""
+        """Return the name of the table in SQLite."""
         return f"{self.dotted.lower()} {self.query}".rstrip()
 
 
@@ -353,38 +353,38 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     sql: str = ""
     tables: tuple[TableRef, ...] = ()
     variables: tuple[str, ...] = ()
-    """Variable of each parameter p0, p1 …; @@name: a global variable, LITERAL: a number."""
+    """Variable for each parameter p0, p1 …. @@name: a global variable; LITERAL: a number."""
     assigns: tuple[str, ...] = ()
     """assign: variables that receive the columns of the last row."""
     target: TableRef | None = None
-    """Table that is changed (also SELECT … INTO)."""
+    """Table that is changed, also by SELECT … INTO."""
     columns: tuple[str, ...] = ()
     """insert, update: columns that receive values; empty: all."""
     defaults: bool = False
+    """True for INSERT … DEFAULT VALUES."""
     defaulted: tuple[tuple[int, int], ...] = ()
-    """Positions of the word DEFAULT among the values: (row, or -1 for all, column index)."""
-    """INSERT … DEFAULT VALUES."""
+    """Positions of the word DEFAULT among the values: (row, or -1 for all rows; column index)."""
     parts: tuple[QueryPlan, ...] = ()
-    """merge: queries for matching rows, rows only of the source, rows only of the target."""
+    """merge: queries for matching rows, for rows only in the source, and for rows only in the target."""
     branches: tuple[tuple[str, tuple[str, ...], int, int], ...] = ()
-    """Branches of a merge: action, columns, and the range of values of each WHEN."""
+    """merge: (action, columns, range of its values) of each WHEN."""
     kinds: tuple[SqlType | None, ...] = ()
-    """Types of the columns; empty if unknown."""
+    """Types of the result columns; empty if unknown."""
     outputs: tuple[str, ...] = ()
-    """Names of the columns, if the types are known."""
+    """Names of the result columns, if the types are known."""
     functions: tuple[tuple[str, str], ...] = ()
-    """Functions of other schemas: name in SQLite, and name as written."""
+    """Functions of other schemas: (name in SQLite, name in the query)."""
     calls: tuple[tuple[str, int], ...] = ()
-    """Other functions with the number of their arguments."""
+    """Other functions: (name, number of arguments)."""
     cost: QueryCost = NO_QUERY
 
     def format_rows(self, rows: Rows) -> Rows:
-        """Return the rows as a grid shows them: 12.50, not 12.5."""
+        """Return the rows as a result set shows them: 12.50, not 12.5."""
         return format_result_rows(rows, self.kinds)
 
 
 def format_result_rows(rows: Rows, kinds: tuple[SqlType | None, ...]) -> Rows:
-    """Return the rows as a grid shows them: 12.50, not 12.5."""
+    """Return the rows as a result set shows them: 12.50, not 12.5."""
     exact = [kind is not None and kind.is_number and not kind.is_integer for kind in kinds]
     if not any(exact) or (rows and len(rows[0]) != len(exact)):
         return rows
@@ -393,7 +393,7 @@ def format_result_rows(rows: Rows, kinds: tuple[SqlType | None, ...]) -> Rows:
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """Tables and variables of a query."""
+    """Tables and variables that a query names."""
 
     tables: tuple[TableRef, ...] = ()
     variables: tuple[str, ...] = ()
@@ -402,13 +402,13 @@ class References:
 # --- names that a query may use: columns of tables, types of variables, and the query's own columns ------
 
 Column = tuple[str, SqlType | None]
-"""Name and type; None for an unknown type."""
+"""Name and type of a column; None for an unknown type."""
 Columns = tuple[Column, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BindingContext:
-    """Context in which the text of a query is read. Equal contexts give the same plan."""
+    """Context in which a query is bound. Equal contexts give the same plan."""
 
     tables: tuple[tuple[str, Columns | None], ...] = ()
     """Columns by the key of their TableRef."""
@@ -421,12 +421,12 @@ NO_NAMES: Final = BindingContext()
 
 @dataclass(slots=True)
 class QuerySource:
-    """Table of a FROM clause."""
+    """Table in a FROM clause."""
 
     name: str
-    """Qualifier of the columns: the alias of the source, or the last part of its name."""
+    """Qualifier of its columns: the alias, or the last part of the table's name."""
     columns: Columns | None
-    """Columns; None if unknown."""
+    """Its columns; None if unknown."""
     aliased: bool = True
     parts: tuple[str, ...] = ()
 
@@ -437,7 +437,7 @@ class QuerySource:
 
     @property
     def display_name(self) -> str:
-        """The name as message 8120 has it."""
+        """Return the name for message 8120."""
         return self.name if self.aliased else ".".join(self.parts)
 
 
@@ -450,7 +450,7 @@ class Space:
     ctes: dict[str, Columns | None] = field(default_factory=dict)
 
     def cte(self, name: str) -> Columns | bool | None:
-        """Return the columns of a common table expression; False for an unknown name."""
+        """Return the columns of a common table expression; False if there is none of that name."""
         space: Space | None = self
         while space is not None:
             if name.lower() in space.ctes:
@@ -461,7 +461,7 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class ColumnBinding:
-    """Source that a column belongs to."""
+    """Source to which a column belongs."""
 
     kind: SqlType | None
     source: QuerySource | None
@@ -469,10 +469,10 @@ class ColumnBinding:
 
 
 WRITTEN: Final = "written"
-"""Metadata key of a function call: its name as written."""
+"""Metadata key of a function call: its name in the query."""
 
 HIDDEN: Final = "asked_handle"
-"""Column for an argument of a table-valued function; no query may name it, and no result has it."""
+"""Column for an argument of a table-valued function. No query may name it, and no result contains it."""
 
 ROW_NUMBER: Final = "row number"
 """Metadata key of an inserted column with SQLite's row number."""
@@ -481,7 +481,7 @@ UNKNOWN: Final = ColumnBinding(None, None, None)
 
 
 def resolve_column(space: Space | None, qualifiers: Sequence[str], name: str) -> ColumnBinding:
-    """Return the column *name* with the parts before it. Raises 207, 209 or 4104."""
+    """Return the column *name* with its *qualifiers*. Raises 207, 209 or 4104."""
     if name.lower() in ("$action", "$rowguid", "$identity"):
         return UNKNOWN
     if name.lower() == HIDDEN:
@@ -521,7 +521,10 @@ def _find_qualified_column(space: Space, qualifiers: Sequence[str], name: str) -
 
 
 def _ends_with(parts: list[str], wanted: list[str]) -> bool:
-    """Return whether the names match: sys.databases is also master.sys.databases, and `..` omits a part."""
+    """Return whether *wanted* matches the end of *parts*.
+
+    sys.databases is also master.sys.databases, and `..` omits a part.
+    """
     return parts[-len(wanted) :] == wanted or wanted[-len(parts) :] == parts or wanted[-1] == parts[-1] == ""
 
 

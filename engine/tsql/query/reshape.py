@@ -1,4 +1,4 @@
-"""Rewriting of forms that SQLite lacks, before translation: APPLY, PIVOT, functions that return tables."""
+"""Rewriting of forms that SQLite lacks, before translation: APPLY, PIVOT, table-valued functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.tsql.query.apply import COPIED_MAX, apply, call, cells, projection_n
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous, exp.CTE)
-"""Nodes that need reshaping; other trees stay unchanged."""
+"""Nodes that need such rewriting. Trees without them stay unchanged."""
 
 
 def reshape_tree(tree: exp.Expr) -> exp.Expr:
@@ -44,14 +44,15 @@ def reshape_tree(tree: exp.Expr) -> exp.Expr:
 
 APPLIES_MAX: Final = 30
 WINDOWS_MAX: Final = 100
-"""Maximum number of APPLY and OVER clauses of one query before message 8623. Assumed."""
+"""Maximum number of APPLY and OVER clauses in one query before message 8623. Assumed."""
 
 
-# --- numbers ---------------------------------------------------------------------------------------------
+# --- row numbers
+# ----------------------------------------------------------------------------------------------
 
 
 def _limit_before_numbering(select: exp.Select) -> None:
-    """TOP (n) of ROW_NUMBER() OVER (ORDER BY (SELECT NULL)): n rows are numbered, not a million."""
+    """Apply TOP (n) before ROW_NUMBER() OVER (ORDER BY (SELECT NULL)), so that only n rows are numbered."""
     limit, asked = select.args.get("limit"), select.args
     other = any(asked.get(key) for key in ("group", "having", "distinct", "offset", "windows", "for_"))
     if not isinstance(limit, exp.Limit) or limit.args.get("limit_options") or other or not asked.get("from_"):
@@ -83,7 +84,7 @@ def _counts_rows(value: exp.Expr) -> bool:
 
 
 def _name_columns_inside(source: exp.Expr) -> None:
-    """Move names in (SELECT 1) AS s (a), (VALUES (1), (2)) AS s (a) to the columns inside, as SQLite needs."""
+    """Move column names in (SELECT 1) AS s (a) or (VALUES (1), (2)) AS s (a) to the inner columns, as SQLite needs."""
     alias = source.args.get("alias")
     if not isinstance(alias, exp.TableAlias) or not alias.columns or isinstance(source.parent, exp.Lateral):
         return
@@ -116,7 +117,7 @@ ROWS_AS_SELECTS_MAX: Final = 100
 
 
 def as_selects(values: exp.Values) -> exp.Expr:
-    """Rewrite VALUES (1, 2), (3, 4) as SELECT 1, 2 UNION ALL SELECT 3, 4; the first row names the columns."""
+    """Rewrite VALUES (1, 2), (3, 4) as SELECT 1, 2 UNION ALL SELECT 3, 4. The first row names the columns."""
     rows = [cells(row) for row in values.expressions]
     many = len(rows) > ROWS_AS_SELECTS_MAX
     selects = [exp.Select(expressions=[cell.copy() for cell in row]) for row in (rows[:1] if many else rows)]
@@ -130,10 +131,10 @@ def as_selects(values: exp.Values) -> exp.Expr:
     return made
 
 
-# --- PIVOT and UNPIVOT, as grouped sums and as stacked rows -----------------------------------------------
+# --- PIVOT as grouped aggregates, UNPIVOT as stacked rows -------------------------------------------------
 
 PIVOTED_MAX: Final = 250
-"""Maximum columns in PIVOT and UNPIVOT before message 8623. Assumed."""
+"""Maximum number of columns in PIVOT and UNPIVOT before message 8623. Assumed."""
 
 
 def find_pivoted_sources(select: exp.Select) -> list[exp.Expr]:
@@ -154,7 +155,7 @@ def unpivot_or_pivot(source: exp.Expr) -> None:
 
 
 def _names_of(source: exp.Expr, verb: str) -> list[str]:
-    """Return the columns of a derived table, which the first SELECT of a UNION names."""
+    """Return the column names of a derived table. In a UNION, the first SELECT has them."""
     first = source.this if isinstance(source, exp.Subquery) else None
     while isinstance(first, exp.SetOperation):
         first = first.this
@@ -168,8 +169,8 @@ def _names_of(source: exp.Expr, verb: str) -> list[str]:
 def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
     """Rewrite PIVOT as GROUP BY with CASE.
 
-    `(SELECT g, k, v …) s PIVOT (SUM(v) FOR k IN ([a], [b])) p` becomes `SELECT g, SUM(CASE k WHEN 'a' THEN v END)
-    …`.
+    `(SELECT g, k, v …) s PIVOT (SUM(v) FOR k IN ([a], [b])) p` becomes `SELECT g, SUM(CASE k WHEN 'a' THEN v
+    END) …`.
     """
     names = _names_of(source, "PIVOT")
     fields = pivot.args.get("fields") or []
@@ -196,7 +197,7 @@ def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
 
 
 def _check_size(source: exp.Expr, names: Sequence[object], copies: int) -> None:
-    """Raise 8623 for more columns, or more copies of a larger source, than can be written out."""
+    """Raise 8623 if there are too many columns, or if too many copies of a large source would be needed."""
     if len(names) > PIVOTED_MAX or copies * size(source.this) > COPIED_MAX:
         raise SqlError(8623)
 
@@ -270,17 +271,17 @@ def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
 
 
 # --- MAXRECURSION -----------------------------------------------------------------------------------------
-# Step counters of recursive common table expressions.
+# Recursive common table expressions count their steps.
 
 RECURSION_MAX: Final = 100
-"""Default of OPTION (MAXRECURSION n); 0 is unlimited. Documented."""
+"""Default of OPTION (MAXRECURSION n); 0 means unlimited. Documented."""
 
 
 _LEVEL: Final = "recursion level"
 
 
 def count_recursion(tree: exp.Expr) -> None:
-    """Have each recursive common table expression count its steps: 530 beyond MAXRECURSION."""
+    """Make each recursive common table expression count its steps and raise 530 beyond MAXRECURSION."""
     for cte in list(tree.find_all(exp.CTE)):
         columns, with_ = cte.meta.get(forms.RECURSIVE), cte.parent
         inner = cte.this
@@ -348,7 +349,7 @@ def _count_levels(
 
 
 def convert_insert_values(values: exp.Values) -> exp.Expr:
-    """Convert VALUES of an INSERT to a query."""
+    """Convert the VALUES of an INSERT to a query."""
     if len(values.expressions) <= ROWS_AS_SELECTS_MAX:
         return as_selects(values)
     names = [exp.to_identifier(f"c{at}", quoted=True) for at in range(len(values.expressions[0].expressions))]

@@ -1,4 +1,4 @@
-"""Rewriting of each part of a T-SQL query so that SQLite executes it with the same meaning."""
+"""Rewriting of each part of a T-SQL query so that SQLite runs it with the same meaning."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ from engine.tsql.scalars.types import WHOLE_DIGITS
 NODES_A_STEP: Final = 2_000
 BIND_WORK: Final = 3
 NODE_WORK: Final = 1
-"""Work (work.py) per part of a query and pass. Measured."""
+"""Work (work.py) per node of a query and pass. Measured."""
 
 
 def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tuple[str, RewrittenQuery]]:
-    """Rewrite everything that SQLite would interpret differently; return its text and the findings.
+    """Rewrite everything that SQLite would interpret differently, in steps.
 
-    In steps.
+    The result is the text for SQLite and the findings.
     """
     query = RewrittenQuery()
-    nodes = list(tree.walk())  # a walk is expensive: only for nodes that occur
+    nodes = list(tree.walk())  # a walk is expensive, so only for nodes that occur
     yield len(nodes) * BIND_WORK
     if _has_node(nodes, forms.BEFORE):
         forms.write_out(tree)
@@ -88,7 +88,7 @@ def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tup
 
 
 def _replace_node(node: exp.Expr, replacement: exp.Expr) -> None:
-    """Replace a node in place: `node.replace` renumbers the whole list, a second for an IN of 2,000 parameters."""
+    """Replace a node in place. `node.replace` would renumber the whole list, a second for an IN of 2,000 parameters."""
     parent, key, place = node.parent, node.arg_key, node.index
     if parent is None or parent is replacement or key is None or place is None:
         node.replace(replacement)
@@ -102,9 +102,9 @@ def _has_node(nodes: Iterable[exp.Expr], kinds: tuple[type[exp.Expr], ...]) -> b
 
 
 def _keep_apart(tree: exp.Expr) -> None:
-    """Let SQLite compute derived tables separately.
+    """Make SQLite compute derived tables separately.
 
-    Substituted for their names, a + a of b + b of … doubles in size.
+    If it replaced their columns by expressions, a + a of b + b of … would double in size each time.
     """
     for with_ in list(tree.find_all(exp.With)):
         for cte in with_.expressions:
@@ -123,9 +123,9 @@ def _keep_apart(tree: exp.Expr) -> None:
 
 
 def _keep_order(tree: exp.Expr) -> None:
-    """Make SQLite join in the order in which the query is written.
+    """Make SQLite join in the order of the query's text.
 
-    Each SQLite version would choose its own order, and with it the order of rows and of the calls of our
+    Otherwise each SQLite version would choose its own order, and thus the order of rows and of calls to our
     functions.
     """
     for join in tree.find_all(exp.Join):
@@ -134,7 +134,7 @@ def _keep_order(tree: exp.Expr) -> None:
 
 
 def _has_plain_columns(query: exp.Expr) -> bool:
-    """Return whether it passes columns on unchanged, so that nothing grows."""
+    """Return whether the query only passes columns on, so that replacing them cannot make it grow."""
     plain = exp.Column | exp.Star | exp.Literal
     return isinstance(query, exp.Select) and all(
         isinstance(projection.unalias(), plain) for projection in query.expressions
@@ -144,7 +144,7 @@ def _has_plain_columns(query: exp.Expr) -> bool:
 # --- expressions ----------------------------------------------------------------------------------------
 
 NOT_COUNTED: Final = -1
-"""Replaces the number of arguments if the grammar has checked it."""
+"""Value in place of the number of arguments if the grammar has checked it."""
 
 _KNOWN_UDF: Final = frozenset(
     {
@@ -169,7 +169,7 @@ def _rewrite_call(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         return node  # SQLite supports it
     if (
         name == "rand" and not arguments and not isinstance(node.parent, exp.Subquery)
-    ):  # one number for all rows
+    ):  # the same number for all rows
         query.calls.add((written, 0))
         return exp.Subquery(this=exp.Select(expressions=[_call(name)]))
     if name in DATE_PART_FIRST and arguments and isinstance(arguments[0], exp.Column):
@@ -190,13 +190,13 @@ EXACT_CALLS: Final = frozenset({"charindex", "patindex", "replace"})
 
 
 def _other_collation(*values: exp.Expr) -> str | None:
-    """Return the collation other than the usual one that one of *values* names."""
+    """Return the collation, other than the default, that one of *values* names; else None."""
     named = [value.expression.name for value in values if isinstance(value, exp.Collate)]
     return next((name for name in named if name in (EXACT, CODE_POINTS)), None)
 
 
 def _rewrite_like(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Replace LIKE by a call for collations that distinguish case, which SQLite's LIKE does not know."""
+    """Replace LIKE by a call if the collation is case-sensitive, which SQLite's LIKE does not support."""
     text, pattern = node.this, node.args["expression"]
     return node if _other_collation(text, pattern) is None else _call("like_exact", pattern, text)
 
@@ -209,7 +209,7 @@ def _rewrite_escape(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _rewrite_dot(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Return a method of XML (`.value`), or a function of another schema."""
+    """Rewrite an XML method (`.value`) or a function in another schema as a call."""
     call = node.expression
     if not isinstance(call, exp.Anonymous):
         return node
@@ -240,7 +240,10 @@ def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query: Rewr
 
 
 def _operator(name: str) -> Callable[[exp.Expr, RewrittenQuery], exp.Expr]:
-    """Rewrite an operator by the type that bind.py found (`operate`), or by the types of its values (*name*)."""
+    """Build a rewriting rule for an operator.
+
+    The rule uses the type from bind.py (`operate`), or else *name* for untyped values.
+    """
 
     def rewrite(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         typed = node.meta.get("call")
@@ -260,7 +263,7 @@ def _rewrite_sum(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _rewrite_literal(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Return a number with a point as a parameter: versions of SQLite read the last digits differently."""
+    """Pass a number with a decimal point as a parameter, because SQLite versions parse the last digits differently."""
     name = node.name
     if node.args.get("is_string") or (name.isdigit() and len(name) <= WHOLE_DIGITS):
         return node
@@ -275,7 +278,7 @@ def _unary(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 def _flatten_call(
     name: str, left_operand: exp.Expr, right_operand: exp.Expr, kind: exp.Expr | None = None
 ) -> exp.Expr:
-    """Return a + b + c as one call: a text of a hundred parts would be nested deeper than SQLite reads."""
+    """Return a + b + c as one call. Nested calls for a hundred operands would be too deep for SQLite."""
     first = [kind] if kind is not None else []
     same = (
         isinstance(left_operand, exp.Anonymous)
@@ -298,7 +301,7 @@ def _rewrite_window(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _any_order(ordered: exp.Expr) -> bool:
-    """Return whether the order is ORDER BY (SELECT NULL), which programs use to number rows in any order."""
+    """Return whether the term is ORDER BY (SELECT NULL), with which programs number rows in any order."""
     value = ordered.this
     while isinstance(value, exp.Collate | exp.Paren | exp.Subquery):
         value = value.this
@@ -346,7 +349,7 @@ def _add_collation(node: exp.Expr | None) -> exp.Expr | None:
 
 
 def _rewrite_comparison(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Compare with the collation named in the query, else with the default.
+    """Compare with the collation that the query names, or else the default one.
 
     SQLite takes it from the left operand.
     """
@@ -363,7 +366,7 @@ def _rewrite_comparison(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _remove_rtrim(node: exp.Expr) -> exp.Expr:
-    """Remove RTRIM from a compared column: the result is equal, and SQLite finds a column faster."""
+    """Remove RTRIM from a column in a comparison. The result is the same, and SQLite can use an index."""
     inside = node.this if isinstance(node, exp.Collate) else node
     trimmed = isinstance(inside, exp.Anonymous) and inside.this == "t_rtrim" and len(inside.expressions) == 1
     if not trimmed or not isinstance(inside.expressions[0], exp.Column):
@@ -389,7 +392,7 @@ def _rewrite_group(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _collate_projections(select: exp.Expr) -> None:
-    """Make computed columns of a derived table, a UNION or a DISTINCT compare as columns of tables do."""
+    """Give computed columns of a derived table, UNION or DISTINCT the collation that table columns have."""
     shown: list[exp.Expr] = []
     for projection in select.expressions:
         value = projection.unalias()
@@ -404,7 +407,7 @@ def _collate_projections(select: exp.Expr) -> None:
 
 
 def _rewrite_subquery(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Return a query as a value: 512 for a second row."""
+    """Make a scalar subquery raise 512 for a second row."""
     inner = node.this
     if not node.meta.get("one_row") or not isinstance(inner, exp.Select | exp.SetOperation):
         return node
@@ -430,7 +433,7 @@ def _rewrite_case(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _rewrite_collate(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Replace a SQL Server collation by the equivalent SQLite one. Raises 448 for an unknown one."""
+    """Replace a SQL Server collation by the equivalent SQLite one. Raises 448 for an unknown collation."""
     name = node.expression.name.lower()
     if name in COLLATIONS:
         return node
@@ -483,7 +486,7 @@ def _hand_on_constants(select: exp.Expr) -> None:
 
 
 def _is_constant(value: exp.Expr) -> bool:
-    """Return whether *value* is a literal, a parameter, or a function such as OBJECT_ID of these."""
+    """Return whether *value* is a literal, a parameter, or a function of these such as OBJECT_ID."""
     if isinstance(value, exp.Anonymous):
         return value.this in ("t_object_id", "t_db_id", "t_schema_id") and all(
             map(_is_constant, value.expressions)
@@ -492,7 +495,7 @@ def _is_constant(value: exp.Expr) -> bool:
 
 
 def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Remove parts without an equivalent in SQLite, such as hints and options; FOR XML becomes one string."""
+    """Remove parts without an equivalent in SQLite, such as hints and options. FOR XML becomes one text."""
     node.set("options", None)
     node.set("hint", None)
     if (
@@ -539,7 +542,7 @@ def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _rewrite_lateral(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Return the rows that reshape.py has packed, as a table that SQLite makes of them."""
+    """Return the rows that reshape.py has packed as a table."""
     if not node.meta.get(PACKED):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY")
     call = exp.Anonymous(this="json_each", expressions=node.this.expressions)
@@ -593,4 +596,4 @@ _REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, RewrittenQuery], exp.Ex
     exp.Union: _rewrite_select,
     exp.Lateral: _rewrite_lateral,
 }
-"""Rewriting function of each kind of node; children are rewritten before parents."""
+"""Kind of node -> rewriting function. Children are rewritten before parents."""

@@ -1,4 +1,4 @@
-"""Private in-memory SQLite for a query: read-only, with limited work, without files."""
+"""Private in-memory SQLite database for queries: read-only, without files, with limited work."""
 
 from __future__ import annotations
 
@@ -51,13 +51,14 @@ CHECK_WORK: Final = 9
 """Work (work.py) per call of SQLite's progress handler. Measured."""
 
 EFFORT_MAX: Final = 8 * STATEMENT_MAX
-"""Maximum work of SQLite for one statement before message 8624: an estimate (plans.py) alone refuses no query.
+"""Maximum work that SQLite itself counts for one statement before message 8624, so that no query is refused
+by an estimate (plans.py) alone.
 
-SQLite's steps differ between versions and therefore count for nothing else. Assumed.
+SQLite's steps differ between versions, so they are used for nothing else. Assumed.
 """
 
 LONG: Final = 200
-"""Characters of arguments that the base work of a function call covers. Measured."""
+"""Length of arguments that the base work of a function call covers. Measured."""
 
 _WORK: Final[dict[str, Callable[..., int]]] = {
     **dict.fromkeys(("like_exact", "patindex", "patindex_exact"), search_work),
@@ -65,31 +66,31 @@ _WORK: Final[dict[str, Callable[..., int]]] = {
     "replace_each": lambda text=None, *pairs: total(compare_work(old, text) for old in pairs[::2]),
     "format": format_work,
 }
-"""Work of functions whose cost does not depend on text length."""
+"""Work of functions whose cost is not proportional to the length of their texts."""
 
 HEAP_MAX_BYTES: Final = 500_000_000
-"""Memory limit of all SQLite in this process, beyond which message 701 follows. It is the last resort against a
-query that grows during preparation, when nothing counts work. Assumed.
+"""Memory limit of all SQLite databases in this process; message 701 beyond it. It is the last resort against
+a query that grows while it is prepared, when no work is counted. Assumed.
 """
 
 SCRATCH_WORK: Final = 60
-"""Work of getting an empty SQLite with our functions, which mostly exists already. Assumed."""
+"""Work of getting an empty database with our functions. Usually one exists already. Assumed."""
 
 QUERY_WORK: Final = 100
 CHARACTER_WORK: Final = 4
 """Work of every query, and per character of its translation. Measured."""
 
 TRANSLATED_MAX: Final = 6_000
-"""Maximum characters that count as translated here: longer queries were counted at compilation."""
+"""Maximum number of characters that count as translated here. Longer queries were counted at compile time."""
 
 ROWS_MAX: Final = 20_000
-"""Maximum rows of one query. Assumed."""
+"""Maximum number of rows of one query. Assumed."""
 
 CELLS_MAX: Final = 150_000
-"""Maximum values of one query: a thousand sessions with all columns of requests and connections. Assumed."""
+"""Maximum number of values of one query: a thousand sessions with all columns of requests and connections. Assumed."""
 
 CHARACTERS_MAX: Final = 4_000_000
-"""Maximum characters of one query: 20,000 rows of 200. Assumed."""
+"""Maximum number of characters of one query: 20,000 rows of 200. Assumed."""
 
 _LIMITS: Final = (
     (sqlite3.SQLITE_LIMIT_LENGTH, 4_000_000),
@@ -111,26 +112,26 @@ ROW_WORK: Final = 5
 """Work of reading a table row and passing it to SQLite. Measured."""
 
 Columns = tuple[tuple[str, str], ...]
-"""Names and T-SQL types of a table."""
+"""(name, T-SQL type) of the columns of a table."""
 
 Rows = Iterable[tuple[Scalar, ...]]
 Source = Rows | Callable[[Sequence[str]], Rows]
-"""Rows of a table, or a function that computes only the requested columns, in the given order."""
+"""Rows of a table, or a function that computes only the requested columns, in the requested order."""
 
 Fetch = Callable[[TableRef], tuple[Columns, Source]]
-"""Function that returns the columns and rows of a table; raises SqlError 208 for an unknown one."""
+"""Function that returns the columns and rows of a table. It raises SqlError 208 for an unknown table."""
 
 Call = Callable[..., Scalar]
 
 
 SPARE_MAX: Final = 8
-"""Maximum number of spare connections; nested views need several. Assumed."""
+"""Maximum number of idle connections that are kept. Nested views need several. Assumed."""
 
 _spare: Final[list[ScratchDatabase]] = []
 
 
 def scratch_for(context: Context, fetch: Fetch, meter: Meter) -> ScratchDatabase:
-    """Return a connection for one slice of work: a used empty one, or a new one."""
+    """Return a connection for one turn: an idle one, or a new one."""
     for place, kept in enumerate(_spare):
         if kept.version == context.version:
             del _spare[place]
@@ -140,9 +141,9 @@ def scratch_for(context: Context, fetch: Fetch, meter: Meter) -> ScratchDatabase
 
 
 CALL: Final = "t_"
-"""Prefix of our functions, see `_register`."""
+"""Prefix of our functions; see `_register`."""
 RECURSION: Final = f"{CALL}recursion"
-"""Function called once per row of a recursive part (recursion.py)."""
+"""Function that is called once per row of a recursive part (reshape.py)."""
 
 
 def _remove_counters(names: Iterable[str]) -> tuple[str, ...]:
@@ -155,25 +156,25 @@ def _remove_counters(names: Iterable[str]) -> tuple[str, ...]:
 
 
 class ScratchDatabase:
-    """Connection for the statements of one slice of work. Call close() at the end."""
+    """Connection for the statements of one turn. Call close() at the end."""
 
     def __init__(self, context: Context, fetch: Fetch, meter: Meter) -> None:
         self.version = context.version
         self._context: Context | None = None
         self._sound = True
-        """True if no query has failed, so that another slice can use the connection."""
+        """True if no query has failed, so that another turn can use the connection."""
         self._indexes = True
         """True if SQLite may create automatic indexes for a query."""
         self.begin(context, fetch, meter)
-        # Statements are prepared again each time: a cached one would continue to count its steps.
+        # Statements are prepared anew each time, because a cached one would continue to count its steps.
         self._connection = sqlite3.connect(
             ":memory:", isolation_level=None, cached_statements=0, check_same_thread=False
         )
-        self._connection.execute("SELECT 1 FROM json_each('[]')")  # creates the table, which no query may do
+        self._connection.execute("SELECT 1 FROM json_each('[]')")  # creates json_each's table
         self._configure_connection()
 
     def begin(self, context: Context, fetch: Fetch, meter: Meter) -> None:
-        """Serve a slice of work from now on."""
+        """Use this connection for the turn that *meter* counts."""
         self._context = context
         self._fetch = fetch
         self._meter = meter
@@ -181,19 +182,19 @@ class ScratchDatabase:
         self._recursion_work = RECURSION_WORK
         """Work per row of a recursive common table expression in this query."""
         self._long: set[tuple[Call | Scalar, ...]] = set()
-        """Calls with long texts that are already counted for this query."""
+        """Calls with long texts that were already counted for this query."""
         self.forgiving = settings_of(context.session.options).forgiving
         self.warnings: set[int] = set()
-        """Messages for values that are NULL instead of an error: SET ARITHABORT and ANSI_WARNINGS are OFF."""
+        """Warnings for values that are NULL in place of an error, because SET ARITHABORT and ANSI_WARNINGS are OFF."""
 
     @property
     def context(self) -> Context:
-        """Return the context of the running slice."""
+        """Return the context of the running turn."""
         assert self._context is not None, "a slice of work has begun"
         return self._context
 
     def _configure_connection(self) -> None:
-        """Set limits, collations and functions, which stay for all slices."""
+        """Set limits, collations and functions, which all turns share."""
         context = self.context
         for limit, value in _LIMITS:
             self._connection.setlimit(limit, value)
@@ -223,7 +224,7 @@ class ScratchDatabase:
         self._connection.set_progress_handler(self._tick, STEPS_PER_CHECK)
 
     def close(self) -> None:
-        """End this slice and keep the empty connection for another."""
+        """End this turn and keep the empty connection for another one."""
         self._context = None
         if self._sound and len(_spare) < SPARE_MAX:
             self._index_by_itself(True)
@@ -234,9 +235,9 @@ class ScratchDatabase:
     def select(
         self, plan: QueryPlan, values: Callable[[str], Scalar]
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
-        """Return column names and rows of the plan's query; *values* gives each variable's value.
+        """Return column names and rows of the plan's query. *values* returns the value of a variable.
 
-        Raises SqlError for errors of the player, UnsimulatedFeatureError for a query that SQLite cannot run.
+        Raises SqlError for errors of the query, UnsimulatedFeatureError for a query that SQLite cannot run.
         """
         self._meter.translate(QUERY_WORK + CHARACTER_WORK * min(len(plan.sql), TRANSLATED_MAX))
         return self._run_select(plan, values)
@@ -245,7 +246,7 @@ class ScratchDatabase:
         self, plan: QueryPlan, values: Callable[[str], Scalar]
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
         parameters = {f"p{number}": _value(name, values) for number, name in enumerate(plan.variables)}
-        # a table that was not created must not be dropped; sqlite_master always exists
+        # Only tables that were created may be dropped; sqlite_master always exists.
         filled: list[str] = []
         sizes, rows = Sizes(parameters), list[tuple[Scalar, ...]]()
         try:
@@ -265,7 +266,8 @@ class ScratchDatabase:
             self._problem = None
             self._long.clear()
             self._connection.set_authorizer(_authorize)
-            # Closed before its tables are dropped: a query cut off at ROWS_MAX would still hold them.
+            # Close the cursor before its tables are dropped. A query that was cut off at ROWS_MAX would still
+            # hold them.
             with closing(self._connection.execute(plan.sql, parameters)) as cursor:
                 _read(cursor, self._meter, rows)
                 names = tuple(column[0] for column in cursor.description or ())
@@ -294,7 +296,7 @@ class ScratchDatabase:
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
         """Return column names and rows before the error of a query of which *count* rows have arrived.
 
-        The connection reads one row ahead, and loses it in an error.
+        The connection reads one row ahead and loses it in an error.
         """
         for limit in (count + 1, 0):
             try:
@@ -307,7 +309,7 @@ class ScratchDatabase:
         return (), []
 
     def _table(self, ref: TableRef) -> tuple[Columns, Source]:
-        """Make the table, still empty."""
+        """Create the table, still empty."""
         columns, source = self._fetch(ref)
         if any(name.lower() == ROW_ID for name, _ in columns):
             raise UnsimulatedFeatureError(f"a column named {ROW_ID}")
@@ -316,7 +318,7 @@ class ScratchDatabase:
         return columns, source
 
     def _columns_read(self, plan: QueryPlan, parameters: dict[str, Scalar]) -> dict[str, set[str]]:
-        """Return the columns of each table that the query reads, as SQLite reports them while preparing it.
+        """Return the columns of each table that the query reads, as SQLite reports them when it prepares the query.
 
         It also prevents automatic indexes on texts. The Bloom filter before such an index treats texts of
         different lengths as different, although the collation ignores trailing blanks.
@@ -383,7 +385,10 @@ class ScratchDatabase:
     def _keep_exceptions(
         self, function: Call, work: Callable[..., int] | None = None, recursive: bool = False
     ) -> Call:
-        """Keep exceptions of functions, which SQLite swallows. *work*: extra cost of a call."""
+        """Wrap a function so that its exceptions are kept, because SQLite swallows them.
+
+        *work*: extra cost of a call.
+        """
 
         def guarded(*arguments: Scalar) -> Scalar:
             self._meter.effort += CALL_WORK
@@ -410,14 +415,14 @@ class ScratchDatabase:
         return guarded
 
     def _charge_once(self, function: Call, arguments: tuple[Scalar, ...], units: int) -> None:
-        """Count a call, but not again: how often SQLite calls it is SQLite's affair."""
+        """Charge a call only the first time, because SQLite versions repeat the same call differently often."""
         self._meter.effort += units
         if (key := (function, *arguments)) not in self._long:
             self._long.add(key)
             self._charge(units)
 
     def _charge(self, units: int) -> None:
-        """Count *units* while the query runs."""
+        """Charge *units* while the query runs."""
         try:
             self._meter.charge(units)
         except SqlError as problem:
@@ -425,12 +430,12 @@ class ScratchDatabase:
             raise
 
     def fail(self, problem: SqlError) -> None:
-        """End the query with *problem* of an aggregate."""
+        """End the query with *problem*, an error of an aggregate."""
         self._problem = problem
         raise problem
 
     def _explain(self, text: str, plan: QueryPlan) -> SqlError | UnsimulatedFeatureError:
-        """Translate SQLite's error to one of SQL Server."""
+        """Return the error of SQL Server for an error of SQLite."""
         if self._problem is not None:
             return self._problem
         for pattern, make in COMPLAINTS:
@@ -462,7 +467,7 @@ def _read(cursor: sqlite3.Cursor, meter: Meter, rows: list[tuple[Scalar, ...]]) 
         rows.append(row)
         meter.add(1)
         for value in row:
-            kind = type(value)  # never a subclass; isinstance costs as much as everything else here
+            kind = type(value)  # never a subclass, and isinstance would cost as much as everything else here
             if kind is str or kind is bytes:
                 characters += len(value)
             elif kind is float:
@@ -476,7 +481,7 @@ def _read(cursor: sqlite3.Cursor, meter: Meter, rows: list[tuple[Scalar, ...]]) 
 
 
 def _needs_filtering(sources: dict[str, tuple[Columns, Source]]) -> bool:
-    """Return whether the plan has several tables, or one that creates only the rows that are read."""
+    """Return whether the plan has several tables, or a table that computes only the rows that are read."""
     return len(sources) > 1 or any(callable(source) for _, source in sources.values())
 
 
@@ -497,7 +502,7 @@ def _authorize(
 
 
 def _value(name: str, values: Callable[[str], Scalar]) -> Scalar:
-    """Return the value of a variable, or of a number that is passed as one."""
+    """Return the value of a variable, or a number that is passed like a variable."""
     return number_of(name.removeprefix(LITERAL)) if name.startswith(LITERAL) else values(name)
 
 
@@ -509,7 +514,7 @@ _MAY_BE_LONG: Final = frozenset({"decimal", "numeric", "dec", "money"})
 
 
 def _affinity(kind: str) -> str:
-    """Return SQLite's type for one of T-SQL; text compares as the default collation does."""
+    """Return SQLite's type for a T-SQL type. Texts compare with the default collation."""
     head = kind.split("(")[0].strip().lower()
     if head in _MAY_BE_LONG and type_of(kind).is_long:
         return f"TEXT COLLATE {COLLATION}"
@@ -545,7 +550,7 @@ def _no_function(match: re.Match[str], plan: QueryPlan) -> SqlError | Unsimulate
 
 
 def _no_position(match: re.Match[str], plan: QueryPlan) -> SqlError:
-    """Raise 108 with the number for ORDER BY 7 of six columns."""
+    """Raise 108 with the number for an ORDER BY position beyond the columns."""
     terms = plan.sql.rpartition("ORDER BY")[2].split(",")
     place = int(match[1]) - 1
     number = re.match(r"\s*(\d+)", terms[place]) if place < len(terms) else None

@@ -1,4 +1,4 @@
-"""Text of a query in the form that sqlglot reads, and the dialects for reading T-SQL and writing SQLite."""
+"""Preprocessing of T-SQL into text that sqlglot can parse, and the dialects for parsing and for SQLite."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 
 
 def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
-    """Return the number of the token after the brackets that open at number *index*."""
+    """Return the index of the token after the parentheses that open at *index*."""
     level = 0
     while tokens[index].kind != "end":
         level += tokens[index].is_op("(") - tokens[index].is_op(")")
@@ -32,7 +32,7 @@ def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
 
 
 PLAIN: Final = "plain_"
-"""Prefix that protects calls from becoming special nodes of sqlglot."""
+"""Prefix that keeps calls from becoming special nodes of sqlglot."""
 _PLAIN_CALLS: Final = frozenset(
     {
         "JSON_VALUE",
@@ -57,7 +57,7 @@ _JSON_KINDS: Final = frozenset({"VALUE", "OBJECT", "ARRAY", "SCALAR"})
 
 
 def _open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
-    """Rewrite OPENJSON (…) WITH (column type 'path' AS JSON, …) as a derived table over the rows. [DOC: OPENJSON]."""
+    """Rewrite OPENJSON (…) WITH (column type 'path' AS JSON, …) as a derived table over its rows. [DOC: OPENJSON]."""
     start = find_end_of_brackets(tokens, index + 1)
     if tokens[start].upper != "WITH" or not tokens[start + 1].is_op("("):
         return {}
@@ -92,13 +92,13 @@ _WORDS: Final = """
 WHERE ORDER GROUP HAVING UNION EXCEPT INTERSECT INNER LEFT RIGHT FULL CROSS OUTER JOIN ON FOR OPTION GO ELSE END
 """
 _BEHIND_TABLES: Final = frozenset(_WORDS.split())
-"""Words that follow a table without an alias."""
+"""Words that can follow a table without an alias."""
 
 
 def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
-    """Return token numbers and their replacements.
+    """Return token index -> replacement.
 
-    PARSE (a AS type USING culture) and NEXT VALUE FOR … become calls.
+    PARSE (a AS type USING culture), NEXT VALUE FOR … and others become calls.
     """
     found = _escapes(tokens) | _hints_of_query(tokens) | _national_aliases(tokens) | _drop_first_from(tokens)
     for place, token in enumerate(tokens):
@@ -132,11 +132,11 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
 
 
 _NULLS_IN_JSON: Final = {"JSON_OBJECT": 1, "JSON_ARRAY": 0}
-"""Constructors of JSON, and whether they write NULL by default. Documented [DOC: JSON_OBJECT; JSON_ARRAY]."""
+"""JSON constructor -> whether it includes NULL by default. Documented [DOC: JSON_OBJECT; JSON_ARRAY]."""
 
 
 def _json_constructor(tokens: Sequence[Token], index: int) -> dict[int, str]:
-    """Rewrite JSON_OBJECT (name : value, … NULL ON NULL) as a call with the switch for NULL first."""
+    """Rewrite JSON_OBJECT (name : value, … NULL ON NULL) as a call whose first argument is the switch for NULL."""
     end, level, nulls = find_end_of_brackets(tokens, index + 1) - 1, 0, _NULLS_IN_JSON[tokens[index].upper]
     found, colons, wanted = dict[int, str](), 0, int(tokens[index].upper == "JSON_OBJECT")
     for place in range(index + 1, end + 1):
@@ -161,7 +161,7 @@ _TRIMS: Final = {"TRIM": "BOTH", "LTRIM": "LEADING", "RTRIM": "TRAILING"}
 
 
 def _trim(tokens: Sequence[Token], index: int) -> dict[int, str]:
-    """Rewrite TRIM ([side] characters FROM text) and LTRIM (text, characters) as calls with a side [DOC: TRIM]."""
+    """Rewrite TRIM ([side] characters FROM text) and LTRIM (text, characters) as calls with the side [DOC: TRIM]."""
     end, level = find_end_of_brackets(tokens, index + 1) - 1, 0
     for place in range(index + 1, end):
         level += tokens[place].is_op("(") - tokens[place].is_op(")")
@@ -179,11 +179,16 @@ def _trim(tokens: Sequence[Token], index: int) -> dict[int, str]:
 
 
 NESTED_MIN, NESTED_AT_ONCE = 12, 45
-"""Nested REPLACE calls from this depth become one call; maximum number per call, because a call has 100 arguments."""
+"""Minimum depth of nested REPLACE calls that become one call; maximum number per call, because a call has 100
+arguments.
+"""
 
 
 def _flatten_replace_calls(tokens: Sequence[Token], index: int) -> dict[int, str]:
-    """REPLACE(REPLACE(x, a, b), c, d) as REPLACE_EACH(x, a, b, c, d): scripts go deeper than Python reads."""
+    """Rewrite REPLACE(REPLACE(x, a, b), c, d) as REPLACE_EACH(x, a, b, c, d).
+
+    Scripts nest deeper than Python allows.
+    """
     found: dict[int, str] = {}
     levels: list[int] = []
     while tokens[index].upper == "REPLACE" and tokens[index + 1].is_op("("):
@@ -209,9 +214,9 @@ _QUERY_HINTS: Final = frozenset(
 
 
 def _hints_of_query(tokens: Sequence[Token]) -> dict[int, str]:
-    """Return the indexes of the tokens of OPTION (…) at the end of a statement, which change no result.
+    """Remove the tokens of OPTION (…) at the end of a statement, which change no result.
 
-    The exception is the limit of recursion, which sqlglot reads after a SELECT. Raises 102 for an unknown hint.
+    The exception is the recursion limit, which sqlglot parses after a SELECT. Raises 102 for an unknown hint.
     """
     level, found = 0, dict[int, str]()
     for place, token in enumerate(tokens):
@@ -237,7 +242,7 @@ _BEHIND_VALUES: Final = frozenset({"string", "number", "quoted"})
 
 
 def _national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
-    """Rewrite `SELECT value N'name'`, because sqlglot knows such an alias only without N."""
+    """Rewrite `SELECT value N'name'`, because sqlglot supports such an alias only without N."""
     found = dict[int, str]()
     for place, (before, token) in enumerate(pairwise(tokens), start=1):
         wide = token.kind == "string" and token.text[:1] in "Nn"
@@ -247,7 +252,7 @@ def _national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
 
 
 def verb_place(tokens: Sequence[Token]) -> int:
-    """Return the index of the token that names the statement: after `WITH name AS (…), …`."""
+    """Return the index of the token that names the statement, after `WITH name AS (…), …`."""
     place = 0
     if tokens[0].upper == "WITH":
         while tokens[place].kind != "end" and tokens[place].upper not in _VERBS:
@@ -259,7 +264,7 @@ _VERBS: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"})
 
 
 def _drop_first_from(tokens: Sequence[Token]) -> dict[int, str]:
-    """DELETE FROM name FROM …: the first FROM may be left out, and sqlglot knows it only so."""
+    """Remove the first FROM in DELETE FROM name FROM …. It is optional, and sqlglot supports only that form."""
     verb = verb_place(tokens)
     if tokens[verb].upper != "DELETE" or tokens[verb + 1].upper != "FROM":
         return {}
@@ -275,7 +280,7 @@ _CONSTANTS: Final = {
     "T": ("(CONVERT(datetime, CONVERT(char(8), GETDATE(), 112)) + CAST(", " AS datetime))"),
     "GUID": ("CAST(", " AS uniqueidentifier)"),
 }
-"""T-SQL before and after the text in {ts '…'} and similar.
+"""{ts '…'} and similar -> T-SQL before and after the text.
 
 Documented [DOC: datetime, ODBC escapes; uniqueidentifier].
 """
@@ -291,15 +296,15 @@ _OPENED: Final = {
     "CURRENT_DATE": "CONVERT(varchar(10), GETDATE(", "MOD": "((", "EXTRACT": "DATEPART(",
     "TIMESTAMPADD": "DATEADD(", "TIMESTAMPDIFF": "DATEDIFF(",
 }  # fmt: skip
-"""{fn NAME( as a function of T-SQL; others keep their names. Documented [DOC: ODBC scalar functions]."""
+"""Function in {fn NAME( -> T-SQL. Other functions keep their names. Documented [DOC: ODBC scalar functions]."""
 
 _CLOSED: Final = {"CURDATE": ", 23)", "CURRENT_DATE": ", 23)", "MOD": ")"}
 _BETWEEN: Final = {"MOD": ") % (", "EXTRACT": ", "}
-"""Function -> T-SQL between its two arguments; a closing bracket follows."""
+"""Function -> T-SQL between its two arguments. A closing parenthesis follows."""
 
 
 def _escapes(tokens: Sequence[Token]) -> dict[int, str]:
-    """Rewrite {ts '…'}, {d '…'}, {t '…'}, {guid '…'} and {fn NAME(…)} in T-SQL; leave other forms."""
+    """Rewrite {ts '…'}, {d '…'}, {t '…'}, {guid '…'} and {fn NAME(…)} as T-SQL. Other forms stay unchanged."""
     found: dict[int, str] = {}
     opened: list[str] = []
     levels: list[int] = []
@@ -338,7 +343,7 @@ def _text(value: str) -> str:
 
 
 def _parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, str]:
-    """Return the brackets of PARSE with type and culture as texts; empty for another form."""
+    """Return the replacements for the parentheses of PARSE, with type and culture as texts; empty for another form."""
     levels, level = [], 0
     for token in tokens[start:end]:
         level += token.is_op("(") - token.is_op(")")
@@ -355,11 +360,11 @@ def _parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, str]:
     return found | ({using: ","} if using < end else {})
 
 
-# --- rewriting of T-SQL that sqlglot cannot read; some parts are removed and processed elsewhere ----------
+# --- rewriting of T-SQL that sqlglot cannot parse; some parts are removed and processed elsewhere ----------
 
 
 def preprocess_text(text: str, depth: int = 0) -> str:
-    """Return the text as sqlglot can read it: `@a += b` as `@a = @a + (b)`, `#order` as `[#order]`, `::fn` as `fn`.
+    """Return text that sqlglot can parse: `@a += b` as `@a = @a + (b)`, `#order` as `[#order]`, `::fn` as `fn`.
 
     Raises SqlSyntaxError 191 or 8623.
     """
@@ -409,9 +414,9 @@ def preprocess_text(text: str, depth: int = 0) -> str:
 
 
 def _top(tokens: Sequence[Token]) -> tuple[int, int]:
-    """Return numbers of the first token of TOP (n) behind INSERT, UPDATE or DELETE and of the one behind it.
+    """Return the index of the first token of TOP (n) after INSERT, UPDATE or DELETE, and of the token after it.
 
-    0 if none.
+    Both are 0 without TOP.
     """
     place = verb_place(tokens) + 1
     if tokens[place - 1].upper not in ("INSERT", "UPDATE", "DELETE") or tokens[place].upper != "TOP":
@@ -420,7 +425,10 @@ def _top(tokens: Sequence[Token]) -> tuple[int, int]:
 
 
 def _find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
-    """Return indexes of tokens that sqlglot cannot read and others handle: TOP of a change, hints of INSERT."""
+    """Return the indexes of tokens that are removed for sqlglot.
+
+    TOP of a change and hints of INSERT are handled elsewhere.
+    """
     first, behind = _top(tokens)
     found = set(range(first, behind))
     verb = verb_place(tokens)
@@ -471,11 +479,11 @@ JSON_FRAGMENTS: Final = (
     "json_object_text",
     "json_array_text",
 )
-"""Functions whose results are JSON and not quoted or escaped again. [DOC: JSON_MODIFY; JSON_QUERY]"""
+"""Functions whose results are JSON, which must not be quoted or escaped again. [DOC: JSON_MODIFY; JSON_QUERY]"""
 
 
 def name_plain_calls(tree: exp.Expr) -> None:
-    """Restore the original names of calls that sqlglot has renamed (syntax_normalization.py)."""
+    """Restore the original names of calls that `normalize_calls` has renamed."""
     for node in list(tree.find_all(exp.Anonymous)):
         name = str(node.this)
         if name.startswith(PLAIN):
@@ -491,17 +499,17 @@ def is_json(clause: exp.Expr | None) -> bool:
     return clause is not None and clause.args.get("kind") == "JSON"
 
 
-# --- dialects for reading T-SQL and writing SQLite with sqlglot: all functions are ours and must not be reinterpreted
+# --- dialects for parsing T-SQL and writing SQLite: all functions are ours and must not be reinterpreted ----
 
 NATIVE: Final = frozenset({
     "COUNT", "COUNT_BIG", "SUM", "MIN", "MAX", "COALESCE", "NULLIF", "ROW_NUMBER", "RANK", "DENSE_RANK",
     "NTILE", "LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE",
 })  # fmt: skip
-"""Functions that SQLite provides; all others are ours (functions.py)."""
+"""Functions that SQLite provides. All others are ours (functions.py)."""
 
 
 class UnreadableTextError(Exception):
-    """Text that may be good T-SQL and that sqlglot cannot read."""
+    """Error for text that may be valid T-SQL but that sqlglot cannot parse."""
 
 
 class _Parser(TSQLParser):
@@ -518,7 +526,7 @@ class _Parser(TSQLParser):
 
 
 class TsqlReader(TSQL):
-    """T-SQL whose functions are read as plain calls, and whose types keep their names."""
+    """T-SQL whose functions are parsed as plain calls, and whose types keep their names."""
 
     class Tokenizer(TSQL.Tokenizer):
         """Tokens of T-SQL."""
@@ -531,7 +539,7 @@ class TsqlReader(TSQL):
 
 
 class SqliteWriter(SQLite):
-    """SQLite with names in backticks: an unknown name in double quotes would count as a string."""
+    """SQLite with names in backticks, because an unknown name in double quotes would count as a string."""
 
     class Tokenizer(SQLite.Tokenizer):
         """Tokens of SQLite."""
@@ -540,7 +548,10 @@ class SqliteWriter(SQLite):
 
 
 def read_query(text: str, line: int = 1) -> exp.Expr:
-    """Return the one query in *text*, which begins on *line* of its batch. Raises SqlSyntaxError or Unreadable."""
+    """Return the only query in *text*, which begins on *line* of its batch.
+
+    Raises SqlSyntaxError or UnreadableTextError.
+    """
     if len(text) > STATEMENT_CHARACTERS_MAX + 500:
         raise BatchTooLongError(line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters")
     try:
@@ -566,11 +577,11 @@ def read_query(text: str, line: int = 1) -> exp.Expr:
 
 
 _NAMED_STAR: Final = re.compile(r"\*\s+(\w+)\s+$")
-"""Pattern of `SELECT * FORM t`, where sqlglot reads FORM as a name of the star, which T-SQL does not allow."""
+"""Pattern of `SELECT * FORM t`, in which sqlglot reads FORM as an alias of the star. T-SQL does not allow one."""
 
 
 _BULK: Final = re.compile(r"\bOPENROWSET\s*+\(\s*+BULK\b", re.IGNORECASE)
-"""File source of T-SQL that sqlglot does not know."""
+"""Pattern of a file source of T-SQL that sqlglot does not support."""
 
 
 def _make_near_error(token_text: str, line: int) -> SqlSyntaxError:

@@ -1,4 +1,4 @@
-"""Aggregates for SQLite: sums exact to the last digit, and rows packed into one value."""
+"""Aggregates for SQLite: exact sums, and rows packed into one value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _total(values: Iterable[int | float | Decimal]) -> Decimal:
 
 
 def _sum_exactly(values: Iterable[int | float | Decimal]) -> int | float:
-    """Return the decimal sum of the numbers: 0.69 - 0.01 is 0.68, independent of order and SQLite version."""
+    """Return the exact decimal sum. 0.69 - 0.01 is 0.68, independent of order and SQLite version."""
     total = _total(values)
     return int(total) if total == total.to_integral_value() and abs(total) < EXACT_MAX else float(total)
 
@@ -62,7 +62,7 @@ class _Sum:
                 self._fail(problem)
 
     def inverse(self, value: Scalar) -> None:
-        """Remove the first value from the window of OVER."""
+        """Remove the first value of the window of OVER."""
         if value is not None:
             self.values.popleft()
 
@@ -94,7 +94,7 @@ class _Sum:
 
 
 class _Average(_Sum):
-    """AVG of whole numbers is a whole number, as in the product."""
+    """AVG. As in the product, the average of whole numbers is a whole number."""
 
     def result(self, total: int | float) -> int | float:
         count = len(self.values)
@@ -105,7 +105,7 @@ class _Average(_Sum):
 
 class _VarianceOfAll(_Sum):
     less = 0
-    """Number subtracted from the count before the division: 1 for a sample."""
+    """Number that is subtracted from the count before the division: 1 for a sample."""
 
     def value(self) -> Scalar:
         count = len(self.values)
@@ -132,7 +132,7 @@ class _Deviation(_DeviationOfAll):
 
 
 class _OneRow:
-    """Scalar subquery: the only row's value, NULL for none. 512 for a second one."""
+    """Scalar subquery: the value of its only row, or NULL without a row. Raises 512 for a second row."""
 
     def __init__(self, fail: Fail) -> None:
         self._fail = fail
@@ -150,7 +150,7 @@ class _OneRow:
 
 
 class _StringAgg:
-    """STRING_AGG: non-NULL texts, ordered by the keys of WITHIN GROUP or unordered."""
+    """STRING_AGG: joins non-NULL texts, in the order of the keys of WITHIN GROUP if given."""
 
     def __init__(self, fail: Fail) -> None:
         self._separator: Scalar = ""
@@ -184,7 +184,7 @@ class _Pack:
 
 
 def _sort_key(value: Scalar) -> tuple[int, Any]:
-    """Return NULL before numbers before texts before bytes, texts by the default collation."""
+    """Return a sort key: NULL, numbers, texts in the default collation, bytes."""
     if value is None:
         return 0, 0
     if types.is_encoded_decimal(value):
@@ -204,5 +204,4 @@ AGGREGATES: Final[dict[str, Any]] = {
     "t_one_row": _OneRow,
 }
 COLLECTING: Final[dict[str, Any]] = {"t_pack": _Pack, "t_string_agg": _StringAgg}
-"""Our aggregates without OVER and with any number of arguments."""
-"""Aggregates of our own."""
+"""Our aggregates that do not support OVER and take any number of arguments."""

@@ -37,7 +37,10 @@ from engine.tsql.query.translation_context import RewrittenQuery, table_ref, var
 
 
 def check_statement(text: str, line: int) -> bool:
-    """Return whether *text* reads as a query; raises SqlSyntaxError if not, False if sqlglot cannot tell."""
+    """Return whether *text* is a query; raise SqlSyntaxError if it is wrong.
+
+    False means that sqlglot cannot decide.
+    """
     try:
         forms.check_values(_parse_query(text))
     except UnreadableTextError:
@@ -48,7 +51,7 @@ def check_statement(text: str, line: int) -> bool:
 
 
 def check_condition(text: str, line: int) -> None:
-    """Raise SqlSyntaxError unless *text* reads as a condition (4145 if it is a value)."""
+    """Raise SqlSyntaxError unless *text* is a condition (4145 if it is a value)."""
     shown = _condition(_tree("SELECT " + text, line))
     while isinstance(shown, exp.Paren | exp.Not):
         shown = shown.this
@@ -57,7 +60,7 @@ def check_condition(text: str, line: int) -> None:
 
 
 def _condition(tree: exp.Expr) -> exp.Expr | None:
-    """Return the condition in `SELECT condition`, in which `name = x` has been read as an alias."""
+    """Return the condition in `SELECT condition`, even if `name = x` was parsed as an alias."""
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
         return None
     shown = tree.expressions[0]
@@ -67,7 +70,7 @@ def _condition(tree: exp.Expr) -> exp.Expr | None:
 
 
 def check_expression(text: str, line: int) -> None:
-    """Raise SqlSyntaxError unless *text* reads as one value."""
+    """Raise SqlSyntaxError unless *text* is a single value."""
     tree = _tree("SELECT " + text, line)
     try:
         forms.check_values(tree)
@@ -81,7 +84,9 @@ def check_expression(text: str, line: int) -> None:
 
 TREES_KEPT: Final = 200_000
 PLANS_KEPT: Final = 400_000
-"""Maximum characters of texts with cached trees and plans; a tree is a thousand times as large as its text."""
+"""Maximum number of characters of texts with cached trees and plans. A tree is a thousand times as large as
+its text.
+"""
 
 
 @remembered(TREES_KEPT)
@@ -93,7 +98,7 @@ def _parse_query(text: str) -> exp.Expr:
     forms.name_columns(tree)
     forms.join_applied(tree)
     forms.alias_queries(tree)
-    for exists in tree.find_all(exp.Exists):  # its select list is never evaluated
+    for exists in tree.find_all(exp.Exists):  # the select list of EXISTS is never evaluated
         if isinstance(exists.this, exp.Select) and [*map(type, exists.this.expressions)] == [exp.Star]:
             exists.this.set("expressions", [exp.Literal.number(1)])
     return tree
@@ -105,7 +110,7 @@ def check_view(text: str) -> None:
 
 
 def _tree(text: str, line: int) -> exp.Expr:
-    """Return a private copy of the tree; errors count from *line*."""
+    """Return a private copy of the tree. Errors count lines from *line*."""
     try:
         return _parse_query(text).copy()
     except UnreadableTextError:
@@ -115,7 +120,7 @@ def _tree(text: str, line: int) -> exp.Expr:
 
 
 def _shift_error_line(problem: SqlSyntaxError, line: int) -> SqlSyntaxError:
-    """Return the same problem in a text that begins on *line*."""
+    """Return the same error for a text that begins on *line*."""
     placed = SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters)
     placed.problems = problem.problems
     return placed
@@ -131,7 +136,7 @@ NAME_WORK: Final = 5
 
 
 def planning(text: str, names: BindingContext = NO_NAMES) -> ResumableComputation[QueryPlan]:
-    """Return the plan of a statement in steps; a repeated request returns the cached computation."""
+    """Compute the plan of a statement in steps. A repeated request returns the cached computation."""
     refusals = (SqlError, UnsimulatedFeatureError, UnsupportedError, RecursionError)
     return _KNOWN.get(
         (text, names), len(text), lambda: ResumableComputation(_planning(text, names), refusals)
@@ -153,7 +158,7 @@ def _planning(text: str, names: BindingContext) -> Planning:
 
 
 def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-    """Return the plan of a statement, or of the value of an expression or condition. Raises as planning does."""
+    """Return the plan of a statement, expression or condition. Raises the errors of `planning`."""
     known = names or NO_NAMES
     if kind == "statement":
         return _translate_errors(planning(text, known).result)
@@ -170,7 +175,7 @@ def _plan_expression(text: str, names: BindingContext) -> QueryPlan:
 
 
 def _plan_condition(text: str, names: BindingContext) -> QueryPlan:
-    """Return the plan that computes 1 if the condition holds, else 0."""
+    """Return the plan that computes 1 if the condition is true, else 0."""
     tree = _tree("SELECT " + text, 1)
     case = exp.Case(
         ifs=[exp.If(this=_condition(tree), true=exp.Literal.number(1))], default=exp.Literal.number(0)
@@ -193,7 +198,7 @@ def _references(text: str) -> References:
     variables: dict[str, None] = {}
     tree = _parse_query(text)
     if isinstance(tree, exp.TruncateTable):
-        return References((), ())  # raises 4701, where a query raises 208
+        return References((), ())  # TRUNCATE raises 4701 where a query raises 208
     own = _own_names(tree)
     for node in tree.walk():
         if isinstance(node, exp.Table) and not isinstance(node.this, exp.Anonymous | exp.Dot):
@@ -208,7 +213,7 @@ def _references(text: str) -> References:
 
 
 def _own_names(tree: exp.Expr) -> set[str]:
-    """Return names that the statement defines: common table expressions, and targets of UPDATE or DELETE."""
+    """Return the names that the statement itself defines: common table expressions, and targets of UPDATE or DELETE."""
     own = {node.alias.lower() for node in tree.find_all(exp.CTE)}
     if isinstance(tree, exp.Update | exp.Delete):
         own |= {node.alias.lower() for node in tree.find_all(exp.Table, exp.Subquery)}
@@ -282,7 +287,7 @@ def _name_columns(select: exp.Select) -> None:
     named: list[exp.Expr] = []
     for projection in select.expressions:
         if isinstance(projection, exp.Concat) and len(projection.expressions) == 2:
-            # two adjacent strings: the second one is the column name
+            # of two adjacent strings, the second one is the column name
             projection = exp.alias_(projection.expressions[0], projection.expressions[1].name, quoted=True)
         if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Literal):
             projection = exp.alias_(projection.expression, projection.this.this, quoted=True)
@@ -295,7 +300,7 @@ def _name_columns(select: exp.Select) -> None:
     select.set("expressions", named)
 
 
-# --- statements that write ------------------------------------------------------------------------------
+# --- statements that change data ------------------------------------------------------------------------
 
 
 def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
@@ -340,7 +345,7 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
 
 
 VALUES_MAX: Final = 1_000
-"""Maximum rows of VALUES in an INSERT. Documented [DOC: table value constructor]."""
+"""Maximum number of VALUES rows in an INSERT. Documented [DOC: table value constructor]."""
 
 
 def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
@@ -362,7 +367,7 @@ def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
 
 
 def _changes(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
-    """Return the assignments of SET to columns and to variables; `@v = a = 1` is one of each."""
+    """Return the assignments of SET to columns, and those to variables. `@v = a = 1` is one of each."""
     columns: list[exp.EQ] = []
     variables: list[exp.EQ] = []
     for pair in tree.expressions:
@@ -393,7 +398,7 @@ def _row_number(alias: str) -> exp.Expr:
 def _row_numbers(
     tree: exp.Expr, values: list[exp.Expr], names: BindingContext
 ) -> Generator[int, None, tuple[str, RewrittenQuery, TableRef]]:
-    """SELECT rowid, *values* of the rows that an UPDATE or DELETE touches."""
+    """Build a SELECT of the row number and *values* for the rows that an UPDATE or DELETE affects."""
     named = (tree.args.get("tables") or [None])[0] or tree.this
     source = tree.args.get("from_")
     table = source.this if source is not None else tree.this or named
@@ -426,7 +431,7 @@ def _rows_of(
     return sql, query, target
 
 
-# --- UPDATE and DELETE through a common table expression or a derived table
+# -- UPDATE and DELETE through a common table expression or a derived table
 
 
 _ROW_OF_BASE: Final = "row of the base table"
@@ -478,9 +483,9 @@ def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
 
 
 def _base_column(tree: exp.Expr, name: str) -> str:
-    """Return the column of the base table that an UPDATE means with *name*.
+    """Return the column of the base table to which *name* in an UPDATE refers.
 
-    Raises 4406, or 4421 for one that is computed.
+    Raises 4406, or 4421 for a computed column.
     """
     named = (tree.args.get("tables") or [None])[0] or tree.this
     source = tree.args.get("from_")
@@ -499,7 +504,7 @@ def _base_column(tree: exp.Expr, name: str) -> str:
 
 
 def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
-    """Plan up to three queries: matching rows, source rows without a match, target rows without one."""
+    """Plan up to three queries: matching rows, source rows without a match, target rows without a match."""
     target, source, on = tree.this, tree.args["using"], tree.args["on"]
     if not isinstance(target, exp.Table):
         raise UnsimulatedFeatureError("this form of MERGE")
@@ -594,4 +599,4 @@ _PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr, BindingContext], P
     (exp.TruncateTable, _plan_truncate),
     (exp.Query, _plan_select),
 )
-"""Planning function of each kind of statement; the last one handles queries."""
+"""Kind of statement -> planning function. The last one handles queries."""

@@ -19,13 +19,13 @@ from engine.tsql.scalars.types import SqlType
 
 @dataclass(slots=True)
 class RewrittenQuery:
-    """Tables, columns and variables found in a query during rewriting."""
+    """Tables, columns and variables that were found in a query during rewriting."""
 
     tables: dict[str, TableRef] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
     calls: set[tuple[str, int]] = field(default_factory=set)
-    """Functions with the number of their arguments."""
+    """(function, number of arguments)."""
     ctes: set[str] = field(default_factory=set)
     cost: QueryCost = NO_QUERY
     kinds: tuple[SqlType | None, ...] = ()

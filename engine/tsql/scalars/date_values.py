@@ -19,21 +19,21 @@ from engine.tsql.scalars.types import DATETIME, OLD_MOMENTS, SCALED, SqlType
 MARK: Final = types.DATE_MARK
 
 TICKS_PER_S: Final = 10_000_000
-"""Units per second: 100 ns, the finest of datetime2(7). Documented."""
+"""Units per second: 100 ns, the precision of datetime2(7). Documented."""
 TICKS_OF_DIGIT: Final = (10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1)
-"""Units per last digit, by the number of fractional digits of a second."""
+"""Number of fractional digits of a second -> units per last digit."""
 DAY: Final = 86_400 * TICKS_PER_S
 EPOCH: Final = date(1900, 1, 1).toordinal()
 FIRST_DAYS: Final = {"datetime": date(1753, 1, 1).toordinal(), "smalldatetime": EPOCH}
 LAST_DAYS: Final = {"smalldatetime": date(2079, 6, 6).toordinal()}
 LAST_DAY: Final = date.max.toordinal()
 CUTOFF: Final = 50
-"""First two-digit year of the 20th century: 00 to 49 belong to the 21st. Documented [DOC: two digit year cutoff]."""
+"""First two-digit year of the 20th century; 00 to 49 belong to the 21st. Documented [DOC: two digit year cutoff]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Culture:
-    """Settings that determine how dates are read and named."""
+    """Settings that determine how dates are parsed and named."""
 
     language: Language = ENGLISH
     dateformat: str = "mdy"
@@ -97,18 +97,18 @@ _NAMED: Final = re.compile(r"[\d\s,.\-/]*([^\W\d_]{3,20})[\d\s,.\-/]*")
 
 
 class _DateFormatError(Exception):
-    """The text is not a date."""
+    """Error for a text that is not a date."""
 
 
 class _DateRangeError(Exception):
-    """The text is the date of a nonexistent day."""
+    """Error for a date that does not exist."""
 
 
 @lru_cache(maxsize=2048)
 def read(
     text: str, kind: SqlType = DATETIME, culture: Culture = US, style: int | None = None
 ) -> DateTimeValue:
-    """Return the moment that *text* is, as a value of *kind*. Raises 241 or 242."""
+    """Parse *text* as a value of *kind*. Raises 241 or 242."""
     if len(text) > 100:
         raise SqlError(241)
     try:
@@ -196,10 +196,10 @@ def _read_day(text: str, kind: SqlType, culture: Culture, style: int | None) -> 
 
 
 def _parse_ordered_date(parts: tuple[str, ...], order: str, kind: SqlType, style: int | None) -> int:
-    """Parse three numbers; a four-digit number is the year in any position."""
+    """Return the day of three numbers. A four-digit number is the year in any position."""
     first, middle, last = parts
     if len(first) == 4:
-        # datetime reads 2005-04-03 by DATEFORMAT (as ydm after dmy); the types of 2008 never do. Documented.
+        # datetime parses 2005-04-03 by DATEFORMAT (as ydm after dmy); the types of 2008 never do. Documented.
         by_format = kind.name in OLD_MOMENTS and style is None and order in ("dmy", "ydm")
         month, day = (last, middle) if by_format else (middle, last)
         return _day(int(first), int(month), int(day))
@@ -218,7 +218,7 @@ _STYLE_ORDERS: Final = {
     **dict.fromkeys((2, 102, 11, 111, 12, 112, 20, 120, 21, 121, 23, 25, 126, 127), "ymd"),
     **dict.fromkeys((3, 103, 4, 104, 5, 105, 6, 106, 13, 113), "dmy"),
 }
-"""Order of day, month and year in each style. Documented [DOC: CAST and CONVERT]."""
+"""Style -> order of day, month and year. Documented [DOC: CAST and CONVERT]."""
 
 
 def _century(year: int) -> int:
@@ -241,11 +241,12 @@ def _day(year: int, month: int, day: int) -> int:
         raise _DateRangeError from None
 
 
-# --- fitting into a type ---------------------------------------------------------------------------------
+# --- conversion to a type
+# ------------------------------------------------------------------------------------
 
 
 def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
-    """Return the value as *kind*: its part of the time, its rounding. Raises 242 for an impossible day."""
+    """Convert the value to *kind*, which determines its parts and its rounding. Raises 242 for an impossible day."""
     name = kind.name
     if name in OLD_MOMENTS and moment.offset is not None:
         moment = DateTimeValue(moment.day, moment.ticks)
@@ -276,12 +277,15 @@ def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
 
 
 def _as_datetime_ticks(ticks: int) -> int:
-    """Round 29.998 seconds and less down, 29.999 up: the value passes through thousandths of a datetime."""
+    """Round to a thousandth of a second and add one.
+
+    Rounding to minutes then takes 29.998 s down and 29.999 s up, as for a datetime in between.
+    """
     return (ticks * 1000 + TICKS_PER_S // 2) // TICKS_PER_S * (TICKS_PER_S // 1000) + TICKS_PER_S // 1000
 
 
 def _old_ticks(thirds: int) -> int:
-    """Return three-hundredths of a second as the thousandths .000, .003 and .007 that datetime shows. Documented."""
+    """Convert three-hundredths of a second to the thousandths .000, .003 and .007 that datetime shows. Documented."""
     seconds, rest = divmod(thirds, 300)
     return seconds * TICKS_PER_S + (rest * 20 + 3) // 6 * (TICKS_PER_S // 1000)
 
@@ -290,7 +294,7 @@ def _old_ticks(thirds: int) -> int:
 
 
 def format_body(moment: DateTimeValue, kind: SqlType) -> str:
-    """Return the value as shown in a grid and as stored after the mark."""
+    """Return the value as a result set shows it, which is also the stored form after the mark."""
     day = moment.date.isoformat()
     seconds, rest = divmod(moment.ticks, TICKS_PER_S)
     clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
@@ -312,7 +316,7 @@ def _zone(offset: int) -> str:
 
 
 def kind_of(value: str) -> SqlType:
-    """Return the type of a stored value from its form."""
+    """Return the type of a stored value, which its form shows."""
     text = value.removeprefix(MARK)
     if len(text) == 10 and text[4] == "-":
         return SqlType("date")
@@ -326,7 +330,7 @@ def kind_of(value: str) -> SqlType:
 
 
 def parse_held_value(value: str) -> DateTimeValue:
-    """Return the moment of a held value."""
+    """Parse a stored value."""
     text = value.removeprefix(MARK)
     kind = kind_of(text)
     return read(text, SqlType("datetime2", scale=7) if kind.name in OLD_MOMENTS else kind)
@@ -344,13 +348,13 @@ _PARTS: Final[dict[int, tuple[str, str]]] = {
     126: ("{y}-{mm}-{dd}", "{hh}:{mi}:{ss}{point}{f}"), 127: ("{y}-{mm}-{dd}", "{hh}:{mi}:{ss}{point}{f}"),
     130: ("{hijri}", "{h:>2}:{mi}:{ss}{colon}{f}{ampm}"), 131: ("{hijri_digits}", "{h:>2}:{mi}:{ss}{colon}{f}{ampm}"),
 }  # fmt: skip
-"""Date and time of each style. Documented [DOC: CAST and CONVERT, date and time styles]."""
+"""Style -> format of date and of time. Documented [DOC: CAST and CONVERT, date and time styles]."""
 _LONG_YEAR: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 10, 11, 12})
-"""Styles with a four-digit year when 100 is added."""
+"""Styles that have a four-digit year when 100 is added."""
 
 
 def text_of(moment: DateTimeValue, kind: SqlType, style: int | None = None, culture: Culture = US) -> str:
-    """Format the moment as CONVERT does. Raises 281 for an unknown style."""
+    """Format the value as CONVERT does. Raises 281 for an unknown style."""
     if style is None or (style == 0 and kind.name not in OLD_MOMENTS):
         if kind.name not in OLD_MOMENTS:
             return format_body(moment, kind)
@@ -406,7 +410,7 @@ def _pieces(moment: DateTimeValue, kind: SqlType, culture: Culture, long: bool) 
 
 
 HIJRI_START: Final = 227_015
-"""Ordinal of 1 Muharram of the year 1. Derived: the tabular calendar of 30-year cycles (the Kuwaiti algorithm)."""
+"""Ordinal of 1 Muharram of the year 1. Derived: the tabular calendar with 30-year cycles (Kuwaiti algorithm)."""
 
 
 def _hijri(ordinal: int) -> tuple[int, int, int]:
@@ -428,7 +432,7 @@ def _hijri_ordinal(year: int, month: int, day: int) -> int:
 
 
 def _hijri_day(text: str) -> int:
-    """Parse dd/mm/yyyy of the Hijri calendar."""
+    """Parse dd/mm/yyyy of the Hijri calendar. Return the ordinal."""
     found = _SEPARATED.fullmatch(text)
     if found is None:
         raise _DateFormatError

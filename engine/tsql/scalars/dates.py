@@ -45,9 +45,9 @@ _STEP: Final = {
     "week": 7 * DAY, "day": DAY, "dayofyear": DAY, "weekday": DAY, "hour": 3600 * TICKS_PER_S,
     "minute": 60 * TICKS_PER_S, "second": TICKS_PER_S, "millisecond": 10_000, "microsecond": 10,
 }  # fmt: skip
-"""Length of each part, in units of 100 ns."""
+"""Part -> its length in units of 100 ns."""
 _CLOCK: Final = frozenset({"hour", "minute", "second", "millisecond", "microsecond", "nanosecond"})
-"""Parts of a time; a date does not have them."""
+"""Parts of a time, which a date does not have."""
 
 
 def _part(name: Scalar, function: str = "datepart") -> str:
@@ -58,7 +58,7 @@ def _part(name: Scalar, function: str = "datepart") -> str:
 
 
 def _kind(value: Scalar, kind: Scalar = "") -> SqlType:
-    """Return the type of the value: *kind*, or the one in its form; other values count as datetime."""
+    """Return the type of the value: *kind*, or that of its stored form. Other values count as datetime."""
     if kind:
         known = type_of(str(kind))
         return known if known.is_moment else DATETIME
@@ -77,7 +77,7 @@ def _check_part(part: str, kind: SqlType, function: str) -> None:
 
 
 def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: Scalar = "") -> Scalar:
-    """Evaluate DATEADD; 517 beyond the calendar."""
+    """Evaluate DATEADD. Raise 517 for a result outside the calendar."""
     part = _part(name, "dateadd")
     if count is None or value is None:
         return None
@@ -99,7 +99,7 @@ def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: 
 
 
 def _add_months(day: date, count: int, kind: SqlType) -> date:
-    """Return the day *count* months later, or the last one of that month. Raises 517."""
+    """Return the day *count* months later, or the last day of that month. Raises 517."""
     months = day.month - 1 + count
     year, month = day.year + months // 12, months % 12 + 1
     if not 1 <= year <= 9999:
@@ -110,11 +110,11 @@ def _add_months(day: date, count: int, kind: SqlType) -> date:
 _UNTRUNCATED: Final = frozenset({"weekday", "tzoffset", "nanosecond"})
 """Parts that DATETRUNC does not support. Documented [DOC: DATETRUNC]."""
 _DIGITS: Final = {"millisecond": 3, "microsecond": 6}
-"""Fraction digits that a type needs for a part. Documented [DOC: DATETRUNC]."""
+"""Part -> fractional digits that a type needs for it. Documented [DOC: DATETRUNC]."""
 
 
 def datetrunc(culture: Culture, name: Scalar, value: Scalar, kind: Scalar = "") -> Scalar:
-    """Evaluate DATETRUNC: the first moment of the part, in the type of the value. Raises 9810 and 9837."""
+    """Evaluate DATETRUNC: the start of the part, in the type of the value. Raises 9810 and 9837."""
     part = _part(name, "datetrunc")
     if value is None:
         return None
@@ -181,7 +181,7 @@ def _last_day(year: int, month: int) -> int:
 
 
 def _hold_in_range(total: int, offset: int | None, kind: SqlType) -> str:
-    """Return the value; 517 beyond the calendar of its type."""
+    """Return the stored value. Raise 517 for a value outside the calendar of its type."""
     first = date_values.FIRST_DAYS.get(kind.name, 1)
     last = date_values.LAST_DAYS.get(kind.name, date_values.LAST_DAY)
     if not first * DAY <= total < (last + 1) * DAY:
@@ -190,7 +190,10 @@ def _hold_in_range(total: int, offset: int | None, kind: SqlType) -> str:
 
 
 def datediff(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scalar:
-    """Count the crossed boundaries of the part; weeks always begin on Sunday. Documented [DOC: DATEDIFF]."""
+    """Evaluate DATEDIFF: count the crossed boundaries of the part.
+
+    Weeks always begin on Sunday. Documented [DOC: DATEDIFF].
+    """
     count = datediff_big(culture, name, start, end)
     if isinstance(count, int) and not -(2**31) <= count < 2**31:
         raise SqlError(535)
@@ -216,7 +219,7 @@ def datediff_big(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> 
 
 
 def _difference_end(value: Scalar, culture: Culture) -> DateTimeValue:
-    """Return one end of a DATEDIFF: a literal with more digits than a datetime is a datetime2 [DOC: DATEDIFF]."""
+    """Return one end of a DATEDIFF. A literal with more digits than a datetime is a datetime2 [DOC: DATEDIFF]."""
     if not isinstance(value, str):
         return moment_of(value, SqlType("datetimeoffset", scale=7), culture)
     try:
@@ -228,7 +231,7 @@ def _difference_end(value: Scalar, culture: Culture) -> DateTimeValue:
 
 
 def _minutes_of(zone: Scalar, name: str) -> int:
-    """Return the minutes east of UTC of an offset: `+02:00`, or a number of minutes. Raises 9812."""
+    """Return the minutes east of UTC of an offset such as `+02:00`, or of a number of minutes. Raises 9812."""
     match = re.fullmatch(r"([+-])(\d{2}):(\d{2})", to_text(zone))
     if isinstance(zone, int):
         minutes = zone
@@ -245,7 +248,7 @@ _OFFSET_KIND: Final = SqlType("datetimeoffset", scale=7)
 
 
 def switch_offset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
-    """Return the same moment with another offset.
+    """Evaluate SWITCHOFFSET: the same time with another offset.
 
     [DOC: SWITCHOFFSET]
     """
@@ -257,7 +260,7 @@ def switch_offset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
 
 
 def to_datetimeoffset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
-    """Return the same local time with an offset [DOC: TODATETIMEOFFSET]."""
+    """Evaluate TODATETIMEOFFSET: the same local time with an offset [DOC: TODATETIMEOFFSET]."""
     if value is None or zone is None:
         return None
     moment = moment_of(value, _OFFSET_KIND, culture)
@@ -320,7 +323,7 @@ def datename(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
 
 
 def eomonth(culture: Culture, value: Scalar, months: Scalar = 0) -> Scalar:
-    """Return the last day of the month, as a date."""
+    """Evaluate EOMONTH: the last day of the month, as a date."""
     if value is None:
         return None
     first = to_moment(value, "date", culture)
@@ -329,7 +332,7 @@ def eomonth(culture: Culture, value: Scalar, months: Scalar = 0) -> Scalar:
 
 
 def isdate(culture: Culture, value: Scalar) -> Scalar:
-    """Return 1 for a value that converts to datetime. Documented [DOC: ISDATE]."""
+    """Evaluate ISDATE: 1 for a value that converts to datetime. Documented [DOC: ISDATE]."""
     if value is None:
         return 0
     if is_moment(value):
@@ -362,7 +365,7 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
 """Functions that depend on SET LANGUAGE, DATEFORMAT and DATEFIRST, by their T-SQL names."""
 
 
-# --- made of numbers -------------------------------------------------------------------------------------
+# --- dates from numbers -------------------------------------------------------------------------------------
 
 
 @strict
@@ -376,7 +379,7 @@ def _clock(number: int) -> timedelta:
 
 
 def _make_from_parts(kind: str) -> Callable[..., Scalar]:
-    """Build DATEFROMPARTS and related functions; 289 for parts that make no value."""
+    """Build DATEFROMPARTS and related functions. They raise 289 for invalid parts."""
 
     def make(*parts: Scalar) -> Scalar:
         scaled = kind in ("datetime2", "time", "datetimeoffset")
@@ -410,7 +413,7 @@ def _from_parts(kind: str, numbers: list[int], scale: int) -> DateTimeValue:
 
 
 def _fix_argument_count(function: Callable[..., Scalar], names: str) -> Callable[..., Scalar]:
-    """Return the function with a fixed number of arguments, so that a wrong number is message 174."""
+    """Return the function with a fixed number of arguments, so that a wrong number raises 174."""
     count = len(names.split())
 
     def call(*values: Scalar) -> Scalar:
@@ -440,9 +443,9 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 
 
 # --- AT TIME ZONE -----------------------------------------------------------------------------------------
-# Windows names of time zones, and local times in the gap and overlap of a change of the clock. The names
-# are those of the CLDR; the offsets are those of the IANA database in the package tzdata, never of the
-# machine, so that every machine answers the same.
+# Windows names of time zones, and local times in the gap and overlap when clocks change. The names are from
+# the CLDR. The offsets are from the IANA database in the package tzdata, never from the machine, so that all
+# machines give the same result.
 
 _SCALES: Final = {"datetime": 3, "smalldatetime": 0, "date": 0}
 
@@ -455,7 +458,7 @@ def _names() -> dict[str, str]:
 
 @cache
 def _zone(name: str) -> tzinfo:
-    """Return the time zone of a Windows name. Raises 9820."""
+    """Return the time zone with a Windows name. Raises 9820."""
     iana = _names().get(name.strip().lower())
     if iana is None:
         raise SqlError(9820, name)
@@ -464,9 +467,9 @@ def _zone(name: str) -> tzinfo:
 
 
 def at_time_zone(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
-    """Return the moment in the zone; a value without offset is a local time there [DOC: AT TIME ZONE].
+    """Evaluate AT TIME ZONE. A value without an offset is a local time there [DOC: AT TIME ZONE].
 
-    In the gap of a change the clock is one hour ahead; in the overlap the offset after the change counts.
+    In the gap the result is one hour later; in the overlap the offset after the change is used.
     """
     if value is None or zone is None:
         return None
@@ -492,7 +495,7 @@ def at_time_zone(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
 
 
 def type_of_result(kind: SqlType | None) -> SqlType:
-    """Return the type of AT TIME ZONE. Raises 8116 for anything but a date and time."""
+    """Return the type of AT TIME ZONE. Raises 8116 unless *kind* is a date with a time."""
     if kind is not None and (not kind.is_moment or kind.name in ("date", "time")):
         raise SqlError(8116, kind.name, 1, "AT TIME ZONE")
     return SqlType("datetimeoffset", scale=7 if kind is None else _SCALES.get(kind.name, kind.scale))

@@ -1,4 +1,4 @@
-"""FORMAT, and other functions that turn a value into a text or number of another kind: hashes, SOUNDEX."""
+"""FORMAT, and other functions that convert a value to a text or number of another kind: hashes, SOUNDEX."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DATE_TOKENS: Final = {
     "yyyy": "%Y", "yy": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "dddd": "%A", "ddd": "%a", "dd": "%d",
     "HH": "%H", "hh": "%I", "mm": "%M", "ss": "%S", "tt": "%p",
 }  # fmt: skip
-""".NET date format codes and equivalents. Documented [DOC: FORMAT]."""
+""".NET date format code -> strftime code. Documented [DOC: FORMAT]."""
 
 _STANDARD_DATES: Final = {
     "d": "M/d/yyyy", "D": "dddd, MMMM d, yyyy", "g": "M/d/yyyy h:mm tt", "G": "M/d/yyyy h:mm:ss tt",
@@ -41,11 +41,11 @@ _STANDARD_DATES: Final = {
 
 
 PLACES_MAX: Final = 99
-"""Maximum digits in a standard number format. Documented [DOC: standard numeric format strings]."""
+"""Maximum number of digits in a standard number format. Documented [DOC: standard numeric format strings]."""
 
 
 def format_work(_: Scalar, pattern: Scalar = None, *__: Scalar) -> int:
-    """Work (work.py) of reading a pattern, which may have 4,000 characters. Measured."""
+    """Return the work (work.py) of parsing a pattern, which may have 4,000 characters. Measured."""
     return len(pattern) // 2 if isinstance(pattern, str) else 0
 
 
@@ -68,7 +68,7 @@ def _format_date(moment: datetime, pattern: str) -> str:
 
 
 def _format_number(number: Decimal, pattern: str) -> str | None:
-    """Return standard formats N, F, D, P, C and pictures of 0, # and commas. NULL for a format that cannot be.
+    """Format with the standard formats N, F, D, P, C or a picture of 0, # and commas; NULL for an invalid format.
 
     Documented [DOC: FORMAT].
     """
@@ -118,7 +118,7 @@ _HASHES: Final = {"md5": "md5", "sha": "sha1", "sha1": "sha1", "sha2_256": "sha2
 
 @strict
 def _hash(kind: Scalar, value: Scalar) -> Scalar:
-    """Evaluate HASHBYTES; text as varchar. NULL for an unknown algorithm."""
+    """Evaluate HASHBYTES, with text as varchar; NULL for an unknown algorithm."""
     name = _HASHES.get(to_text(kind).lower())
     data = value if isinstance(value, bytes) else to_text(value).encode("cp1252", "replace")
     return None if name is None else hashlib.new(name, data, usedforsecurity=False).digest()
@@ -141,7 +141,7 @@ def _soundex(value: Scalar) -> Scalar:
 
 @strict
 def _difference(a: Scalar, b: Scalar) -> Scalar:
-    """Return the number of equal characters among the four of their SOUNDEX codes. Documented [DOC: DIFFERENCE]."""
+    """Evaluate DIFFERENCE: the number of equal characters in the two SOUNDEX codes. Documented [DOC: DIFFERENCE]."""
     return sum(x == y for x, y in zip(str(_soundex(a)), str(_soundex(b)), strict=True))
 
 
@@ -164,15 +164,15 @@ CULTURES: Final = {
     "es-es": ("Español", "dmy", ".", ","),
     "it-it": ("Italiano", "dmy", ".", ","),
 }
-"""Language, order of dates, thousands separator and decimal separator of cultures in the documented list."""
+"""Culture -> language, order of dates, thousands separator and decimal separator, for the documented list."""
 
 _OF_LANGUAGES: Final = {"us_english": "en-us", "Deutsch": "de-de", "Español": "es-es", "Italiano": "it-it"}
 
 
 def parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) -> Scalar:
-    """Parse *value* as the type *kind* in the culture *name*, else in that of the session.
+    """Parse *value* as the type *kind* in the culture *name*, or else in that of the session.
 
-    Raises 9818, 9819, 10761.
+    Raises 9818, 9819 or 10761.
     """
     target = type_of(to_text(kind))
     if not (target.is_number or target.is_moment):

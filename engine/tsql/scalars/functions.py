@@ -1,4 +1,4 @@
-"""Scalar functions of T-SQL for SQLite: `LEN(x)` in a query becomes `t_len(x)`."""
+"""Scalar functions of T-SQL for SQLite. `LEN(x)` in a query becomes `t_len(x)`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from engine.tsql.scalars.values import (
 
 @strict
 def _top_percent(count: Scalar, percent: Scalar) -> Scalar:
-    """Return rows of TOP (percent) PERCENT: the next whole number. Documented [DOC: TOP]. Raises 1031."""
+    """Return the number of rows of TOP (percent) PERCENT, rounded up. Documented [DOC: TOP]. Raises 1031."""
     share = Fraction(str(to_number(percent)))
     if not 0 <= share <= 100:
         raise SqlError(1031)
@@ -46,14 +46,17 @@ def _top_percent(count: Scalar, percent: Scalar) -> Scalar:
 
 
 def _recursion(level: Scalar, max_level: Scalar) -> Scalar:
-    """Return the recursion level of a common table expression. Raises 530."""
+    """Return the recursion level of a common table expression. Raises 530 above *max_level*."""
     if to_integer(max_level) and to_integer(level) > to_integer(max_level):
         raise SqlError(530, max_level)
     return level
 
 
 def datalength(value: Scalar, kind: Scalar = "") -> Scalar:
-    """Return bytes of the value, as a value of the type *kind* if that is known. Documented [DOC: data types]."""
+    """Evaluate DATALENGTH: the bytes of the value in the type *kind*, if that is known.
+
+    Documented [DOC: data types].
+    """
     if value is None:
         return None
     type_ = type_of(str(kind), 0) if kind else None
@@ -77,7 +80,7 @@ def datalength(value: Scalar, kind: Scalar = "") -> Scalar:
 
 
 def units(text: str) -> int:
-    """Return the length of a text: characters beyond U+FFFF count twice, unless the collation is SC [DOC: LEN]."""
+    """Return the length of a text [DOC: LEN]. Characters beyond U+FFFF count twice, unless the collation is SC."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -120,15 +123,15 @@ def _replace(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar:
     if not to_text(pattern):
         return to_text(text)
     by = to_text(replacement)
-    most = TEXT_LIMIT // max(1, len(by)) + 1  # more than these exceed the limit anyway
-    template = by.replace("\\", r"\\")  # a text: a function would be called a million times
+    most = TEXT_LIMIT // max(1, len(by)) + 1  # more repetitions exceed the limit anyway
+    template = by.replace("\\", r"\\")  # a text, because a function would be called a million times
     return within_limit(
         re.sub(re.escape(to_text(pattern)), template, to_text(text), count=most, flags=re.IGNORECASE)
     )
 
 
 def _unpack_value(row: Scalar, position: Scalar) -> Scalar:
-    """Return a value of a row of an applied query (reshape.py)."""
+    """Return a value in a row of an applied query (reshape.py)."""
     if row is None:
         return None
     value = _row(to_text(row))[to_integer(position)]
@@ -143,7 +146,7 @@ def _row(text: str) -> list[int | float | str | dict[str, str] | None]:
 
 
 def _replace_each(text: Scalar, *pairs: Scalar) -> Scalar:
-    """REPLACE in REPLACE, the innermost first (forms.py)."""
+    """Evaluate nested REPLACE calls, the innermost first (syntax_normalization.py)."""
     for old, new in zip(pairs[::2], pairs[1::2], strict=True):
         text = _replace(text, old, new)
     return text
@@ -151,7 +154,7 @@ def _replace_each(text: Scalar, *pairs: Scalar) -> Scalar:
 
 @strict
 def _charindex_exact(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
-    """Evaluate CHARINDEX under a collation that distinguishes case."""
+    """Evaluate CHARINDEX with a case-sensitive collation."""
     if not to_text(part):
         return 0
     return to_text(text).find(to_text(part), max(0, to_integer(start) - 1)) + 1
@@ -159,7 +162,7 @@ def _charindex_exact(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
 
 @strict
 def _replace_exact(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar:
-    """Evaluate REPLACE under a collation that distinguishes case."""
+    """Evaluate REPLACE with a case-sensitive collation."""
     if not to_text(pattern):
         return to_text(text)
     by = to_text(replacement)
@@ -178,7 +181,7 @@ def _stuff(text: Scalar, start: Scalar, length: Scalar, replacement: Scalar) -> 
 
 @strict
 def _replicate(text: Scalar, count: Scalar, max_length: Scalar = 8000) -> Scalar:
-    """Cut at *max_length* characters: 8,000 bytes unless the text is of a (max) type.
+    """Evaluate REPLICATE, cut at *max_length* characters: 8,000 bytes unless the text is of a (max) type.
 
     Documented [DOC: REPLICATE].
     """
@@ -206,7 +209,7 @@ def _concat(first_value: Scalar, second_value: Scalar, *values: Scalar) -> Scala
 
 
 def _concat_ws(separator: Scalar, first_value: Scalar, second_value: Scalar, *others: Scalar) -> Scalar:
-    """Join values that are not NULL [DOC: CONCAT_WS]."""
+    """Evaluate CONCAT_WS: join the values that are not NULL [DOC: CONCAT_WS]."""
     between = to_text(separator) if separator is not None else ""
     values = (first_value, second_value, *others)
     return within_limit(between.join(to_text(value) for value in values if value is not None))
@@ -237,7 +240,7 @@ def _choose(number: Scalar, *values: Scalar) -> Scalar:
 
 
 def _isnumeric(value: Scalar) -> Scalar:
-    """Return 1 for a value that converts to any numeric type; a lone sign or $ converts to money.
+    """Evaluate ISNUMERIC: 1 for a value that converts to any numeric type. A lone sign or $ converts to money.
 
     Documented [DOC: ISNUMERIC].
     """
@@ -246,7 +249,7 @@ def _isnumeric(value: Scalar) -> Scalar:
     text = to_text(value)
     if not text.strip(" "):
         return 0
-    text = text.strip(" \t\n\v\f\r\xa0")  # a text of only tabs and line ends counts as a number
+    text = text.strip(" \t\n\v\f\r\xa0")  # a text of only tabs and line breaks counts as a number
     return int(len(text) <= 400 and (not text or _NUMERIC.fullmatch(text) is not None))
 
 
@@ -255,7 +258,7 @@ _NUMERIC: Final = re.compile(
 )
 
 
-# --- everything that needs no connection ----------------------------------------------------------------
+# --- functions that need no connection ----------------------------------------------------------------------
 
 
 def _convert(
@@ -296,7 +299,7 @@ _BYTES: Final = {
 
 
 def _variant_property(value: Scalar, wanted: Scalar, source: Scalar = None) -> Scalar:
-    """Return the property of a typed value; an untyped one is text or an integer [DOC: SQL_VARIANT_PROPERTY]."""
+    """Evaluate SQL_VARIANT_PROPERTY. A value without a known type is text or an integer [DOC: SQL_VARIANT_PROPERTY]."""
     if value is None:
         return None
     kind = type_of(str(source)) if source else nvarchar(len(value)) if isinstance(value, str) else INT
@@ -330,7 +333,7 @@ def _checksum(*values: Scalar) -> Scalar:
 
 
 def format_message(text: str, values: tuple[Scalar, ...]) -> str:
-    """Return the text of RAISERROR with its %d, %s, %u, %x filled in. Raises 2787 or 2748."""
+    """Return the text of RAISERROR with its %d, %s, %u and %x filled in. Raises 2787 or 2748."""
     left = list(values)
 
     def fill(match: re.Match[str]) -> str:
@@ -384,7 +387,7 @@ def _trim_side(mode: Scalar, value: Scalar, characters: Scalar) -> str:
 
 
 def _translate(value: Scalar, characters: Scalar, translations: Scalar) -> str:
-    """Return the text with each character replaced by its counterpart. Raises 9828 for different lengths."""
+    """Evaluate TRANSLATE: replace each character by its counterpart. Raises 9828 for different lengths."""
     old, new = to_text(characters), to_text(translations)
     if len(old) != len(new):
         raise SqlError(9828)
@@ -406,7 +409,7 @@ def _check_row_limit(count: Scalar) -> Scalar:
 
 
 def _find_extreme(sign: int) -> Callable[..., Scalar]:
-    """Return GREATEST (1) or LEAST (-1) of values of one type, which ignores NULL [DOC: GREATEST]."""
+    """Build GREATEST (1) or LEAST (-1) for values of one type. They ignore NULL [DOC: GREATEST]."""
 
     def find(initial: Scalar, *others: Scalar) -> Scalar:
         found = initial
@@ -536,14 +539,14 @@ _NEW: Final = {
         left_shift right_shift approx_percentile_cont approx_percentile_disc current_timezone_id""",
 }
 SINCE: Final = {name: version for version, names in _NEW.items() for name in names.split()}
-"""Version of each function that is newer than 2005. Documented [DOC: functions]."""
+"""Function that is newer than 2005 -> version that introduced it. Documented [DOC: functions]."""
 
 
 @lru_cache(maxsize=512)
 def arity(function: Callable[..., object], takes_context: bool) -> tuple[int, int]:
-    """Return the minimum and maximum number of arguments, -1 for any number.
+    """Return the minimum and maximum number of arguments; -1 for any number.
 
-    With *takes_context* the context does not count.
+    With *takes_context* the first argument, a context, does not count.
     """
     parameters = list(inspect.signature(function).parameters.values())[int(takes_context) :]
     least = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)

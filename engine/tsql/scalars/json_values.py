@@ -1,6 +1,6 @@
 """JSON functions of T-SQL: ISJSON, JSON_VALUE, JSON_QUERY, JSON_MODIFY, and the rows of OPENJSON.
 
-A fragment is cut from the original text, so that its form is unchanged. [DOC: JSON functions]
+A fragment is cut from the original text, so that its form stays. [DOC: JSON functions]
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from engine.tsql.scalars import types
 from engine.tsql.scalars.values import Scalar, to_text
 
 VALUE_MAX: Final = 4000
-"""Maximum characters of a JSON_VALUE result. Documented [DOC: JSON_VALUE]."""
+"""Maximum length of a JSON_VALUE result. Documented [DOC: JSON_VALUE]."""
 DEPTH_MAX: Final = 128
-"""Maximum nesting. Documented [DOC: ISJSON]."""
+"""Maximum nesting of JSON. Documented [DOC: ISJSON]."""
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
@@ -33,18 +33,18 @@ _STEP: Final = re.compile(r'\.(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][A-Za-z0-9_]*))|\
 
 @dataclass(frozen=True, slots=True)
 class JsonNode:
-    """Value in a text: its kind, its range, and its contents."""
+    """Value in a JSON text: its kind, its range, and its contents."""
 
     kind: str
     """object, array, string, number, true, false or null."""
     start: int
     end: int
     items: tuple[tuple[str, JsonNode], ...] = ()
-    """Members of an object by key, elements of an array by number."""
+    """Members of an object by key, or elements of an array by index."""
 
 
 class _MalformedError(Exception):
-    """The text is not JSON; holds the position of the first wrong character."""
+    """Error for a text that is not JSON, with the position of the first wrong character."""
 
 
 def _skip(text: str, offset: int) -> int:
@@ -119,7 +119,7 @@ def parse(text: str, is_scalar_allowed: bool = False) -> JsonNode:
 
 @dataclass(frozen=True, slots=True)
 class JsonPath:
-    """Path: whether a missing step is an error, and its steps (keys are texts, indexes are numbers)."""
+    """JSON path: whether a missing step is an error, and its steps (keys are texts, indexes are numbers)."""
 
     strict: bool
     steps: tuple[str | int, ...]
@@ -127,7 +127,7 @@ class JsonPath:
 
 
 def path_of(text: str, may_append: bool = False) -> JsonPath:
-    """Read a path. Raises 13607."""
+    """Parse a path. Raises 13607."""
     rest, place, appends, strict = text, 0, False, False
     if may_append and rest[:7].lower() == "append ":
         appends, place = True, 7
@@ -162,7 +162,7 @@ def step_into(node: JsonNode, step: str | int) -> JsonNode | None:
 
 
 def find(node: JsonNode, path: JsonPath) -> JsonNode | None:
-    """Follow a path; None if it has no value. Raises 13608 for a strict path."""
+    """Return the node at the end of a path; None if there is none. Raises 13608 for a strict path."""
     found: JsonNode | None = node
     for step in path.steps:
         found = step_into(found, step) if found is not None else None
@@ -172,7 +172,7 @@ def find(node: JsonNode, path: JsonPath) -> JsonNode | None:
 
 
 def scalar_text(text: str, node: JsonNode) -> str | None:
-    """Return a scalar as text, NULL for null."""
+    """Return a scalar as text; None for null."""
     if node.kind == "null":
         return None
     written = text[node.start : node.end]
@@ -185,11 +185,11 @@ _ISJSON: Final = {
     "SCALAR": ("number", "string"),
     "VALUE": ("object", "array", "number", "string", "true", "false", "null"),
 }
-"""Kinds of nodes that each constraint of ISJSON accepts. Documented [DOC: ISJSON]."""
+"""Constraint of ISJSON -> kinds of nodes that it accepts. Documented [DOC: ISJSON]."""
 
 
 def is_json(value: Scalar, constraint: Scalar = None) -> Scalar:
-    """Evaluate ISJSON; without a constraint, an object or an array is JSON."""
+    """Evaluate ISJSON. Without a constraint, an object or an array is valid."""
     if value is None:
         return None
     try:
@@ -243,7 +243,7 @@ def json_query(value: Scalar, path: Scalar = "$") -> Scalar:
 
 
 def to_json(value: Scalar, is_fragment: bool) -> str:
-    """Return a value as JSON: numbers bare, fragments of JSON as they are, other texts in quotes."""
+    """Return a value as JSON: numbers bare, JSON fragments unchanged, other texts in quotes."""
     if value is None:
         return "null"
     if isinstance(value, int | float):
@@ -263,7 +263,7 @@ def _make_modifier(is_fragment: bool) -> Callable[[Scalar, Scalar, Scalar], Scal
 
 
 def _set_value(text: str, root: JsonNode, path: JsonPath, new_value: Scalar, json_text: str) -> str:
-    """Return the text with the value at a path set, added, removed or appended to."""
+    """Return the text with the value at a path set, added, removed or appended."""
     node = find(root, JsonPath(False, path.steps))
     if path.appends:
         if node is None or node.kind != "array":
@@ -282,7 +282,7 @@ def _set_value(text: str, root: JsonNode, path: JsonPath, new_value: Scalar, jso
 
 
 def _insert_member(text: str, root: JsonNode, path: JsonPath, json_text: str) -> str:
-    """Add a member to the object that contains the last step; do nothing without one."""
+    """Add a member to the object that the path names without its last step. Do nothing if there is none."""
     holder = find(root, JsonPath(False, path.steps[:-1])) if path.steps else None
     key = path.steps[-1] if path.steps else 0
     if holder is None or holder.kind != "object" or isinstance(key, int):
@@ -305,11 +305,11 @@ def _remove_member(text: str, root: JsonNode, path: JsonPath) -> str:
 
 
 _TYPES: Final = {"null": 0, "string": 1, "number": 2, "true": 3, "false": 3, "array": 4, "object": 5}
-"""Column type of OPENJSON by kind. Documented [DOC: OPENJSON]."""
+"""Kind of a node -> column type of OPENJSON. Documented [DOC: OPENJSON]."""
 
 
 def _find_container(value: Scalar, path: Scalar) -> tuple[str, JsonNode | None]:
-    """Return the text and its object or array at *path*; None if there is none.
+    """Return the text, and the object or array at *path*; None if there is none.
 
     Raises SqlError 13611 for another value at a strict path.
     """
@@ -325,7 +325,7 @@ def _find_container(value: Scalar, path: Scalar) -> tuple[str, JsonNode | None]:
 
 
 def open_json(value: Scalar, path: Scalar = "$") -> Scalar:
-    """Return the rows (key, value, type) of OPENJSON without WITH, packed as JSON (functions.py)."""
+    """Return the rows (key, value, type) of OPENJSON without WITH, packed as JSON (apply.py)."""
     text, node = _find_container(value, path)
     if node is None:
         return "[]"
@@ -346,7 +346,7 @@ def open_rows(value: Scalar, path: Scalar = "$") -> Scalar:
 
 
 def _field(value: Scalar, path: Scalar) -> Scalar:
-    """Return a column of OPENJSON: the value at a path of an object, or a scalar itself at `$`."""
+    """Return a column of OPENJSON: the value at a path in an object, or a scalar itself at `$`."""
     if value is None:
         return None
     text, where = to_text(value), path_of(to_text(path))
@@ -406,7 +406,7 @@ def _read_step(value: Scalar) -> Fraction | None:
 
 
 def string_escape(value: Scalar, kind: Scalar) -> Scalar:
-    """Evaluate STRING_ESCAPE, whose only type is json [DOC: STRING_ESCAPE]."""
+    """Evaluate STRING_ESCAPE. Its only type is json [DOC: STRING_ESCAPE]."""
     if value is None or kind is None:
         return None
     if to_text(kind).lower() != "json":
@@ -414,7 +414,7 @@ def string_escape(value: Scalar, kind: Scalar) -> Scalar:
     return _quote(to_text(value))[1:-1]
 
 
-# --- FOR JSON (forjson.py writes the calls) ---------------------------------------------------------------
+# --- FOR JSON (forjson.py inserts the calls) ---------------------------------------------------------------
 
 
 def _quote(text: str) -> str:
@@ -422,7 +422,7 @@ def _quote(text: str) -> str:
 
 
 def _write_literal(value: Scalar, kind: Scalar, is_fragment: Scalar) -> Scalar:
-    """Return a value as JSON. *kind* is bit, number, or any other type; empty if it is not known."""
+    """Return a value as JSON. *kind* is "bit", "number", another type, or empty if it is unknown."""
     if value is None:
         return None
     if kind == "bit":
@@ -437,12 +437,12 @@ def _write_literal(value: Scalar, kind: Scalar, is_fragment: Scalar) -> Scalar:
 
 
 def _write_object(template: Scalar, include_nulls: Scalar, *literals: Scalar) -> Scalar:
-    """Return the object of a row, without its brackets; *template* has names with places or members."""
+    """Return the object of a row without its braces. *template* has names with indexes of values or with members."""
     return _write_members(json.loads(to_text(template)), bool(include_nulls), literals)
 
 
 JsonTemplate = list[tuple[str, "int | JsonTemplate"]]
-"""Members of a JSON object: (name, place of its value, or its own members)."""
+"""Members of a JSON object: (name, index of its value, or its own members)."""
 
 
 def _write_members(template: JsonTemplate, include_nulls: bool, literals: tuple[Scalar, ...]) -> str:
@@ -459,7 +459,7 @@ def _write_members(template: JsonTemplate, include_nulls: bool, literals: tuple[
 
 
 def _write_pairs(nulls: Scalar, *pairs: Scalar) -> Scalar:
-    """Return the text of JSON_OBJECT: names and JSON values by turns [DOC: JSON_OBJECT]."""
+    """Return the text of JSON_OBJECT for names and JSON values alternately [DOC: JSON_OBJECT]."""
     if None in pairs[::2]:
         raise UnsimulatedFeatureError("JSON_OBJECT with a name that is NULL")
     named = zip(pairs[::2], pairs[1::2], strict=True)
@@ -479,12 +479,12 @@ def _or_null(value: Scalar) -> str:
 
 
 def _write_levels(*objects: Scalar) -> Scalar:
-    """Return the members of a row, level by level, as JSON that `_write_rows` reads."""
+    """Return the members of a row, level by level, as JSON for `_write_rows`."""
     return json.dumps([to_text(members) for members in objects], ensure_ascii=False)
 
 
 def _write_rows(rows: Scalar, names: Scalar, root: Scalar, without_wrapper: Scalar) -> Scalar:
-    """Return the text of FOR JSON: consecutive rows that agree on a level share its object."""
+    """Return the text of FOR JSON. Consecutive rows with equal members on a level share its object."""
     if rows is None:
         return None
     shown = _nest_rows(json.loads(f"[{to_text(rows)}]"), json.loads(to_text(names))[1:])

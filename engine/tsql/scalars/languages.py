@@ -1,6 +1,6 @@
 """Languages of SET LANGUAGE as data: order of dates, first day of the week, names of months and days.
 
-Source: [DOC: sys.syslanguages]. No value comes from the machine on which this runs.
+Source: [DOC: sys.syslanguages]. No value is from the machine on which this runs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """Row of sys.syslanguages; equal only to itself, because plans are looked up by language."""
+    """Row of sys.syslanguages. It is equal only to itself, so that it can be part of cache keys."""
 
     number: int
     name: str
@@ -22,7 +22,7 @@ class Language:
     months: tuple[str, ...]
     short_months: tuple[str, ...]
     days: tuple[str, ...]
-    """Days from Monday."""
+    """Names of the days, from Monday on."""
 
 
 def _read_language(line: str) -> Language:
@@ -47,7 +47,7 @@ KNOWN: Final = frozenset(name.strip().casefold() for name in _OTHERS.split(","))
 
 
 def find(name: str) -> Language | None:
-    """Return the language of that name or alias."""
+    """Return the language with that name or alias; None if it is unknown."""
     wanted = name.casefold()
     return next((one for one in LANGUAGES if wanted in (one.name.casefold(), one.alias.casefold())), None)
 
@@ -56,4 +56,4 @@ HIJRI_MONTHS: Final = (
     "محرم", "صفر", "ربيع الاول", "ربيع الثاني", "جمادى الاولى", "جمادى الثانية", "رجب", "شعبان", "رمضان",
     "شوال", "ذو القعدة", "ذو الحجة",
 )  # fmt: skip
-"""Months of styles 130 and 131. Documented [DOC: CAST and CONVERT, Hijri calendar]."""
+"""Month names of styles 130 and 131. Documented [DOC: CAST and CONVERT, Hijri calendar]."""

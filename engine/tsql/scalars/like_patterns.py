@@ -1,4 +1,4 @@
-"""LIKE with T-SQL patterns: %, _, [a-z], [^a], an escape character."""
+"""LIKE with the patterns of T-SQL: %, _, [a-z], [^a], and an escape character."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from engine.tsql.scalars.values import Scalar, strict, to_text
 
 
 def evaluate_like(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
-    """Evaluate SQLite's LIKE with the patterns of T-SQL: %, _, [a-z], [^a]."""
+    """Evaluate LIKE with the patterns of T-SQL: %, _, [a-z], [^a]. It replaces SQLite's LIKE."""
     if pattern is None or text is None:
         return None
     return int(find_like(to_text(pattern), to_text(escape), to_text(text)) is not None)
 
 
 def like_exact(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
-    """Evaluate LIKE under a collation that distinguishes case."""
+    """Evaluate LIKE with a case-sensitive collation."""
     if pattern is None or text is None:
         return None
     return int(find_like(to_text(pattern), to_text(escape), to_text(text), exact=True) is not None)
 
 
 def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int | None:
-    """Return the start of the part of *text* that matches behind a leading %, or None if the pattern does not match.
+    """Return the start of the part of *text* that matches after a leading %; None without a match.
 
-    A pattern is a sequence of pieces of fixed length between the %. The leftmost match of each piece is the
-    right one, so the search never backtracks and its time is bounded.
+    A pattern consists of pieces of fixed length between the % characters. The leftmost match of each piece is
+    the right one, so the search never backtracks and its time is limited.
     """
     first, *middle = _pieces(pattern, escape, exact)
     opening = first.match(text)
@@ -53,14 +53,14 @@ def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int 
 
 
 def search_work(pattern: Scalar = None, text: Scalar = None, *_: Scalar) -> int:
-    """Work (work.py) of searching for the pieces of a pattern, one after the other. Measured."""
+    """Return the work (work.py) of searching for the pieces of a pattern, one after the other. Measured."""
     if not isinstance(pattern, str):
         return 0
     return pattern.count("%") + compare_work(pattern, text)
 
 
 def compare_work(part: Scalar, text: Scalar) -> int:
-    """Return the work of searching *part* at each position of a text, if all but its last character can match.
+    """Return the work of searching for *part* at each position, if all but its last character can match.
 
     Measured.
     """
@@ -68,15 +68,15 @@ def compare_work(part: Scalar, text: Scalar) -> int:
 
 
 COMPARED_A_WORK: Final = 2_000
-"""Characters compared per unit of work. Measured."""
+"""Number of characters that are compared per unit of work. Measured."""
 
 
 @lru_cache(maxsize=256)
 def _pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[str], ...]:
-    """Return fixed-length regular expressions for the text between the % of a pattern.
+    """Return the pieces between the % characters of a pattern, as regular expressions of fixed length.
 
-    The last one includes the end. Compiled here, because Python caches only 512, and a pattern may have
-    thousands.
+    The last one includes the end. They are compiled here, because Python caches only 512 and a pattern may
+    have thousands.
     """
     pieces, place = [""], 0
     while place < len(pattern):
@@ -116,7 +116,7 @@ def _character_class(class_text: str) -> str:
 
 
 def _letters_in(class_text: str) -> str:
-    """Return the plain letters of all ranges in a class, but the last of each."""
+    """Return the plain letters in all ranges of a class, except the last one of each."""
     ranges = re.findall(r"([a-z])-([a-z])", class_text.lower())
     return "".join(chr(code) for first, last in ranges for code in range(ord(first), ord(last)))
 
@@ -131,7 +131,7 @@ def _by_letter() -> dict[str, str]:
 
 
 _ACCENTED: Final = _by_letter()
-"""Letter -> letters that follow it in the collation: é is between e and f [DOC: LIKE]."""
+"""Letter -> letters that follow it in the collation. For example, é is between e and f [DOC: LIKE]."""
 
 
 @strict
@@ -143,6 +143,6 @@ def patindex(pattern: Scalar, text: Scalar) -> Scalar:
 
 @strict
 def patindex_exact(pattern: Scalar, text: Scalar) -> Scalar:
-    """Evaluate PATINDEX under a collation that distinguishes case."""
+    """Evaluate PATINDEX with a case-sensitive collation."""
     found = find_like(to_text(pattern), "", to_text(text), exact=True)
     return 0 if found is None else found + 1

@@ -38,13 +38,13 @@ from engine.tsql.scalars.values import (
     within_limit,
 )
 
-# --- with a type -----------------------------------------------------------------------------------------
+# --- with a known type --------------------------------------------------------------------------------------
 
 
 def operate(sign: Scalar, kind: Scalar, a: Scalar, b: Scalar) -> Scalar:
     """Return a *sign* b as a value of the type *kind*.
 
-    Raises 8115 for one that it does not hold, 8134 for a division by 0.
+    Raises 8115 if the type cannot hold it, 8134 for a division by 0.
     """
     if a is None or b is None:
         return None
@@ -97,7 +97,7 @@ _WHOLE: Final[dict[str, Callable[[int, int], int]]] = {
 
 
 def _exact(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
-    """Compute exactly: quotients are cut off after their last digit, products rounded to it."""
+    """Compute exactly. Quotients are truncated to the last digit of the type, products are rounded to it."""
     left, right = _decimal(a, kind), _decimal(b, kind)
     if sign in "/%" and not right:
         raise SqlError(8134)
@@ -135,7 +135,7 @@ def _floating(sign: str, a: float, b: float) -> float:
 
 
 def _add_days(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
-    """Add days to the days since 1900; 517 beyond the calendar."""
+    """Add days to the days since 1900. Raise 517 for a result outside the calendar."""
     first, second = (moment_of(value).total - EPOCH * DAY for value in (a, b))
     total = (first + second if sign == "+" else first - second) + EPOCH * DAY
     if not DAY <= total < (date_values.LAST_DAY + 1) * DAY:
@@ -144,7 +144,7 @@ def _add_days(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
 
 
 def joined(kind: Scalar, *parts: Scalar) -> Scalar:
-    """Concatenate texts or binaries, up to the length of type *kind*; NULL if one of them is NULL."""
+    """Concatenate texts or binaries, up to the length of the type *kind*; NULL if one of them is NULL."""
     if any(part is None for part in parts):
         return None
     type_ = type_of(str(kind))
@@ -155,13 +155,13 @@ def joined(kind: Scalar, *parts: Scalar) -> Scalar:
 
 
 def pasted(kind: Scalar, *parts: Scalar) -> Scalar:
-    """Concatenate as under SET CONCAT_NULL_YIELDS_NULL OFF: NULL is an empty text. Documented."""
+    """Concatenate under SET CONCAT_NULL_YIELDS_NULL OFF, where NULL is an empty text. Documented."""
     empty = b"" if type_of(str(kind)).is_binary else ""
     return joined(kind, *(empty if part is None else part for part in parts))
 
 
 def inverted(kind: Scalar, value: Scalar) -> Scalar:
-    """Evaluate ~value: all bits of its type inverted."""
+    """Evaluate ~value: invert all bits of its type."""
     if value is None:
         return None
     name = str(kind)
@@ -176,7 +176,7 @@ def negated(kind: Scalar, value: Scalar) -> Scalar:
     return None if value is None else operate("-", kind, 0, value)
 
 
-# --- without one -----------------------------------------------------------------------------------------
+# --- with an unknown type -----------------------------------------------------------------------------------
 
 
 def _add(a: Scalar, b: Scalar) -> Scalar:
@@ -190,7 +190,7 @@ def _add(a: Scalar, b: Scalar) -> Scalar:
 
 
 def add(first_value: Scalar, *others: Scalar) -> Scalar:
-    """Return a + b + c, from left to right, of values whose types are not known."""
+    """Return a + b + c, from left to right, for values whose types are unknown."""
     total = first_value
     for value in others:
         total = _add(total, value)
@@ -245,7 +245,7 @@ def _check_bigint(number: int | float) -> int | float:
     return number
 
 
-"""Operators for SQLite."""
+"""Operators for SQLite, by name."""
 
 
 # --- mathematical functions -------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def _numeric(function: Callable[[float], int | float]) -> Callable[[Scalar], Sca
 def _make_exact_function(
     function: Callable[[Decimal], Decimal], simply: Callable[[float], int | float]
 ) -> Callable[[Scalar], Scalar]:
-    """Return *function* for decimals, with all digits, and *simply* for other numbers."""
+    """Build a function that calls *function* for decimals, with all digits, and *simply* for other numbers."""
 
     @strict
     def call(value: Scalar) -> Scalar:
@@ -294,7 +294,7 @@ def _log(value: Scalar, base: Scalar = math.e) -> Scalar:
 
 @strict
 def _round(value: Scalar, places: Scalar, cut: Scalar = 0) -> Scalar:
-    """Return half away from zero; *cut* other than 0 cuts off instead. Documented [DOC: ROUND]."""
+    """Evaluate ROUND: round half away from zero, or truncate if *cut* is not 0. Documented [DOC: ROUND]."""
     digits = max(-38, min(38, to_integer(places)))
     how = ROUND_DOWN if to_integer(cut) else ROUND_HALF_UP
     rounded = exact(value).quantize(Decimal(1).scaleb(-digits), how, ANY_DIGITS)
@@ -319,16 +319,16 @@ def _sign(value: float) -> int:
     return (value > 0) - (value < 0)
 
 
-"""Functions by their T-SQL names."""
+"""Mathematical functions by their T-SQL names."""
 
 
-# --- bits [DOC: bit manipulation functions]
+# -- bits [DOC: bit manipulation functions]
 
 _WIDTHS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
 
 def _read_bits(value: Scalar, kind: Scalar) -> tuple[int, int]:
-    """Return the bits of *value* as a number without a sign, and their count."""
+    """Return the bits of *value* as an unsigned number, and their count."""
     if isinstance(value, bytes):
         return int.from_bytes(value, "big"), 8 * len(value)
     width = _WIDTHS.get(str(kind), 32 if abs(to_integer(value)) < 2**31 else 64)
@@ -336,14 +336,14 @@ def _read_bits(value: Scalar, kind: Scalar) -> tuple[int, int]:
 
 
 def _write_bits(bits: int, width: int, template: Scalar) -> Scalar:
-    """Return *bits* in the form of the value *template*."""
+    """Return *bits* as a value of the same form as *template*."""
     if isinstance(template, bytes):
         return bits.to_bytes(width // 8, "big")
     return bits - (1 << width) if width > 8 and bits >> (width - 1) else bits
 
 
 def _shift(sign: int) -> Callable[..., Scalar]:
-    """Return LEFT_SHIFT (1) or RIGHT_SHIFT (-1), which fill with 0 on both sides."""
+    """Build LEFT_SHIFT (1) or RIGHT_SHIFT (-1). Both fill with 0."""
 
     def shift(value: Scalar, amount: Scalar, kind: Scalar = "") -> Scalar:
         bits, width = _read_bits(value, kind)

@@ -68,7 +68,7 @@ _FIXED: Final = {
     "numeric(38,0)": "@@identity scope_identity ident_current ident_seed ident_incr",
     "nvarchar(max)": "fn_varbintohexstr object_definition json_query json_modify json_modify_raw",
 }
-"""Functions with a fixed result type."""
+"""Result type -> functions with this fixed type."""
 
 
 def _always(kind: SqlType) -> Rule:
@@ -80,7 +80,10 @@ def _same_type(types: Types) -> SqlType | None:
 
 
 def _part(types: Types) -> SqlType | None:
-    """Return the type of SUBSTRING: binary of a binary, else text. Raises 8116 for others [DOC: SUBSTRING]."""
+    """Return the type of SUBSTRING: binary for a binary argument, else text. Raises 8116 for others.
+
+    [DOC: SUBSTRING]
+    """
     first = types[0] if types else None
     if first is None or first.is_binary:
         return first
@@ -90,7 +93,10 @@ def _part(types: Types) -> SqlType | None:
 
 
 def _text(types: Types, length: int | None = None) -> SqlType | None:
-    """Return text as long as the first argument, or of *length*; of varchar unless that is national."""
+    """Return a text type as long as the first argument, or of *length*.
+
+    It is nvarchar for a national argument, else varchar.
+    """
     first = types[0] if types else None
     if first is None:
         return None
@@ -127,7 +133,7 @@ def _concat(types: Types) -> SqlType | None:
 
 
 def _number(types: Types) -> SqlType | None:
-    """Return the type of ABS, ROUND and others: that of the argument; text is float, small integers are int."""
+    """Return the type of ABS, ROUND and others: that of the argument. Text becomes float, small integers become int."""
     first = types[0] if types else None
     if first is None or first.is_binary:
         return None
@@ -141,13 +147,13 @@ def _number(types: Types) -> SqlType | None:
 
 
 def _integral_type(types: Types) -> SqlType | None:
-    """Return the type of FLOOR, CEILING: a decimal without fraction digits."""
+    """Return the type of FLOOR and CEILING: a decimal without fractional digits."""
     kind = _number(types)
     return numeric(kind.precision, 0) if kind is not None and kind.name in DECIMALS else kind
 
 
 def _angle(types: Types) -> SqlType | None:
-    """Return the type of DEGREES, RADIANS: of a decimal with 18 fraction digits."""
+    """Return the type of DEGREES and RADIANS: for a decimal, one with 18 fractional digits."""
     kind = _number(types)
     return numeric(38, 18) if kind is not None and kind.name in DECIMALS else kind
 
@@ -185,7 +191,7 @@ def _date_bucket(types: Types) -> SqlType | None:
 
 
 def sum_type(kind: SqlType | None) -> SqlType | None:
-    """Return the type of SUM. Raises 8117 for a type without addition."""
+    """Return the type of SUM. Raises 8117 for a type that cannot be added."""
     if kind is None:
         return None
     if kind == NULL or not kind.is_number or kind.name == "bit":
@@ -242,7 +248,7 @@ RULES: Final[dict[str, Rule]] = {
     "at_time_zone": lambda types: dates.type_of_result(types[0] if types else None),
     "isnull": _same_type,
 }
-"""Function -> rule for its result type from the types of its arguments; others have an unknown type."""
+"""Function -> rule for its result type from the types of its arguments. The type of other functions is unknown."""
 
 TAKES_TEXT: Final = {
     **dict.fromkeys(("upper", "lower", "ltrim", "rtrim", "trim", "reverse", "len", "left", "right", "quotename"), (0,)),
@@ -250,10 +256,10 @@ TAKES_TEXT: Final = {
     "charindex": (0, 1), "patindex": (0, 1), "replace": (0, 1, 2), "stuff": (0, 3),
     "concat": tuple(range(254)), "replace_each": tuple(range(100)), "db_id": (0,), "parsename": (0,), "soundex": (0,),
 }  # fmt: skip
-"""Arguments that are converted to text by the rules of their types."""
+"""Function -> indexes of arguments that are converted to text by the rules of their types."""
 
 FITTED: Final = frozenset({"round", "power", "abs", "sign", "floor", "ceiling", "degrees", "radians"})
-"""Functions whose result must fit its type; otherwise error 8115 or 232."""
+"""Functions whose result must fit its type; otherwise they raise 8115 or 232."""
 
 UNORDERED: Final = frozenset({"xml", "text", "ntext", "image", "geography", "geometry", "hierarchyid"})
 """Types that GREATEST and LEAST refuse. Documented [DOC: GREATEST]."""

@@ -1,4 +1,4 @@
-"""SET options of a connection that change the results of a query."""
+"""SET options of a connection that change the results of queries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.tsql.scalars import languages
 from engine.tsql.scalars.date_values import US, Culture
 
 Options = tuple[tuple[str, str], ...]
-"""Names and values of options changed by SET."""
+"""(name, value) of the options that SET has changed."""
 
 PRIORITIES: Final = frozenset({"LOW", "NORMAL", "HIGH", *map(str, range(-10, 11))})
 """Values of SET DEADLOCK_PRIORITY. Documented [DOC: SET DEADLOCK_PRIORITY]."""
@@ -22,17 +22,17 @@ DATEFORMATS: Final = frozenset({"mdy", "dmy", "ymd", "ydm", "myd", "dym"})
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """Options in effect."""
+    """Options that affect a query."""
 
     culture: Culture = US
     ansi_nulls: bool = True
-    """False: = NULL and <> NULL compare as IS does."""
+    """False: = NULL and <> NULL compare like IS."""
     concat_null: bool = True
-    """False: NULL concatenated with a text is an empty text."""
+    """False: NULL concatenated with a text counts as an empty text."""
     quoted_identifier: bool = True
     """False: "x" is a string."""
     forgiving: bool = False
-    """True if ARITHABORT and ANSI_WARNINGS are off: overflow and division by zero give NULL with a warning."""
+    """True if ARITHABORT and ANSI_WARNINGS are OFF: overflow and division by zero give NULL with a warning."""
 
 
 DEFAULTS: Final = SessionSettings()
@@ -63,27 +63,30 @@ def _culture(language: str, dateformat: str, datefirst: str) -> Culture:
 
 
 CONTEXT_BYTES: Final = 128
-"""Length of CONTEXT_INFO; shorter values are padded with zeros (seen) [DOC: SET CONTEXT_INFO]."""
+"""Length of CONTEXT_INFO. Shorter values are padded with zeros (seen in public output) [DOC: SET CONTEXT_INFO]."""
 
 
 def context_info(options: Options) -> bytes | None:
-    """Return the value of SET CONTEXT_INFO on a connection; None if it never ran."""
+    """Return the value of SET CONTEXT_INFO on a connection; None if it was never set."""
     kept = dict(options).get("CONTEXT_INFO")
     return None if kept is None else bytes.fromhex(kept)
 
 
 def deadlock_priority(setting: str) -> int:
-    """Return LOW, NORMAL, HIGH or a number as a number [DOC: SET DEADLOCK_PRIORITY]."""
+    """Convert LOW, NORMAL, HIGH or a number to a number [DOC: SET DEADLOCK_PRIORITY]."""
     named = {"LOW": -5, "NORMAL": 0, "HIGH": 5}
     return named[setting] if setting in named else int(setting) if setting.lstrip("-").isdigit() else 0
 
 
 class UnsimulatedValueError(Exception):
-    """A value of the product is not simulated."""
+    """Error for a value that the product supports and the simulation does not."""
 
 
 def check_setting(name: str, value: str) -> str:
-    """Return the stored value of SET *name*. Raises 2740, 2741 or 2742, or UnsimulatedValueError."""
+    """Return the value of SET *name* in the form in which it is stored.
+
+    Raises 2740, 2741 or 2742, or UnsimulatedValueError.
+    """
     if name == "LANGUAGE":
         found = languages.find(value)
         if found is None:
@@ -121,13 +124,13 @@ WITHOUT_EFFECT: Final = {
     "STATISTICS": "OFF", "ANSI_NULL_DFLT_OFF": "OFF", "ANSI_PADDING": "ON", "REMOTE_PROC_TRANSACTIONS": "OFF",
     "IDENTITY_INSERT": "OFF", "OFFSETS": "OFF", "FIPS_FLAGGER": "OFF",
 }  # fmt: skip
-"""Options without an effect here, with their only accepted value; any other value is "not simulated"."""
+"""Options without an effect here -> the only value that is accepted. Any other value is "not simulated"."""
 
 IGNORED: Final = frozenset({"TEXTSIZE", "QUERY_GOVERNOR_COST_LIMIT", "DISABLE_DEF_CNST_CHK"})
-"""Options without an effect here at any value."""
+"""Options without an effect here, with any value."""
 
 PARTLY: Final = {
     "ANSI_WARNINGS": "SET ANSI_WARNINGS OFF for texts that are too long: they stay refused",
     "ANSI_DEFAULTS": "SET ANSI_DEFAULTS for more than ANSI_NULLS and QUOTED_IDENTIFIER",
 }
-"""Partly simulated options."""
+"""Partly simulated options -> the part that is not simulated."""

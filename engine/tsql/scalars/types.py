@@ -18,11 +18,11 @@ MAX: Final = -1
 
 PRECISION_MAX: Final = 38
 DIVISION_SCALE: Final = 6
-"""Minimum scale of a quotient, to which the scale is reduced if the digits do not suffice. Documented."""
+"""Minimum to which the scale of a quotient is reduced if there are not enough digits. Documented."""
 
 FLOAT_DIGITS: Final = 15
 WHOLE_DIGITS: Final = 18
-"""Digits of a decimal number that a float and a 64-bit integer hold."""
+"""Number of digits that a decimal can have and still be stored as a float or a 64-bit integer."""
 
 INT_RANGES: Final = {
     "bit": (0, 1),
@@ -60,21 +60,21 @@ PRECEDENCE: Final = (
 _RANK: Final = {name: rank for rank, name in enumerate(PRECEDENCE)} | {"decimal": PRECEDENCE.index("numeric")}
 
 _DIGITS: Final = {"bit": 1, "tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
-"""Digits of an integer type in an expression with a decimal. Documented."""
+"""Integer type -> its digits in an expression with a decimal. Documented."""
 
 FIXED_LENGTHS: Final = {
     "bit": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8, "money": 8, "smallmoney": 4, "float": 8,
     "real": 4, "datetime": 8, "smalldatetime": 4, "date": 3, "uniqueidentifier": 16, "timestamp": 8,
 }  # fmt: skip
-"""Bytes of fixed-length types. Documented [DOC: data types]."""
+"""Type of fixed length -> bytes. Documented [DOC: data types]."""
 
 SCALED: Final = frozenset({"time", "datetime2", "datetimeoffset"})
-"""Types with digits of a second: seven unless written otherwise. Documented."""
+"""Types with fractional seconds: seven digits unless specified. Documented."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqlType:
-    """Type; *length* in characters or bytes (MAX for max), *precision* and *scale* of decimals and times.
+    """Type. *length* is in characters or bytes (MAX for max); *precision* and *scale* are for decimals and times.
 
     The *precision* of an int is that of a literal, or 0.
     """
@@ -110,7 +110,10 @@ class SqlType:
 
     @property
     def is_long(self) -> bool:
-        """It has more digits than a float, and is no whole number of 64 bits (decimals.py)."""
+        """Return whether it can have more digits than a float and is not a 64-bit integer.
+
+        Such values are stored as texts.
+        """
         if self.name in DECIMALS:
             return self.precision > (WHOLE_DIGITS if not self.scale else FLOAT_DIGITS)
         return self.name == "money"
@@ -127,7 +130,7 @@ class SqlType:
 
     @property
     def family(self) -> str:
-        """Values of the same family compare as they are held."""
+        """Return the family of the type. Stored values of the same family compare correctly."""
         if self.is_number:
             return "long number" if self.is_long else "number"
         if self.is_text:
@@ -146,7 +149,7 @@ GUID: Final = SqlType("uniqueidentifier")
 
 
 def numeric(precision: int, scale: int) -> SqlType:
-    """Return the decimal type with these digits; beyond 38 the scale is reduced, down to 6 or its own.
+    """Return the decimal type with these digits. Beyond 38 the scale is reduced, but not below 6 or its own value.
 
     Documented.
     """
@@ -158,11 +161,11 @@ def numeric(precision: int, scale: int) -> SqlType:
 
 
 def of_literal(text: str) -> SqlType:
-    """Return the type of a number that is written without an exponent. Raises 1007 for too many digits."""
+    """Return the type of a number literal without an exponent. Raises 1007 for too many digits."""
     whole, _, part = text.partition(".")
     digits = whole.lstrip("0") + part
     if "." not in text and len(digits) <= 10 and int(text) < 2**31:
-        return SqlType("int", precision=max(1, len(digits)))  # next to a decimal only its digits count
+        return SqlType("int", precision=max(1, len(digits)))  # next to a decimal, only its digits count
     if len(digits) > PRECISION_MAX:
         raise SqlError(1007, "number", text)
     return numeric(max(1, len(digits), len(part)), len(part))
@@ -190,7 +193,7 @@ _WRITTEN: Final = re.compile(
 
 @lru_cache(maxsize=1024)
 def type_of(text: str, default_length: int = 30) -> SqlType:
-    """Return the type as written; char types without a length have *default_length*. Raises 2715 or 1002."""
+    """Return the type in *text*. Character types without a length have *default_length*. Raises 2715 or 1002."""
     match = _WRITTEN.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
     written = match[1] if match else text
     name = _ALIASES.get(written, written)
@@ -199,7 +202,7 @@ def type_of(text: str, default_length: int = 30) -> SqlType:
     if match is None or name not in NAMES:
         raise SqlError(2715, 1, text.replace("[", "").replace("]", "").partition("(")[0].strip())
     size = None if match[2] is None else MAX if match[2] == "max" else int(match[2][:9])
-    # More than nine digits exceed every type, and int() of thousands of digits is slow.
+    # more than nine digits exceed every type, and int() of thousands of digits is slow
     digits = None if match[3] is None else int(match[3][:9])
     if written == "sysname":
         return SqlType("nvarchar", 128)
@@ -222,14 +225,14 @@ _WIDTHS: Final = {
     **dict.fromkeys(("char", "varchar", "binary", "varbinary"), 8000),
     **dict.fromkeys(("nchar", "nvarchar"), 4000),
 }
-"""Maximum declared length. Documented [DOC: data types]."""
+"""Type -> maximum length in a declaration. Documented [DOC: data types]."""
 _SIZED: Final = _WIDTHS.keys() | DECIMALS | SCALED | {"float"}
 
 
 def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) -> None:
-    """Raise 1001, 131, 2717, 2716, 2750, 183 or 192 for a length or precision that the type may not have.
+    """Raise 1001, 131, 2717, 2716, 2750, 183 or 192 for an invalid length or precision.
 
-    *item_kind* and *name* are what messages call it: a column and its name, or a type and its own.
+    *item_kind* and *name* are for the message: a column and its name, or a type and its own name.
     """
     match = _WRITTEN.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
     if match is None or match[2] in (None, "max"):
@@ -253,7 +256,8 @@ def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) 
         raise SqlError(183, scale, name, 0, size) if item_kind == "column" else SqlError(192)
 
 
-# --- what two types give ---------------------------------------------------------------------------------
+# --- result types of two types
+# -------------------------------------------------------------------------------
 
 
 def higher(a: SqlType, b: SqlType) -> SqlType:
@@ -298,7 +302,7 @@ def common(a: SqlType | None, b: SqlType | None) -> SqlType | None:
 
 
 def arithmetic(sign: str, a: SqlType, b: SqlType) -> SqlType:
-    """Return the type of a + b and its kin. Raises 402, 8117 or 206 for types that do not go together."""
+    """Return the type of a + b and other operations. Raises 402, 8117 or 206 for incompatible types."""
     name = _SIGNS[sign]
     if a == NULL or b == NULL:
         other = b if a == NULL else a
@@ -330,7 +334,7 @@ _SIGNS: Final = {
 
 
 def _as_number(kind: SqlType, other_type: SqlType) -> SqlType:
-    """Return the numeric type of the two: text next to a number is read as that type."""
+    """Return the numeric type of *kind*. A text next to a number is read as *other_type*."""
     return kind if kind.is_number else other_type
 
 
@@ -349,7 +353,10 @@ def _exact(sign: str, a: SqlType, b: SqlType) -> SqlType:
 
 
 def _bitwise(sign: str, a: SqlType, b: SqlType) -> SqlType:
-    """Return the type for integers, or an integer and a binary. Documented [DOC: & (bitwise AND)]."""
+    """Return the type of a bitwise operation of integers, or of an integer and a binary.
+
+    Documented [DOC: & (bitwise AND)].
+    """
     if a.is_integer and b.is_integer:
         return SqlType(higher(a, b).name)
     if (a.is_integer and (b.is_binary or b.is_text)) or (b.is_integer and (a.is_binary or a.is_text)):
@@ -358,7 +365,7 @@ def _bitwise(sign: str, a: SqlType, b: SqlType) -> SqlType:
 
 
 def _shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
-    """Return the type of adding or subtracting days: datetime and smalldatetime only.
+    """Return the type of adding or subtracting days, which only datetime and smalldatetime allow.
 
     Documented [DOC: + (addition)].
     """
@@ -396,7 +403,7 @@ def _joined_length(a: SqlType, b: SqlType, max_length: int) -> int:
 
 
 def check_conversion(source: SqlType | None, target: SqlType, explicit: bool = True) -> None:
-    """Raise 529 (explicit) or 206 for types between which nothing converts. Documented [DOC: CAST and CONVERT]."""
+    """Raise 529 (explicit) or 206 for types that cannot be converted. Documented [DOC: CAST and CONVERT]."""
     if source is None or source == NULL or source.name == target.name:
         return
     pair = (_kind(source), _kind(target))
@@ -428,28 +435,28 @@ _ONLY_EXPLICIT: Final = frozenset(
 
 
 # --- decimal numbers with more digits than a float --------------------------------------------------------
-# Such a number is a text: MARK and all digits.
+# Such a number is stored as a text: MARK and all digits.
 
 MARK: Final = "\U0010fffe"
 DATE_MARK: Final = "\U0010ffff"
-"""Prefixes of such a number, and of a date or time value, which distinguish them from a varchar that looks like one.
+"""Prefixes of stored decimals and of stored dates, which distinguish them from a varchar that looks the same.
 
-They are noncharacters: no text from outside contains them (plain_text).
+They are noncharacters, so no text from outside contains them (plain_text).
 """
 
 ANY_DIGITS: Final = Context(prec=200)
-"""Context with enough digits for 30 before and 99 after the point, more than decimal's default."""
+"""Decimal context with enough digits for 30 before and 99 after the decimal point; decimal's default has fewer."""
 
 
 def hold(number: Decimal, kind: SqlType) -> int | float | str:
-    """Encode a number for storage in *kind*, so that all values of the type compare correctly."""
+    """Convert a number to the form in which *kind* is stored, so that all values of the type compare correctly."""
     if kind.is_long:
         return encode_decimal(number)
     return int(number) if number == number.to_integral_value() else float(number)
 
 
 def encode_decimal(number: Decimal) -> str:
-    """Encode a decimal without a type that limits its digits."""
+    """Convert a decimal to the stored form, without a type that limits its digits."""
     return f"{MARK}{number if number else number.copy_abs():f}"
 
 
@@ -459,12 +466,12 @@ def is_encoded_decimal(value: object) -> TypeGuard[str]:
 
 
 def decode_decimal(value: str) -> Decimal:
-    """Return the decimal of a stored form."""
+    """Return the decimal in a stored value."""
     return Decimal(value.removeprefix(MARK))
 
 
 def compare(a: Decimal, b: Decimal) -> int:
-    """Return -1, 0 or 1."""
+    """Return -1, 0 or 1 for less, equal or greater."""
     return (a > b) - (a < b)
 
 
@@ -479,14 +486,14 @@ def remove_marks(text: str) -> str:
 
 
 def parse_type(text: str) -> tuple[str, int | None, int | None]:
-    """Return (name, length or precision, scale) of a type as written; -1 for (max). 2715 for an unknown one."""
+    """Return (name, length or precision, scale) of a type in *text*; -1 for (max). Raise 2715 for an unknown type."""
     kind = type_of(text, 0)
     if kind.name in DECIMALS:
         return "decimal", kind.precision, kind.scale
     return kind.name, kind.length or None, kind.scale or None
 
 
-# --- bytes of identifiers and of texts ---------------------------------------------------------------------
+# --- uniqueidentifiers and code pages -----------------------------------------------------------------------
 
 GUID_TEXT: Final = re.compile(
     r"\{?([0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12})\}?.{0,200}", re.IGNORECASE | re.DOTALL
@@ -494,7 +501,7 @@ GUID_TEXT: Final = re.compile(
 
 
 def guid_text(value: bytes) -> str:
-    """Format sixteen bytes as a uniqueidentifier: its first three numbers have their last byte first."""
+    """Format sixteen bytes as a uniqueidentifier. Its first three numbers have their last byte first."""
     raw = value[:16].ljust(16, b"\0")
     digits = (raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]).hex().upper()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
@@ -507,5 +514,5 @@ def guid_bytes(text: str) -> bytes:
 
 
 def code_page(text: str) -> bytes:
-    """Return the text as varchar holds it: code page 1252 of the default collation."""
+    """Return the text as varchar stores it, in code page 1252 of the default collation."""
     return text.encode("cp1252", "replace")

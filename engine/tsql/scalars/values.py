@@ -1,7 +1,7 @@
 """Values of T-SQL in Python and SQLite, and conversions between types.
 
-Numbers are int or float; decimals of more than 15 digits and money are texts with a mark (decimals.py); text is str,
-binary is bytes, bit is 0 or 1. A date or time is MARK + `2005-10-22 12:00:00.000`.
+Numbers are int or float. Decimals of more than 15 digits and money are texts with a mark (types.py). Text is
+str, binary is bytes, bit is 0 or 1. A date or time is DATE_MARK + `2005-10-22 12:00:00.000`.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ __all__ = ["ANY_DIGITS", "MARK", "Scalar"]
 Scalar = int | float | str | bytes | None
 Value = TypeVar("Value", bound=Scalar)
 DIGITS_MAX: Final = 40
-"""Maximum length of a text that is parsed as an integer; decimal has 38 digits."""
+"""Maximum length of a text that is parsed as an integer. A decimal has 38 digits."""
 TEXT_LIMIT: Final = 1_000_000
-"""Maximum characters of one value. Assumed; varchar(max) holds 2 GB."""
+"""Maximum number of characters of one value. Assumed; varchar(max) holds 2 GB."""
 
 
 def convert(
@@ -62,8 +62,8 @@ def convert(
 ) -> Scalar:
     """Convert *value* (of type *source*, if known) to the type *kind*.
 
-    *default_length* is that of char types without one (1 for variables). Raises SqlError 220, 232, 241, 242,
-    244, 245, 248, 281, 8114, 8115 or 8169 as the product does.
+    *default_length*: length of character types that specify none (1 for variables). Raises SqlError 220, 232,
+    241, 242, 244, 245, 248, 281, 8114, 8115 or 8169, as the product does.
     """
     target = type_of(kind, default_length) if isinstance(kind, str) else kind
     if value is None:
@@ -95,7 +95,7 @@ def convert(
 
 
 def name_of(value: Scalar, source: SqlType | None) -> str:
-    """Return the type of a value as messages name it."""
+    """Return the name of a value's type for messages."""
     if source is not None:
         return source.name
     if isinstance(value, str):
@@ -152,7 +152,7 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
 
 
 def is_plain_text(value: Scalar) -> TypeGuard[str]:
-    """Return a text, and no other value that is held as one."""
+    """Return whether the value is a text, and not another value that is stored as text."""
     return isinstance(value, str) and not value.startswith((MARK, types.MARK))
 
 
@@ -175,11 +175,11 @@ _WHOLE: Final = re.compile(r"[-+]?\d*", re.ASCII)
 _EXACT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _FLOAT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
 _MONEY: Final = re.compile(r"[-+]?[$£€¥]?[-+]?[\d,]*(?:\.\d*)?", re.ASCII)
-"""Pattern of numbers that CAST accepts; Python also accepts inf, nan and 1_000."""
+"""Pattern of numbers that CAST accepts. Python also accepts inf, nan and 1_000."""
 
 
 def _parse_integer(text: str, name: str) -> int:
-    """Parse a text that matches _WHOLE; a lone sign or an empty text is 0.
+    """Parse a text that matches _WHOLE. A lone sign or an empty text is 0.
 
     Raises 8115 for too many digits.
     """
@@ -189,9 +189,9 @@ def _parse_integer(text: str, name: str) -> int:
 
 
 def check_finite(number: Value, name: str = "float") -> Value:
-    """Return the value, which is as large as a float may be at most.
+    """Return *number* if it is finite.
 
-    Raises 8115: nothing is infinite in the product.
+    Raises 8115, because the product has no infinite values.
     """
     if isinstance(number, float) and not math.isfinite(number):
         raise SqlError(8115, "expression", name)
@@ -199,7 +199,7 @@ def check_finite(number: Value, name: str = "float") -> Value:
 
 
 def to_number(value: Scalar, name: str = "int") -> int | float:
-    """Return the value as a number. Raise 245 for an invalid text, 8114 if *name* is not an integer type."""
+    """Convert the value to a number. Raise 245 for an invalid text, 8114 if *name* is not an integer type."""
     return _number_of(value, name, None)
 
 
@@ -227,7 +227,7 @@ def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
 
 
 def exact(value: Scalar, source: SqlType | None = None) -> Decimal:
-    """Return the number as the decimal in the text. Raises 8114 for an invalid text."""
+    """Convert the value to an exact decimal. Raises 8114 for an invalid text."""
     if types.is_encoded_decimal(value):
         return types.decode_decimal(value)
     if is_plain_text(value) and _EXACT.fullmatch(value.strip(" \t\r\n")):
@@ -237,15 +237,15 @@ def exact(value: Scalar, source: SqlType | None = None) -> Decimal:
 
 
 def number_of(text: str) -> Scalar:
-    """Return a literal number with a point, an exponent or many digits."""
+    """Parse a number literal with a decimal point, an exponent or many digits."""
     kind = FLOAT if "e" in text.lower() else of_literal(text)
     return types.encode_decimal(Decimal(text)) if kind.is_long else float(text)
 
 
 def fit_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *, cut: bool = False) -> Scalar:
-    """Return the number rounded (*cut*: cut off) to the scale of the decimal *kind*.
+    """Return the number rounded (*cut*: truncated) to the scale of the decimal *kind*.
 
-    Raises 8115 if its precision is less.
+    Raises 8115 if it exceeds the precision.
     """
     try:
         found = number.quantize(
@@ -274,7 +274,7 @@ def _to_money(value: Scalar, target: SqlType) -> Scalar:
 
 
 def fit_to_money(number: Decimal, target: SqlType, *, cut: bool = False) -> Scalar:
-    """Return the number with four decimal places. Raises 8115 beyond the range of the type."""
+    """Return the number with four decimal places. Raises 8115 outside the range of the type."""
     found = number.quantize(Decimal("0.0001"), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
     if not -_MONEY_RANGES[target.name] <= found < _MONEY_RANGES[target.name]:
         raise SqlError(8115, "expression", target.name)
@@ -337,24 +337,24 @@ def _bytes_of(value: Scalar, style: int | None, source: SqlType | None) -> bytes
 
 
 def stamp(moment: datetime) -> str:
-    """Return a stored datetime: rounded to .000, .003 or .007 s, as SSMS shows it, after the mark."""
+    """Return a stored datetime, rounded to .000, .003 or .007 s."""
     return hold(date_values.fit_to_type(date_values.of_datetime(moment), DATETIME), DATETIME)
 
 
 def hold(moment: DateTimeValue, kind: SqlType) -> str:
-    """Return the value of a moment that fits into *kind* already."""
+    """Return the stored form of a date or time that already fits *kind*."""
     return MARK + date_values.format_body(moment, kind)
 
 
 def parse_moment(value: Scalar, culture: Culture = US) -> datetime:
-    """Parse a moment: a stored value, a text, or days since 1900. Raise 241 for an invalid one."""
+    """Convert a stored value, a text, or days since 1900 to a datetime. Raise 241 for an invalid one."""
     return moment_of(value, SqlType("datetime2", scale=7), culture).as_datetime()
 
 
 def moment_of(
     value: Scalar, kind: SqlType = DATETIME, culture: Culture = US, style: int | None = None
 ) -> DateTimeValue:
-    """Parse a moment as a value of *kind*. Raises 241, 242 or 8115."""
+    """Convert a value to a date or time of *kind*. Raises 241, 242 or 8115."""
     if isinstance(value, bytes):
         value = int.from_bytes(value[-8:], "big") if len(value) < 8 else _old_moment(value)
     if types.is_encoded_decimal(value):
@@ -380,7 +380,7 @@ def _old_moment(value: bytes) -> float:
 def to_moment(
     value: Scalar, kind: str | SqlType = DATETIME, culture: Culture = US, style: int | None = None
 ) -> str:
-    """Return a date or time value of the type *kind*."""
+    """Convert a value to the stored form of the date or time type *kind*."""
     target = type_of(kind) if isinstance(kind, str) else kind
     try:
         return hold(date_values.fit_to_type(moment_of(value, target, culture, style), target), target)
@@ -415,7 +415,7 @@ def _to_char(
 
 
 def within_limit(text: str) -> str:
-    """Return the text, which is cut off nowhere. Raises SqlError for one that is longer than values are here."""
+    """Return the text unchanged. Raises SqlError if it is longer than values can be here."""
     if len(text) > TEXT_LIMIT:
         raise SqlError(0, f"Not simulated: values of more than {TEXT_LIMIT} characters")
     return text
@@ -428,7 +428,7 @@ def format_as_type(
     culture: Culture = US,
     wide: bool = False,
 ) -> str:
-    """Return the value as text by the rules of its type *source*."""
+    """Return the value as text, by the rules of its type *source*."""
     if isinstance(value, bytes):
         if style in (1, 2):
             return ("0x" if style == 1 else "") + value.hex().upper()
@@ -449,7 +449,7 @@ def format_as_type(
 
 
 def money_text(value: Scalar, style: int) -> str:
-    """Format money as CONVERT does: two digits, with commas (1), or four digits (2). Documented."""
+    """Format money as CONVERT does: two digits (0), two digits with commas (1), or four digits (2). Documented."""
     shown = to_text(decimal_text(value, 4 if style in (2, 126) else 2))
     if style != 1:
         return shown
@@ -459,14 +459,14 @@ def money_text(value: Scalar, style: int) -> str:
 
 
 def float_text(value: float, style: int = 0) -> str:
-    """Return a float as CONVERT writes it: 6 digits at most (0), 8 (1), 16 (2) or 17 (3). Documented."""
+    """Format a float as CONVERT does: at most 6 digits (0), 8 (1), 16 (2) or 17 (3). Documented."""
     form = {1: ".7e", 2: ".15e", 3: ".17g"}.get(style, ".6g")
     head, mark, tail = f"{value:{form}}".partition("e")
     return f"{head}e{tail[0]}{int(tail[1:]):03d}" if mark else head
 
 
 def number_text(value: int | float) -> str:
-    """Return a number whose type is not known as text."""
+    """Return a number of unknown type as text."""
     if isinstance(value, int):
         return str(value)
     if value == int(value) and abs(value) < 1e15:
@@ -475,7 +475,7 @@ def number_text(value: int | float) -> str:
 
 
 def to_text(value: Scalar, style: int | None = None) -> str:
-    """Return the value as text when its type is not known."""
+    """Return a value of unknown type as text."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -488,11 +488,13 @@ def to_text(value: Scalar, style: int | None = None) -> str:
 
 
 SCALE_MAX: Final = 99
-"""Maximum digits after the point: decimal has 38, FORMAT accepts 99. Documented [DOC: data types; FORMAT]."""
+"""Maximum number of digits after the decimal point. decimal has 38, FORMAT accepts 99. Documented [DOC: data
+types; FORMAT].
+"""
 
 
 def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
-    """Return the number with its decimal places; other values unchanged."""
+    """Return a number with *scale* decimal places. Other values stay unchanged."""
     if isinstance(value, bool) or not isinstance(scale, int):
         return value
     if types.is_encoded_decimal(value) and 0 <= scale <= SCALE_MAX:
@@ -507,7 +509,7 @@ def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
 
 
 def format_value(value: Scalar) -> Scalar:
-    """Format a value for a result grid: dates without their mark, binary with 0x."""
+    """Format a value of unknown type for a result set: dates without their mark, binary with 0x."""
     if types.is_encoded_decimal(value):  # unknown type: a number, if a float can hold it
         digits = types.decode_decimal(value).normalize(ANY_DIGITS)
         return to_number(value, "float") if len(digits.as_tuple().digits) <= FLOAT_DIGITS else value[1:]
@@ -519,7 +521,7 @@ def format_value(value: Scalar) -> Scalar:
 
 
 def format_typed_value(value: Scalar, kind: SqlType | None) -> Scalar:
-    """Return the value for a result grid by its type: decimals with all their digits, money with two to four."""
+    """Format a value for a result set by its type: decimals with all their digits, money with two to four."""
     if kind is None or not (isinstance(value, int | float) or types.is_encoded_decimal(value)):
         return value
     if kind.name in DECIMALS:
@@ -534,15 +536,16 @@ def format_typed_value(value: Scalar, kind: SqlType | None) -> Scalar:
 
 
 def comparable(text: str) -> str:
-    """Return the text that the default collation compares: without case and trailing blanks."""
+    """Return the text in the form that the default collation compares: without case and trailing blanks."""
     return text.rstrip(" ").casefold()
 
 
 @functools.lru_cache(maxsize=65_536)
 def _order_key(text: str) -> tuple[str, str]:
-    """Return the key of the default collation's order: signs, digits, letters; then accents.
+    """Return the sort key of the default collation: symbols, digits, letters; then accents.
 
-    [DOC: collation and Unicode support]. Base letters by Unicode decomposition; the order of signs is assumed.
+    [DOC: collation and Unicode support]. Base letters are from Unicode decomposition; the order of symbols is
+    assumed.
     """
     shown = comparable(text)
     if shown.isascii() and shown.isalnum():
@@ -552,7 +555,10 @@ def _order_key(text: str) -> tuple[str, str]:
 
 
 def compare(a: str, b: str) -> int:
-    """Return -1, 0 or 1 as the collation sees two texts; dates of different types, or a date and a text, as moments."""
+    """Compare two texts in the default collation. Return -1, 0 or 1.
+
+    Dates of different types, and a date with a text, are compared as dates.
+    """
     if a.startswith(types.MARK) or b.startswith(types.MARK):
         try:
             return types.compare(exact(a), exact(b))
@@ -569,21 +575,22 @@ def compare(a: str, b: str) -> int:
 
 
 def compare_exact(a: str, b: str) -> int:
-    """Compare as a case-sensitive collation: letters first, lowercase before uppercase, without trailing blanks."""
+    """Compare as in a case-sensitive collation: letters first, lowercase before uppercase, ignoring trailing blanks."""
     return compare(a, b) or compare_codes(b, a)
 
 
 def compare_codes(a: str, b: str) -> int:
-    """Compare as a binary collation: by code points, without trailing blanks."""
+    """Compare as in a binary collation: by code points, ignoring trailing blanks."""
     left, right = a.rstrip(" "), b.rstrip(" ")
     return (left > right) - (left < right)
 
 
-# --- functions of values ---------------------------------------------------------------------------------
+# --- helpers for functions
+# -----------------------------------------------------------------------------------
 
 
 def strict(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
-    """Return the function, NULL if any argument is NULL."""
+    """Return a version of the function that returns NULL if any argument is NULL."""
 
     @functools.wraps(function)
     def call(*values: Scalar) -> Scalar:
@@ -593,5 +600,5 @@ def strict(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
 
 
 def to_integer(value: Scalar) -> int:
-    """Return the value as a whole number. Raises 245."""
+    """Convert the value to a whole number. Raises 245."""
     return int(to_number(value))

@@ -13,14 +13,14 @@ _QUOTED: Final = re.compile(r"\"[^\"<]*+\"|'[^'<]*+'")
 _BLANKS: Final = re.compile(r"\s*+")
 _ENTITIES: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _ASIDE: Final = (("<!--", "-->", 9424), ("<![CDATA[", "]]>", 9423), ("<?", "?>", 9400))
-"""Start and end of each markup that is neither text nor element, and the message if it never ends."""
+"""(start, end, message if the end is missing) of each markup that is neither text nor element."""
 
 _BLANK_TEXT: Final = re.compile(r">\s++<")
 _EMPTY: Final = re.compile(r"<([^\s<>/!?]++)([^<>]*+)></\1\s*+>")
 
 
 def xml(text: str) -> str:
-    """Return the text as xml keeps it: without blanks between elements, empty elements in one.
+    """Return the text as the type xml stores it: without blanks between elements, empty elements as one tag.
 
     Raises 9400 to 9459.
     """
@@ -29,7 +29,7 @@ def xml(text: str) -> str:
 
 
 class XmlChecker:
-    """Single pass through a text."""
+    """Checker that makes a single pass through a text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -61,7 +61,7 @@ class XmlChecker:
             raise self.problem(9400)
 
     def skip_section(self, begin: str, end: str, number: int) -> None:
-        """Skip a comment, CDATA or instruction up to *end*; raise *number* without it."""
+        """Skip a comment, CDATA section or instruction up to *end*. Raise *number* if the end is missing."""
         close = self.text.find(end, self.place + len(begin))
         if close < 0:
             raise self.problem(number, len(self.text))
@@ -70,7 +70,7 @@ class XmlChecker:
         self.place = close + len(end)
 
     def references(self, end: int) -> None:
-        """Check that each & up to *end* begins a reference: 9421, 9411 or 9448 if not."""
+        """Check that each & up to *end* begins a reference. Raise 9421, 9411 or 9448 otherwise."""
         at = self.text.find("&", self.place, end)
         while at >= 0:
             found = _REFERENCE.match(self.text, at)
@@ -82,14 +82,14 @@ class XmlChecker:
             at = self.text.find("&", found.end(), end)
 
     def blanks(self) -> int:
-        """Skip blanks; return their number."""
+        """Skip blanks and return their number."""
         found = _BLANKS.match(self.text, self.place)
         assert found is not None
         self.place = found.end()
         return found.end() - found.start()
 
     def name(self) -> str:
-        """Read a name."""
+        """Parse and return a name."""
         found = _NAME.match(self.text, self.place)
         if found is None:
             raise self.problem(9400 if self.place >= len(self.text) else 9455)
@@ -130,7 +130,7 @@ class XmlChecker:
         self.prefixes.append(prefixes)
 
     def attribute(self) -> str:
-        """Check an attribute; return its name."""
+        """Check an attribute and return its name."""
         name = self.name()
         self.blanks()
         if not self.text.startswith("=", self.place):

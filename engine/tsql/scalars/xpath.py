@@ -1,7 +1,7 @@
 """XQuery paths of common scripts: steps, attributes, positions, conditions [DOC: path expressions].
 
-A name is compared without its prefix: a declared namespace stands for its local names. Other paths are reported as
-not simulated.
+A name is compared without its prefix, so a declared namespace matches its local names. Other paths are
+reported as not simulated.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from xml.etree import ElementTree
 from engine.tsql.scalars.values import Scalar, to_text
 
 NODE: Final = "\ufdd0"
-"""Prefix of a node that nodes() has returned: XPath paths on it begin at its element."""
+"""Prefix of a node that nodes() has returned. Paths on it begin at its element."""
 
 VARIABLE: Final = re.compile(r"sql:variable\(\s*\"(@\w+)\"\s*\)")
-"""T-SQL variable in a path."""
+"""Pattern of a T-SQL variable in a path."""
 
 _TOKEN: Final = re.compile(
     r"\s*(//|/|\.\.|\.|@\*|@[\w.:-]+|\*:[\w.-]+|\*|text\(\)|[A-Za-z_][\w.-]*(?::[\w.-]+)?|\d+(?:\.\d+)?"
@@ -47,12 +47,12 @@ Item = ElementTree.Element | str
 
 
 class UnsimulatedPathError(ValueError):
-    """A path is not simulated."""
+    """Error for a path that is not simulated."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """`name`, `*`, `@name`, `@*`, `.`, `text()`; *deep* after `//`; or a path in brackets."""
+    """Step of a path: `name`, `*`, `@name`, `@*`, `.`, `text()`, or a path in parentheses. *deep*: it follows `//`."""
 
     name: str
     deep: bool = False
@@ -66,12 +66,12 @@ class XmlPath:
 
     steps: tuple[PathStep, ...]
     call: str = ""
-    """Function of the path's result."""
+    """Function that is applied to the path's result; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathCondition:
-    """Condition in square brackets: the path exists, or compares with a constant; all *others* as well."""
+    """Condition in square brackets: the path exists, or compares with a constant. All *others* must be true as well."""
 
     path: XmlPath
     sign: str = ""
@@ -166,16 +166,16 @@ class _PathReader:
 
 @lru_cache(maxsize=256)
 def compile_path(text: str) -> XmlPath:
-    """Return the path in *text*. Raises UnsimulatedPathError."""
+    """Compile the path in *text*. Raises UnsimulatedPathError."""
     return _PathReader(text).read_complete_path()
 
 
-# --- looking -------------------------------------------------------------------------------------------
+# --- evaluation ---------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=64)
 def _parse_fragment(text: str) -> ElementTree.Element:
-    """Return an element around all that the text has at its top."""
+    """Return an element that contains all top-level nodes of the text."""
     body = re.sub(r"^\s*<\?xml[^>]*\?>", "", text)
     return (
         ElementTree.fromstring(f"<top>{body}</top>")
@@ -276,7 +276,7 @@ def _evaluate_path(xml: Scalar, path: Scalar, *variables: Scalar) -> list[Item]:
 
 
 def _quoted(value: Scalar) -> str:
-    """Return a literal of a path; a text with both kinds of quotation marks equals nothing here."""
+    """Return *value* as a literal of a path. A text with both kinds of quotes is not simulated and matches nothing."""
     text = "" if value is None else to_text(value)
     return f"'{text}'" if '"' in text and "'" not in text else '"' + text.replace('"', "") + '"'
 
@@ -296,7 +296,7 @@ def _query(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
 
 
 def _nodes(xml: Scalar, path: Scalar) -> Scalar:
-    """Evaluate nodes(): a list in JSON, which SQLite turns into rows."""
+    """Evaluate nodes(): the nodes as a JSON list, which SQLite expands to rows."""
     found = _evaluate_path(xml, path) if xml is not None else []
     return json.dumps([NODE + _serialize_item(one) for one in found if not isinstance(one, str)])
 
@@ -305,7 +305,7 @@ def _nodes(xml: Scalar, path: Scalar) -> Scalar:
 
 
 # --- functions that build XML in SQLite -------------------------------------------------------------------
-# Escaping, attributes, elements (forxml.py writes the calls).
+# They escape texts and build attributes and elements (forjson.py inserts the calls).
 
 
 def _escape(value: Scalar) -> Scalar:
@@ -326,19 +326,19 @@ def _quoted_xmltext(value: str) -> str:
 
 
 def _element(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
-    """Return NULL makes no element."""
+    """Build an element; NULL content gives no element."""
     return None if attributes is None and content is None else _row(tag, attributes, content)
 
 
 def _nil(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
-    """Return an element with xsi:nil for NULL under ELEMENTS XSINIL."""
+    """Build an element, with xsi:nil for NULL content, under ELEMENTS XSINIL."""
     if content is None:
         attributes = _join(attributes, ' xsi:nil="true"')
     return _row(tag, attributes, content)
 
 
 def _mark(kind: Scalar, name: Scalar, value: Scalar) -> Scalar:
-    """Return a comment or an instruction of that name."""
+    """Build a comment or a processing instruction."""
     if value is None:
         return None
     inside = to_text(value)

@@ -1,12 +1,13 @@
-"""Shapes of all documented views, system tables and table functions: their columns by version, and constant ones.
+"""Shapes of all documented views, system tables and table functions: columns by version, and constant columns.
 
-The text files in this folder contain them; a line with # is a comment. An entry begins at the margin: `name since:
-column type, column type since, column type since-until`, with the name in lowercase and a version only where it
-differs from the view's. A name with `()` is a table-valued function. Columns that no version of the product shows
-(asked_handle …) take the arguments of a function (engine/tsql/query/apply.py).
+The text files in this folder contain them. A line with # is a comment. An entry begins at the margin: `name
+since: column type, column type since, column type since-until`. The name is in lowercase. A column has a
+version only if it differs from that of the view. A name with `()` is a table-valued function. Columns that no
+version of the product shows (asked_handle …) take the arguments of a function (engine/tsql/query/apply.py).
 
-Documented [DOC: system catalog views; dynamic management views; compatibility views; system tables; information
-schema views]: column, type, `Applies to`. The documentation begins with 2008; differences of 2005 are from memory.
+Documented [DOC: system catalog views; dynamic management views; compatibility views; system tables;
+information schema views]: column, type, `Applies to`. The documentation begins with 2008; differences of 2005
+are from memory.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from engine.tsql.scalars.values import Scalar
 
 @dataclass(frozen=True, slots=True)
 class ColumnShape:
-    """Column of a catalog view: name, type, first version."""
+    """Column of a catalog view: name, type, and the versions that have it."""
 
     name: str
     type: str
     since: int = 2005
     until: int = 9999
-    """First and last version with the column."""
+    """Last version that has the column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Shape:
 
 @lru_cache(maxsize=2048)
 def columns_in(shape: Shape, version: int) -> tuple[ColumnShape, ...]:
-    """Return the columns that *version* has, in the order of SELECT *."""
+    """Return the columns in *version*, in the order of SELECT *."""
     return tuple(column for column in _columns(shape) if column.since <= version <= column.until)
 
 
@@ -65,7 +66,7 @@ def _read() -> dict[str, Shape]:
         if file.name.endswith(".txt"):
             for entry in re.split(r"\n(?=\S)", file.read_text(encoding="utf-8").strip())[
                 1:
-            ]:  # after the heading
+            ]:  # lines after the heading of an entry
                 head, _, columns = entry.partition(":")
                 name, since = head.split()
                 found[name] = Shape(name, int(since), " ".join(columns.split()))
@@ -73,15 +74,15 @@ def _read() -> dict[str, Shape]:
 
 
 SHAPES: Final = _read()
-"""Shapes by full name in lowercase."""
+"""Shapes by full lowercase name."""
 
 TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in SHAPES if name.endswith("()"))
-"""Table-valued functions of schema sys, without the schema."""
+"""Table-valued functions of schema sys, by their names without the schema."""
 
 
-# --- columns with the same value in every simulated row, with the reason for each (constants.tsv) ---------
-# A column outside this file and outside a view's rows is not simulated, and a query that reads it reports this.
-# Documented [DOC: each view].
+# --- columns with the same value in every simulated row, with the reason for each (constants.tsv) --------- A
+# column that is neither in this file nor in a view's rows is not simulated. A query that reads it reports
+# this. Documented [DOC: each view].
 
 
 @cache
@@ -115,7 +116,7 @@ def _value(text: str) -> Scalar:
 
 @cache
 def find_constant_columns(view: str) -> dict[str, Scalar]:
-    """Return the columns of a view that are equal in all rows, restricted to the view's columns."""
+    """Return the columns of a view that have the same value in all rows."""
     columns = {column.name for version in VERSIONS for column in columns_in(SHAPES[view], version)}
     both = {**_entries()["*"], **_entries().get(view, {})}
     return {name: value for name, value in both.items() if name in columns}
@@ -123,7 +124,7 @@ def find_constant_columns(view: str) -> dict[str, Scalar]:
 
 @cache
 def literals(function: str) -> dict[str, Scalar]:
-    """Return the columns with a literal in all rows of a function of this package (shapes/literals.tsv)."""
+    """Return the columns of a function that have a literal in all rows (shapes/literals.tsv)."""
     rows = read_table("engine.tsql.catalog.shapes", "literals.tsv")
     columns = next(row["columns"] for row in rows if row["function"] == function)
     pairs = (pair.partition(" ") for pair in columns.split(", "))
