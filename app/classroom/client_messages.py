@@ -97,7 +97,7 @@ class Ready(WireMessage):
     """Readiness of a seat, sent only to a host whose welcome has a version: older hosts refuse it."""
 
     kind: Literal["ready"] = "ready"
-    version: Annotated[str, Field(max_length=40)]
+    version: Annotated[str, Field(pattern=r"^[ -~]{0,40}$")]
     recording: bool
     """The log of the seat is written."""
 

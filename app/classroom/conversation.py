@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Iterable
 from contextlib import suppress
 from typing import Final
 
@@ -16,6 +17,8 @@ from app.words.language import tr
 
 SEND_S: Final = 5.0
 """Time after which a seat or console that does not accept a message is disconnected."""
+BROADCAST_S: Final = 0.5
+"""Time for which a broadcast waits for connections that do not read. Their messages are still sent."""
 
 
 class RequestRefusedError(Exception):
@@ -54,6 +57,17 @@ async def send(socket: WebSocket, text: str) -> None:
             await socket.send_text(text)
     except (TimeoutError, RuntimeError):  # raised when the connection was closed meanwhile
         raise WebSocketDisconnect(1006) from None
+
+
+async def broadcast(messages: Iterable[Awaitable[None]]) -> None:
+    """Send to many connections at once. One that does not read delays the sender by BROADCAST_S at most."""
+
+    async def attempt(message: Awaitable[None]) -> None:
+        with suppress(WebSocketDisconnect, RuntimeError):  # it receives the present state when it returns
+            await message
+
+    if tasks := [asyncio.ensure_future(attempt(one)) for one in messages]:
+        await asyncio.wait(tasks, timeout=BROADCAST_S)
 
 
 async def close(socket: WebSocket, code: int, reason: str) -> None:

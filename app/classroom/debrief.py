@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Final
 
 from app.classroom.acts import LogEntry, effective
 from app.classroom.anonymization import Pairs, anonymize_line, anonymize_text, pairs
@@ -18,7 +17,7 @@ from app.classroom.scenario import loaded
 from app.classroom.server_messages import ClassMark, LogVerdict, ReplayMoments
 from app.classroom.verdict import LogReplay, build_failed_verdict, is_instructor_input
 from app.export.page import page
-from app.export.source import source_of
+from app.export.source import list_refused, source_of
 from app.files import certificates
 from app.files.guarded_player import UnplayableError, guarded
 from app.learning.reflection import Reflection
@@ -34,15 +33,11 @@ from engine.drill.par.account import Account, RunSegment
 from engine.drill.par.regret import build_account, exclude_finish, exclude_moves
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
-from engine.events import SqlDoneData
 from engine.inputs import Input, InputError
 from engine.localization import as_json
 from engine.model import Tick
 from engine.verbs import REMARKS
 from engine.verbs.lines import describe_input, parse_line
-
-INFO_MAX: Final = 10
-"""Highest severity of a message that is no error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +56,8 @@ class Log:
     """Reflection of the person before the points were shown."""
     hide: Pairs = ()
     """Names to mask in the typed text."""
+    version: str = ""
+    """Version of the seat; empty if it was never reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +131,8 @@ class ClassReview:
     """Calibration over all answers of all seats."""
     marks: tuple[ClassMark, ...] = ()
     """Times that the instructor has marked."""
+    versions: Mapping[int, str] = field(default_factory=dict)
+    """Seat -> version of its program, where it was reported."""
     class_time_s: float | None = None
     """UTC in seconds since 1970 at which the class was steered last; None: unknown."""
 
@@ -166,6 +165,7 @@ def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None)
             tuple(record.acts(seat.id)),
             thoughts.get(seat.id),
             hide,
+            seat.version,
         )
         for seat in seats
     ]
@@ -214,7 +214,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     lost = round(availability_json(drill.world)["lost_transactions"])
     found = SeatReview(
         log.number, log.name, log.group, outcome, deeds, (), "", lost, _read_reflection(log),
-        instructor_deeds=helped, refused=_list_refused(drill),
+        instructor_deeds=helped, refused=list_refused(drill),
     )  # fmt: skip
     ended = drill.finished
     if not ended:
@@ -241,30 +241,6 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     return replace(
         found, mistakes=wrong, page=page(source), printed=printed, answers=answers, account=weighed
     )
-
-
-def _list_refused(drill: Drill) -> frozenset[tuple[Tick, str]]:
-    """List the batches that a server refused: they ended with an error and without a result."""
-    found = set()
-    for item in drill.journal:
-        if item.verb == "sql":
-            done = next(
-                (
-                    event.data
-                    for event in drill.events
-                    if isinstance(event.data, SqlDoneData)
-                    and event.data.started_tick == item.tick
-                    and event.data.window == item.args[0]
-                ),
-                None,
-            )
-            if (
-                done is not None
-                and not done.results
-                and any(one["severity"] > INFO_MAX for one in done.messages)
-            ):
-                found.add((item.tick, item.line_without_time))
-    return frozenset(found)
 
 
 def _compute_account(drill: Drill, seconds: float) -> Account | None:
@@ -340,6 +316,7 @@ def review_class(
         tuple(_find_common_mistakes(reviews)),
         calibration(row for seat in reviews for row in seat.answers),
         marks,
+        {log.number: log.version for log in seat_logs if log.version},
         class_time_s,
     )
 

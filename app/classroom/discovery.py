@@ -68,8 +68,8 @@ async def announce(fingerprint: str, listening: str, addresses: Sequence[str], p
 async def find(fingerprint: str) -> list[str]:
     """Return HOST:PORT of each address of the class, as soon as one is known; empty if no host answers.
 
-    The cache is read again after each query: a library that hears an address before it knows the server that
-    the address belongs to keeps the address and does not ask again. Browsing finds a service that was renamed.
+    The cache is read after each query: the answer to the query lacks addresses that arrived before the name of
+    their server. Browsing finds a service that was renamed.
     """
     from zeroconf import Error, IPVersion
     from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
@@ -81,11 +81,11 @@ async def find(fingerprint: str) -> list[str]:
             names.add(name)
 
     async def resolve(network: AsyncZeroconf, name: str) -> list[str]:
+        asked = AsyncServiceInfo(SERVICE, name)
+        if not asked.load_from_cache(network.zeroconf):
+            await asked.async_request(network.zeroconf, QUERY_MS)
         service = AsyncServiceInfo(SERVICE, name)
-        if not service.load_from_cache(network.zeroconf):
-            await service.async_request(network.zeroconf, QUERY_MS)
-            if not service.parsed_addresses():
-                service.load_from_cache(network.zeroconf)
+        service.load_from_cache(network.zeroconf)
         hosts = service.parsed_addresses(IPVersion.V4Only) or service.parsed_addresses()
         return [address_of(host, service.port) for host in hosts if service.port is not None]
 

@@ -18,20 +18,20 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from app.classroom import acts, client_messages, plan
 from app.classroom.acts import LogEntry, LogMismatchError
 from app.classroom.admission import Admission
-from app.classroom.bus import (
-    Bus,
-    Changed,
-    HandLoweredNews,
-    Hello,
-    News,
-    SeatNews,
-    Seats,
-)
+from app.classroom.bus import Bus, Changed, HandLoweredNews, Hello, News, SeatNews, Seats
 from app.classroom.client_messages import LATER, REFUSED, ProtocolError
-from app.classroom.conversation import RequestRefusedError, check_permission, close, hear, send_message
+from app.classroom.conversation import (
+    RequestRefusedError,
+    broadcast,
+    check_permission,
+    close,
+    hear,
+    send_message,
+)
 from app.classroom.instructions import answered, as_message, check_answers, is_recipient, list_due
 from app.classroom.live_board import LiveBoard
 from app.classroom.models import BACK, INJECT, MARK, OVER, ClassInstruction, ClassPart, Seat
+from app.classroom.names import clean_text
 from app.classroom.pace import ClassPace, SeatSpeed
 from app.classroom.peer_hosts import PeerHosts
 from app.classroom.rate_limit import is_same_secret
@@ -233,6 +233,10 @@ class ClassHost:
                 if isinstance(said, client_messages.SeatStatus):
                     await self._update_status(line, said)
                 elif isinstance(said, client_messages.Ready):
+                    if said.version != line.version:
+                        await self._writer.keep(
+                            self._record.change_seats, [line.number], version=said.version
+                        )
                     line.version, line.recording = said.version, said.recording
                     self._board.changed.add(line.number)
                 elif isinstance(said, client_messages.Reflect):
@@ -261,7 +265,8 @@ class ClassHost:
     async def _update_status(self, line: SeatState, status: client_messages.SeatStatus) -> None:
         before = (line.tick, line.frozen, line.over, line.hand, line.consent, line.held)
         line.tick, line.frozen, line.over = max(line.tick, status.tick), status.frozen, status.over
-        line.hand, line.consent, line.held = status.hand, status.consent, status.held
+        line.hand = None if status.hand is None else clean_text(status.hand)
+        line.consent, line.held = status.consent, status.held
         line.progress.note(line.tick, line.frozen or line.over)
         if before != (line.tick, line.frozen, line.over, line.hand, line.consent, line.held):
             self._board.changed.add(line.number)
@@ -368,8 +373,7 @@ class ClassHost:
         await self._to_seats(self._instruct)
 
     async def _to_seats(self, tell: Callable[[SeatState], Awaitable[None]]) -> None:
-        there = [line for line in self._lines.values() if line.socket is not None]
-        await asyncio.gather(*(tell(line) for line in there), return_exceptions=True)
+        await broadcast(tell(line) for line in self._lines.values() if line.socket is not None)
 
     async def _steer(self, message: client_messages.OfPace) -> None:
         """Change the limits and the speed of seats.

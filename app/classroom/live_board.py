@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
 
 from starlette.websockets import WebSocket
 
+from app.classroom.conversation import broadcast, send
 from app.classroom.models import ClassInstruction, ClassPart
 from app.classroom.pace import ClassPace
 from app.classroom.seat_state import SeatState, build_tile
@@ -86,6 +86,4 @@ class LiveBoard:
         """Send the board to every console."""
         if self.consoles:
             text = json.dumps(self.build_dashboard(numbers), ensure_ascii=False)
-            await asyncio.gather(
-                *(console.send_text(text) for console in list(self.consoles)), return_exceptions=True
-            )
+            await broadcast(send(console, text) for console in self.consoles)

@@ -67,6 +67,7 @@ class Seat(Base):
     stopped: Mapped[bool] = mapped_column(default=False)  # the seat is frozen on its own
     until: Mapped[int | None]  # tick at which the seat stops; overrides that of the class
     taken: Mapped[bool] = mapped_column(default=False)  # the instructor has taken control
+    version: Mapped[str] = mapped_column(default="")  # version of the seat; empty if it was never reported
 
 
 class KeptAct(Base):

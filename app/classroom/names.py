@@ -33,6 +33,11 @@ def is_same_name(name: str, entered: str) -> bool:
     return name == entered or bool(re.fullmatch(re.escape(entered[: NAME_MAX - 5]) + r" \d+", name))
 
 
+def clean_text(text: str) -> str:
+    """Replace line breaks, control and direction characters of a seat's text by spaces."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
 def is_name(name: str) -> bool:
     """Return True if *name* is printable, without invisible characters, and not blank."""
     return (

@@ -203,10 +203,23 @@ def _origin(review: ClassReview) -> str:
     made = tr("Report of {date}, Mirrordrill {version}.").format(
         date=f"{datetime.now():%Y-%m-%d}", version=program_version()
     )
+    made += _format_seat_versions(review)
     if review.class_time_s is None:
         return made
     held = tr("Class of {date}.").format(date=f"{datetime.fromtimestamp(review.class_time_s):%Y-%m-%d %H:%M}")
     return f"{held} {made}"
+
+
+def _format_seat_versions(review: ClassReview) -> str:
+    """Return the versions of seats that differ from that of the report, each with its seats."""
+    seats: dict[str, list[str]] = {}
+    for number, version in review.versions.items():
+        if version != program_version():
+            seats.setdefault(version, []).append(str(number))
+    said = tr("Seats with version {version}: {numbers}.")
+    return "".join(
+        f" {said.format(version=version, numbers=', '.join(numbers))}" for version, numbers in seats.items()
+    )
 
 
 def _format_divergence(divergence: ClassDivergence) -> str:
@@ -297,9 +310,9 @@ def list_losses(seat: SeatReview, account: Account) -> Iterator[str]:
     worst = sorted(value_curve.find_stops(account), key=lambda move: -move.regret)[:LOSSES_SHOWN]
     for move in sorted(worst, key=lambda move: (move.tick, move.until)):
         if move.regret >= value_curve.NOTED:
-            description = value_curve.format_move(move, map_choices(seat.answers), account.last_chance)
-            if (move.tick, move.line) in seat.refused:
-                description = tr("{command}, refused by the server").format(command=description)
+            description = value_curve.format_move(
+                move, map_choices(seat.answers), account.last_chance, seat.refused
+            )
             yield f"{description}: {value_curve.format_cost(move)}"
 
 
@@ -420,7 +433,7 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
     yield "board.csv", as_csv(
         (
             "seat", "name", "group", "score", "downtime_s", "lost_transactions", "acts", "sent_back", "t_s", "ended_by",
-            "parted_t_s", "accuracy", "no_return_s", "instructor_inputs", "instructor_goals",
+            "parted_t_s", "accuracy", "no_return_s", "instructor_inputs", "instructor_goals", "version",
         ),
         (
             (
@@ -428,6 +441,7 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
                 seat.lost_transactions, len(seat.deeds), seat.verdict["sent_back"], seat.verdict["t_s"],
                 seat.verdict["ended_by"], seat.verdict["parted_t_s"], *_weighed(seat.account),
                 seat.verdict["instructor_inputs"], " ".join(seat.verdict["instructor_goals"]),
+                review.versions.get(seat.number, ""),
             )
             for seat in review.seats
         ),

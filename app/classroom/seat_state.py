@@ -101,7 +101,7 @@ def state_of(seat: Seat, acknowledged: int | None = None) -> SeatState:
     last_tick = seat.tick if known else 0  # a late seat may begin at the time of the class
     return SeatState(
         seat.id, seat.name, seat.token_hash, known, last_tick, 0, seat.tick, consent=seat.consent,
-        group=seat.group_name, stopped=seat.stopped, until=seat.until, taken=seat.taken,
+        group=seat.group_name, stopped=seat.stopped, until=seat.until, taken=seat.taken, version=seat.version,
     )  # fmt: skip
 
 

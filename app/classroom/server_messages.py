@@ -25,6 +25,9 @@ class LogVerdict(TypedDict):
     """Number of times that the instructor has sent the seat back."""
     last_act_t_s: float | None
     last_act: str
+    instructor_act_t_s: NotRequired[float | None]
+    instructor_act: NotRequired[str]
+    """Last input of the instructor; absent from hosts before 1.1."""
     stuck_since_s: float | None
     """Time since which nothing was done or reached, if longer than STUCK_S; None otherwise."""
     goals: dict[str, float | None]

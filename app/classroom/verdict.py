@@ -60,6 +60,7 @@ class LogReplay:
         self._rewind_count = 0
         self._failures = 0
         self._instructor_inputs = 0
+        self._last_instructor_entry: LogEntry | None = None
         self._unaided: GuardedPlayer | None = None
         """The run without the instructor's helpful inputs; None: there were none."""
         self._is_stopped = False
@@ -112,6 +113,7 @@ class LogReplay:
                 self._last_entry = act
             elif is_instructor_input(act):
                 self._instructor_inputs += 1
+                self._last_instructor_entry = act
         with guarded():
             self._hash = self.drill.state_hash() if act.digest else None
         if act.digest != (self._hash or ""):
@@ -179,6 +181,7 @@ class LogReplay:
         )  # fmt: skip
         self._failures, self._is_stopped = rerun._failures, rerun._is_stopped
         self._unaided, self._instructor_inputs = rerun._unaided, rerun._instructor_inputs
+        self._last_instructor_entry = rerun._last_instructor_entry
 
     def _record_divergence(self, act: LogEntry, reason: str) -> None:
         if self._parted is None:
@@ -194,7 +197,7 @@ class LogReplay:
             return build_failed_verdict(self.acts, *parted, goals=self.drill.goals)
 
     def _verdict(self) -> LogVerdict:
-        drill, last = self.drill, self._last_entry
+        drill, last, helped = self.drill, self._last_entry, self._last_instructor_entry
         instructor_goals = self._find_instructor_goals()
         counts_all = not instructor_goals or drill.mode is not DrillMode.EXAM
         score = drill.score() if counts_all else drill.score_without(instructor_goals)
@@ -208,6 +211,8 @@ class LogReplay:
             sent_back=self._rewind_count,
             last_act_t_s=_s(last.tick if last else None),
             last_act=first_line(last.line) if last else "",
+            instructor_act_t_s=_s(helped.tick if helped else None),
+            instructor_act=first_line(helped.line) if helped else "",
             stuck_since_s=_s(moved) if still else None,
             goals=goals,
             instructor_inputs=self._instructor_inputs,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from app.export.course_svg import MARKS
-from app.export.source import ExportSource, read_choices, signature
+from app.export.source import ExportSource, list_refused, read_choices, signature
 from app.view_models import value_curve
 from app.view_models.debrief.model import find_grade, summarize
 from app.view_models.debrief.verdict import judge_run
@@ -302,11 +302,11 @@ def _best(source: ExportSource, curve: str) -> str:
     account = source.account
     if account is None:
         return ""
-    asked, chance = read_choices(source), account.last_chance
+    asked, chance, refused = read_choices(source), account.last_chance, list_refused(source.drill)
     rows = [
         [
             number,
-            value_curve.format_move(move, asked, chance),
+            value_curve.format_move(move, asked, chance, refused),
             value_curve.format_cost(move),
             "\n".join(
                 f"{moment(item.tick)}  {describe_input(item.line_without_time, asked)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from app.export.course_svg import LEFT, RIGHT, WIDTH, axis, x_of
@@ -32,14 +32,16 @@ LINE: Final = "#1b56a6"
 COLOURS: Final = {"": LINE, "info": LINE, "ok": "#17692f", "warn": "#855000", "bad": "#b3202a"}
 
 
-def draw(account: Account, choices: Mapping[str, Sequence[str]]) -> str:
-    """Build a stand-alone SVG. *choices*: question -> its choices."""
+def draw(
+    account: Account, choices: Mapping[str, Sequence[str]], refused: Container[tuple[Tick, str]] = ()
+) -> str:
+    """Build a stand-alone SVG. *choices*: question -> its choices. *refused*: as for `format_move`."""
     until = value_curve.end(account)
     bottom = TOP + HEIGHT
     rows = list(_legend(bottom + 38))
     height = bottom + 38 + LEGEND_ROW * len(rows)
     parts = [*_levels(), axis(bottom + 5, until), *_curve(account, until), *_no_return(account, until)]
-    parts += [*_marks(account, until, choices), *rows]
+    parts += [*_marks(account, until, choices, refused), *rows]
     title, words = (
         html.escape(tr("Best score still possible")),
         html.escape(value_curve.describe_curve(account)),
@@ -119,7 +121,12 @@ def _no_return(account: Account, end_tick: Tick) -> Iterator[str]:
     yield f'<text x="{middle:.1f}" y="{TOP - 14}" text-anchor="middle" fill="{red}">{words}</text>'
 
 
-def _marks(account: Account, end_tick: Tick, choices: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _marks(
+    account: Account,
+    end_tick: Tick,
+    choices: Mapping[str, Sequence[str]],
+    refused: Container[tuple[Tick, str]],
+) -> Iterator[str]:
     """Yield dots of actions, and the numbers that the table below explains."""
     known = list(enumerate(value_curve.find_stops(account), 1))
     taken: list[float] = []
@@ -135,9 +142,8 @@ def _marks(account: Account, end_tick: Tick, choices: Mapping[str, Sequence[str]
             _y((move.before + move.after) / 2 if move.line == WAITING else move.after),
         )
         color = COLOURS[TONES[move.label][1]]
-        words = html.escape(
-            f"{value_curve.format_move(move, choices, account.last_chance)}: {value_curve.format_cost(move)}"
-        )
+        description = value_curve.format_move(move, choices, account.last_chance, refused)
+        words = html.escape(f"{description}: {value_curve.format_cost(move)}")
         dot = (
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{DOT}" stroke="#ffffff"/>' if move.line != WAITING else ""
         )

@@ -265,7 +265,6 @@ class Assembly(QObject):
         entries: dict[str, tuple[str, Callable[[], object]]] = {
             menus.PLANNER: (mark("&Link planner"), self._tools.show_planner),
             menus.FIDELITY: (mark("&Fidelity to the papers"), self._tools.show_fidelity),
-            menus.START_CLASS: (mark("&Start a class…"), self._start_class),
             menus.JOIN_CLASS: (mark("&Join a class…"), lambda: self._classes_of_window().ask_to_join()),
             menus.RETURN_CLASS: (mark("Ret&urn to your class"), self._return_to_class),
             menus.HOLD_TEAM: (mark("Start a &team…"), lambda: self._teams_of_window().ask_to_hold()),
@@ -285,6 +284,7 @@ class Assembly(QObject):
             menus.PROGRESS: (mark("&Progress"), self._progress.show),
         }
         others: dict[str, Callable[[QMenu], object]] = {
+            menus.START_CLASS: self._put_start_class,
             menus.RECENT: lambda menu: menu.addMenu(self._recent.menu),
             menus.LAYOUT: self._appearance.fill_layout,
             menus.LOOKS: self._appearance.fill_menu,
@@ -483,6 +483,17 @@ class Assembly(QObject):
             self._window.closing.connect(self._teams.stop)
         return self._teams
 
+    def _put_start_class(self, menu: QMenu) -> None:
+        """Add the entry that starts a class, or opens the station of the running class."""
+        text = mark("&Start a class…")
+        action = _put(menu, text, self._start_class)
+
+        def name_entry() -> None:
+            holds = self._classes is not None and self._classes.is_holding
+            action.setText(tr("Instructor &station") if holds else tr(text))
+
+        menu.aboutToShow.connect(name_entry)
+
     def _start_class(self) -> None:
         card = self._picker.current()
         self._classes_of_window().ask_to_start(card.name if card is not None else "")
@@ -515,6 +526,8 @@ class Assembly(QObject):
             dialogs.ask_moment(self._window, drill.world.t_s, lambda t_s: self._session.run_to(ticks(t_s)))
 
 
-def _put(menu: QMenu, text: str, do: Callable[[], object]) -> None:
+def _put(menu: QMenu, text: str, do: Callable[[], object]) -> QAction:
     """Add an entry without a name or key; the palette also finds its English text."""
-    menu.addAction(tr(text), do).setProperty(ALSO, text.replace("&", ""))
+    action = menu.addAction(tr(text), do)
+    action.setProperty(ALSO, text.replace("&", ""))
+    return action

@@ -120,6 +120,7 @@ class Classes(QObject):
     def ask_to_start(self, name: str = "") -> StartClass | None:
         """Return the dialog with the drill *name* selected, or the board of the class that already runs."""
         if self._host is not None and self.board is not None:
+            self._notice.clear()
             self.board.show()
             self.board.activateWindow()
             return None
@@ -167,7 +168,7 @@ class Classes(QObject):
         self._database = database
         self._store.set(settings.CLASS_HELD, str(database))
         self.board = ClassBoard()
-        self.board.hidden.connect(self._show_window)
+        self.board.hidden.connect(self._on_station_closed)
         self.board.said.connect(
             lambda line, who: self._irrevocable.confirm_class_input(line, who, self._send_line)
         )
@@ -195,10 +196,12 @@ class Classes(QObject):
         if self.board is not None:
             self.board.lobby.show_findings(findings)
 
-    def _show_window(self) -> None:
-        """Show the window if it is hidden."""
+    def _on_station_closed(self) -> None:
+        """Show the window if it is hidden, and offer to open the station again."""
         if not self._parent.isVisible():
             self._parent.show()
+        if self.is_holding:
+            self._notice.offer(tr("The class continues."), tr("Instructor station"), self.ask_to_start)
 
     def _process(self, command: str, hear: Callable[[str], None], *words: str) -> QProcess:
         """Start `mirrordrill class` in a process; *hear* receives each line of its standard output."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
@@ -146,14 +146,21 @@ def format_cost(move: RunSegment) -> str:
 
 
 def format_move(
-    move: RunSegment, choices_by_question: Mapping[str, Sequence[str]], chance: LastChance | None = None
+    move: RunSegment,
+    choices_by_question: Mapping[str, Sequence[str]],
+    chance: LastChance | None = None,
+    refused: Container[tuple[Tick, str]] = (),
 ) -> str:
     """Return the time and the action of a segment.
 
     *choices_by_question*: question -> its choices. *chance*: last chance of the run to reach all goals.
+    *refused*: time and line of each command that a server refused.
     """
     if move.line != WAITING:
-        return f"{moment(move.tick)}  {format_line(move.line, choices_by_question)}"
+        text = f"{moment(move.tick)}  {format_line(move.line, choices_by_question)}"
+        if (move.tick, move.line) in refused:
+            return tr("{command}, refused by the server").format(command=text)
+        return text
     if chance is not None and is_last_chance(move, chance):
         return tr("{moment}  last chance missed").format(moment=moment(move.tick))
     return tr("{start} to {end}  waiting").format(start=moment(move.tick), end=moment(move.until))

@@ -106,7 +106,7 @@ class TakeRole(QDialog):
         """Roles whose members are not connected."""
         self.code.setPlaceholderText("XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:40123")
         self.code.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
-        self.problem = QLabel(wordWrap=True)
+        self.problem = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.ask = QPushButton(tr("&Show roles"))
         self.ask.clicked.connect(
             lambda: self.roles_wanted.emit(self.code.text().strip(), self.name.text().strip())
@@ -222,10 +222,10 @@ class RolePanel(QWidget):
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         for place in range(len(CALLS) - 2, len(CALLS)):
             header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
-        self.answer = QLabel(wordWrap=True)
+        self.answer = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.answer.setAccessibleName(tr("Answer to the last input"))
-        self.waiting = QLabel(wordWrap=True)
+        self.waiting = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.start = QPushButton(tr("&Start for all"))
         self.start.setProperty("primary", "true")
         self.start.clicked.connect(self.start_wanted)

@@ -36,6 +36,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
+    QLabel,
     QStyle,
     QStyleOptionViewItem,
     QTableView,
@@ -119,6 +120,12 @@ def plain_tip(text: str) -> str:
     if "<" not in text and "&lt;" not in text:  # Qt would treat the text as HTML
         return text
     return f"<p style='white-space: pre-wrap'>{escape(text)}</p>"
+
+
+def show_plain_text(window: QWidget) -> None:
+    """Show the texts of all labels of *window* unchanged: Qt could treat them as HTML."""
+    for label in window.findChildren(QLabel):
+        label.setTextFormat(Qt.TextFormat.PlainText)
 
 
 class TableModel(QAbstractTableModel):

@@ -173,6 +173,7 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication
 
+    from app.classroom import discovery
     from app.main_window.assembly import Assembly
     from app.main_window.classes import Classes
     from app.settings import WindowSettings
@@ -188,10 +189,14 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
     classes: Classes = assembly._classes_of_window()
     classes.join(code, NAME)
     print("joined", flush=True)
-    count, status = 0, ""
+    vars(discovery)["is_installed"] = lambda: False  # it would find its host around the cut cable
+    count, status, parent = 0, "", os.getppid()
 
     def act() -> None:
         nonlocal count, status
+        if os.getppid() != parent:  # the test has ended
+            application.exit(1)
+            return
         seat = classes.seat
         shown = window.run_facts.text()
         if shown != status:

@@ -37,6 +37,7 @@ from app.views.classroom.roster import ORDERS, RosterTable
 from app.widgets import theme
 from app.widgets.flow import FlowLayout, lay_flow_row, lay_label_row
 from app.widgets.scroll_container import fit_on_screen, scrolling
+from app.widgets.tables import show_plain_text
 from app.words import formatting
 from app.words.language import tr, trn
 from app.words.localization import describe_input
@@ -97,6 +98,7 @@ class ClassBoard(QDialog):
         self._show_what()
         self._lay_out()
         self._enable(False)
+        show_plain_text(self)  # names and questions of seats
         self.tiles.setFocus()
         fit_on_screen(
             self, self.fontMetrics().averageCharWidth() * BOARD_LETTERS, self.fontMetrics().height() * 40

@@ -30,6 +30,8 @@ MODES: Final = {
     DrillMode.GUIDED: mark("Guided"),
     DrillMode.LAB: mark("Free play"),
 }
+PROGRESS_LINES: Final = 2
+"""Lines for the progress of joining."""
 LATE_RULES: Final = {"start": mark("at 0:00"), "class": mark("at the time of the class")}
 """Rule for seats that join later, as a plan has it (app/classroom/plan.py), with its name."""
 
@@ -155,15 +157,15 @@ class JoinClass(QDialog):
         self.consent = QCheckBox(tr("The &instructor may watch my screen"))
         self.consent.setChecked(consent)
         form.addRow(self.consent)
-        self.state = QLabel(tr("The code is on the instructor’s screen."))
+        self.state = QLabel()
         self.state.setWordWrap(True)
-        self.state.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         form.addRow(self.state)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.join = buttons.addButton(tr("&Join"), QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.ask_to_join)
         buttons.rejected.connect(self.reject)
         form.addRow(buttons)
+        self.show_progress(tr("The code is on the instructor’s screen."))
 
     def ask_to_join(self) -> None:
         """Show the dialog."""
@@ -176,13 +178,17 @@ class JoinClass(QDialog):
         self.wanted.emit(self.code.text(), self.name.text().strip(), self.consent.isChecked())
 
     def show_progress(self, text: str) -> None:
-        """Show the progress of the connection."""
+        """Show the progress of the connection. The dialog grows with the text and never shrinks."""
         self.state.setText(text)
+        height = max(
+            self.state.heightForWidth(self.state.width()), PROGRESS_LINES * self.fontMetrics().lineSpacing()
+        )
+        self.state.setMinimumHeight(max(height, self.state.minimumHeight()))
 
     def show_problem(self, text: str) -> None:
         """Show why the seat is not in the class; code and name can be changed again."""
         self._enable(True)
-        self.state.setText(text)
+        self.show_progress(text)
 
     def _enable(self, enabled: bool) -> None:
         for part in (self.code, self.name, self.file, self.consent, self.join):

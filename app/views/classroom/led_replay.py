@@ -70,7 +70,7 @@ class RunPane(QWidget):
         self._picture = picture
         self._history: History | None = None
         self._tick: Tick = -1
-        self.title = QLabel()
+        self.title = QLabel(textFormat=Qt.TextFormat.PlainText)  # the name of a seat
         self.title.setFont(theme.sized(self.title.font(), 1.2, bold=True))
         self.strip = TimeStrip()
         self.strip.moment_chosen.connect(self.moment_chosen)

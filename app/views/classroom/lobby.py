@@ -15,7 +15,7 @@ from app.views.classroom import roster
 from app.widgets import theme
 from app.widgets.qr import QrCode
 from app.widgets.scroll_container import fit_on_screen
-from app.widgets.tables import TableColumn, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView, show_plain_text
 from app.words import formatting
 from app.words.language import mark, tr, trn
 
@@ -195,6 +195,7 @@ class ProjectorView(QWidget):
         column.addWidget(self.qr, 2)
         column.addWidget(self.state)
         column.addWidget(self.tiles, 3)
+        show_plain_text(self)  # names of seats
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 110, self.fontMetrics().height() * 38)
 
     def show_code(self, code: str) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from PySide6.QtWidgets import QHeaderView
 
 from app.classroom.plan import KINDS
-from app.classroom.server_messages import DashboardUpdate, Tile
+from app.classroom.server_messages import DashboardUpdate, LogVerdict, Tile
 from app.widgets.sparkline import Sparkline
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.widgets.two_lines import TwoLineCells
@@ -143,14 +143,27 @@ def _format_reachable(tile: Tile) -> str:
     return "\n".join([said, *course[-TOLD_LINES:]])
 
 
+def _is_last_by_instructor(found: LogVerdict) -> bool:
+    """Return True if the instructor made the last input of the run."""
+    at_s = found.get("instructor_act_t_s")
+    return at_s is not None and at_s >= (found["last_act_t_s"] or 0.0)
+
+
 def _last_input(tile: Tile) -> str:
     found = tile["verdict"]
-    return describe_input(found["last_act"], {}) if found is not None and found["last_act"] else ""
+    if found is None:
+        return ""
+    line = found.get("instructor_act", "") if _is_last_by_instructor(found) else found["last_act"]
+    return describe_input(line, {}) if line else ""
 
 
 def _last_input_time(tile: Tile) -> str:
     found = tile["verdict"]
-    if found is None or found["last_act_t_s"] is None:
+    if found is None:
+        return ""
+    if _is_last_by_instructor(found):
+        return tr("by you at {t}").format(t=formatting.run_time(found.get("instructor_act_t_s") or 0.0))
+    if found["last_act_t_s"] is None:
         return ""
     return tr("at {t}").format(t=formatting.run_time(found["last_act_t_s"]))
 

@@ -95,6 +95,26 @@ def test_silent_cut_is_noticed_while_nothing_is_sent(tmp_path: Path, monkeypatch
         seat_log.close()
 
 
+@pytest.mark.parametrize(
+    "fingerprint", ["0781RPD1TP0001", "0781RPD1TP0002", "0781RPD1TP0003", "0781RPD1TP0004"]
+)
+def test_all_addresses_of_a_host_with_several_networks_are_found(fingerprint: str) -> None:
+    """The order of the records in an answer differs from name to name; addresses may come before their server."""
+    announced = [f"127.0.0.{number}" for number in range(1, 5)]
+
+    async def find() -> list[str]:
+        announcing = asyncio.create_task(discovery.announce(fingerprint, "", announced, 1))
+        try:
+            return await discovery.find(fingerprint)
+        finally:
+            announcing.cancel()
+            await asyncio.gather(announcing, return_exceptions=True)
+
+    if not asyncio.run(discovery.answers_itself()):
+        pytest.skip("this computer's network lets nothing be announced")
+    assert sorted(asyncio.run(find())) == [f"{one}:1" for one in announced]
+
+
 def _wait_until(holds: Callable[[], bool]) -> None:
     end = time.monotonic() + WAIT_S
     while not holds():

@@ -363,6 +363,16 @@ def test_an_unreadable_line_does_not_prevent_the_report(database: Path) -> None:
     assert [row["parted_t_s"] for row in board] == ["", "", "", "1.0"]
 
 
+def test_versions_of_seats_are_in_the_report(database: Path) -> None:
+    record = ClassRecord(str(database), new=False)
+    record.change_seats([2], version="0.0.1 <b>")
+    record.close()
+    found = report(database)
+    assert "Seats with version 0.0.1 &lt;b&gt;: 2." in found["class.html"].decode()
+    board = csv.DictReader(io.StringIO(found["board.csv"].decode()))
+    assert [row["version"] for row in board] == ["", "0.0.1 <b>", ""]
+
+
 def test_the_class_page_is_translated_to_german(database: Path) -> None:
     found = report(database, "--language", "de")
     assert language.current() == language.ENGLISH, "only the report does"

@@ -22,6 +22,8 @@ from tests.forked import run
 
 SLOW_S = 5.0
 """Longest wall time in which the host answers an honest seat on a loaded machine."""
+SENT_LINES = 100
+"""Messages of 64 KiB to each seat: more than the buffers of a connection hold."""
 ANN, EVE = "a" * 32, "e" * 32
 
 
@@ -93,6 +95,9 @@ MALFORMED: dict[str, object] = {
     "an answer to nothing": acts(entry(1, 1, "", "", 999)),
     "an answer below zero": acts(entry(1, 1, "", "", -1)),
     "a gap": acts(entry(3)),
+    "a number twice": acts(entry(1, 10), entry(1, 10)),
+    "numbers in reverse": acts(entry(2, 10), entry(1, 10)),
+    "a version with control characters": {"kind": "ready", "version": "1\x1b[2J", "recording": True},
     "a step back in time": acts(entry(1, 500), entry(2, 400)),
     "a request of the instructor": {"kind": "finish"},
     "a mark": {"kind": "mark", "text": "me"},
@@ -199,9 +204,81 @@ def test_flood_of_one_seat_and_silent_readers_delay_no_other(host: HostProcess) 
         reader.__exit__()
 
 
+FALSE_NAMES = {
+    "empty": "",
+    "blank": " \u3000 ",
+    "too long": "x" * 61,
+    "a megabyte": "x" * 1_000_000,
+    "NUL": "Ann\0",
+    "a line break": "Ann\nBob",
+    "an escape sequence": "\x1b[31mAnn",
+    "right to left": "\u202ennA",
+    "isolated": "\u2066Ann\u2069",
+    "zero width": "A\u200bnn",
+    "invisible": "\u3164",
+    "half a character": "\ud800",
+}
+
+
+@pytest.mark.parametrize("name", FALSE_NAMES)
+def test_name_that_people_cannot_read_is_refused(host: HostProcess, name: str) -> None:
+    with Stranger(host.invited) as ned, Stranger(host.invited) as eve:
+        known = ned.asks(join(host.invited, "Ned", "n" * 32), "welcome")["acknowledged"]
+        assert eve.read_refusal(join(host.invited, FALSE_NAMES[name], "0" * 32)) is not None
+        assert ned.asks(acts(entry(known + 1, known)), "acknowledged")["number"] == known + 1
+    record = ClassRecord(str(host.database), new=False)
+    assert FALSE_NAMES[name] not in [seat.name for seat in record.seats()]
+    record.close()
+
+
+def test_question_with_control_characters_is_shown_as_readable_text(host: HostProcess) -> None:
+    with Stranger(host.invited) as oda, Stranger(host.invited) as instructor:
+        number = oda.asks(join(host.invited, "Oda", "o" * 32), "welcome")["seat"]
+        oda.says({"kind": "ready", "version": "9.9", "recording": True})
+        oda.says(status(hand="why\u202e?\r\n\x1b[2J"))
+        instructor.says({"kind": "steer", "key": read_class_key(host)})
+        hand = None
+        while not hand:
+            tiles = instructor.hears("board")["tiles"]
+            hand = next((tile["hand"] for tile in tiles if tile["seat"] == number), None)
+        assert hand == "why ?   [2J"
+    record = ClassRecord(str(host.database), new=False)
+    assert [seat.version for seat in record.seats() if seat.name == "Oda"] == ["9.9"]
+    record.close()
+
+
+def read_class_key(host: HostProcess) -> str:
+    record = ClassRecord(str(host.database), new=False)
+    the_class = record.the_class()
+    record.close()
+    assert the_class is not None
+    return the_class.secret
+
+
+def test_seats_that_never_read_delay_neither_instructor_nor_other_seats(host: HostProcess) -> None:
+    """The host sends more than the buffers of a connection hold; a freeze must still arrive at once."""
+    readers = [Stranger(host.invited) for _ in range(5)]
+    with Stranger(host.invited) as tom, Stranger(host.invited) as instructor:
+        tom.asks(join(host.invited, "Tom", "t" * 32), "welcome")
+        instructor.says({"kind": "steer", "key": read_class_key(host)})
+        for number, reader in enumerate(readers):
+            reader.says(join(host.invited, f"Deaf {number}", f"deaf-{number}-".ljust(32, "d")))
+        slowest_s = 0.0
+        for turn in range(SENT_LINES):
+            begun = time.monotonic()
+            instructor.asks({"kind": "instruct", "what": "message", "text": "x" * LINE_MAX}, "done")
+            assert len(tom.hears("instruction")["text"]) == LINE_MAX
+            instructor.asks({"kind": ("freeze", "go")[turn % 2]}, "done")
+            tom.hears("state")
+            slowest_s = max(slowest_s, time.monotonic() - begun)
+        assert slowest_s < SLOW_S / 2
+    for reader in readers:
+        reader.__exit__()
+
+
 def test_half_open_and_raw_connections_delay_no_seat(host: HostProcess) -> None:
     address = (host.invited.host, host.invited.port)
-    raw = [socket.create_connection(address) for _ in range(100)]
+    raw = [socket.create_connection(address) for _ in range(500)]
     for number, one in enumerate(raw[:60]):
         one.sendall((b"", b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n", b"\x00" * 2_000)[number % 4])
     secure = [certificate.of_seat().wrap_socket(one) for one in raw[60:70]]

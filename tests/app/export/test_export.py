@@ -17,7 +17,7 @@ from app.export import body, course_svg, curve_svg
 from app.export.page import page
 from app.export.runbook import reference_runbook, runbook
 from app.export.sheets import sheets
-from app.export.source import ExportSource, as_json, source_of
+from app.export.source import ExportSource, as_json, list_refused, source_of
 from app.files import scenario_files
 from app.view_models.value_curve import TONES, find_stops, format_move
 from engine.drill.par.account import Account, LastChance, RunSegment
@@ -111,7 +111,9 @@ def test_the_page_is_readable_by_a_screen_reader(source: ExportSource) -> None:
 
 def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     """With an axis, a legend, and each act and wait by its number, which a table explains."""
-    drawn = curve_svg.draw(require(source.account), {})
+    refused = list_refused(source.drill)
+    assert refused, "a command of this run is refused"
+    drawn = curve_svg.draw(require(source.account), {}, refused)
     assert re.search(r"<text [^>]*>75</text>", drawn), "points to the left"
     assert re.search(r"<text [^>]*>5:00</text>", drawn), "times below"
     assert ">blunder: 15 or more</text>" in drawn
@@ -126,7 +128,7 @@ def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     assert drawn in shown
     assert shown.index("Compared with the best possible") < shown.index("Score by rule")
     for number, move in enumerate(moves, 1):
-        row = f"<tr><td>{number}</td><td>{body.escape_text(format_move(move, {}))}</td><td>"
+        row = f"<tr><td>{number}</td><td>{body.escape_text(format_move(move, {}, None, refused))}</td><td>"
         assert row + TONES[move.label][0] in shown
     assert "Compared with the best possible" not in page(replace(source, account=None))
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import segno
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.classroom.console import request
@@ -110,6 +110,20 @@ def test_a_seat_is_one_row_at_all_times(board: ClassBoard) -> None:
     assert details(board, 0) == ["1:23", "", "at 1:06"]
     assert cells(board, 1)[:2] == ["2", "Bob"]
     assert board.tiles.table.rowCount() == 2
+    done |= {"instructor_act_t_s": 70.0, "instructor_act": "power-off SERVER_B"}
+    board.show_board(board_of(tile(1, "Ann", verdict=done)))
+    assert cells(board, 0)[5] == "SERVER_B ▸ Power off"
+    assert details(board, 0)[2] == "by you at 1:10"
+
+
+def test_markup_in_names_and_questions_is_shown_as_text(board: ClassBoard) -> None:
+    asks = tile(1, "<h1>Ann</h1>", hand="<img src='x'>", hand_place=1)
+    board.show_board(board_of(asks))
+    board.tiles.selectRow(0)
+    assert {label.textFormat() for label in board.findChildren(QLabel)} == {Qt.TextFormat.PlainText}
+    projector = board.show_projector()
+    assert {label.textFormat() for label in projector.findChildren(QLabel)} == {Qt.TextFormat.PlainText}
+    projector.close()
 
 
 @pytest.mark.parametrize(
