@@ -19,10 +19,10 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QTabWidget, QTreeView, 
 
 from app import settings
 from app.classroom.acts import LogEntry
+from app.classroom.messages.replies import DashboardUpdate
 from app.classroom.models import RUNNING, ClassPart
 from app.classroom.pace import ClassPace
 from app.classroom.seat_state import SeatState, build_tile
-from app.classroom.server_messages import DashboardUpdate
 from app.classroom.verdict import LogReplay
 from app.files import certificates
 from app.main_window import window as window_module
@@ -283,10 +283,10 @@ def board_of_class() -> DashboardUpdate:
         build_tile(_seat(scenario, number, name), pace, (), HANDS)
         for number, name in enumerate(CLASS, start=1)
     ]
-    return {
-        "kind": "board", "state": "running", "part": "", "part_number": 1, "parts": 1, "not_frozen": [],
-        "tiles": tiles, "ends_in_s": 1_200.0, "break_s": None, "clock_s": None,
-    }  # fmt: skip
+    return DashboardUpdate(
+        state="running", part="", part_number=1, parts=1, not_frozen=[], tiles=tiles, ends_in_s=1_200.0,
+        break_s=None, clock_s=None,
+    )  # fmt: skip
 
 
 def _seat(scenario: Scenario, number: int, name: str) -> SeatState:

@@ -13,9 +13,10 @@ from websockets.asyncio.server import ServerConnection, serve
 
 from app.classroom import certificate
 from app.classroom.code import Invitation, fingerprint, new_secret
+from app.classroom.messages.codec import WireMessage, encode
+from app.classroom.messages.replies import Acknowledged, ToSeat
 from app.classroom.scenario import text_for_seat
 from app.classroom.seat_log import SeatAssignment, build_welcome
-from app.classroom.server_messages import ToSeat
 from app.files import own_certificate
 from engine.drill.running.modes import DrillMode
 from tests.shipped_scenarios import load_shipped_scenario
@@ -50,7 +51,8 @@ class ScriptedHost(threading.Thread):
     def say(self, message: ToSeat | dict[str, Any]) -> None:
         """Send *message* to the seat."""
         assert self._socket is not None, "no seat has joined"
-        asyncio.run_coroutine_threadsafe(self._socket.send(json.dumps(message)), self._loop).result(START_S)
+        text = encode(message) if isinstance(message, WireMessage) else json.dumps(message)
+        asyncio.run_coroutine_threadsafe(self._socket.send(text), self._loop).result(START_S)
 
     def run(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
@@ -69,10 +71,10 @@ class ScriptedHost(threading.Thread):
                 case "join" | "resume":
                     self._socket = socket
                     welcome = build_welcome(self._assignment, 1, self.acts, reflect=self._reflect)
-                    await socket.send(json.dumps(welcome))
+                    await socket.send(encode(welcome))
                 case "acts":
                     self.acts = said["acts"][-1][0]
-                    await socket.send(json.dumps({"kind": "acknowledged", "number": self.acts}))
+                    await socket.send(encode(Acknowledged(self.acts)))
                 case "at":
                     self.status = said
 

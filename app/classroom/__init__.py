@@ -17,7 +17,7 @@ The protocol
     5. Worker processes replay all logs (replay_verifier.py, verdict.py). The dashboard shows only their results.
     6. Instructions go the other way: freeze, limit of time, inject, message, rewind. Each has a number, is stored
        before it is sent, and is answered by an entry of the log (instructions.py).
-    Messages are JSON objects with a type, checked by pydantic (client_messages.py, server_messages.py).
+    Messages are JSON objects with a kind, checked by msgspec on receipt (messages/).
     seat_phase.py has the table of phases and events of a seat.
 
 Several hosts

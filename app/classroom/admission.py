@@ -8,10 +8,12 @@ import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from app.classroom import client_messages, plan
-from app.classroom.client_messages import LATER
+from app.classroom import plan
 from app.classroom.code import SECRET_LETTERS
 from app.classroom.conversation import RequestRefusedError
+from app.classroom.messages import requests
+from app.classroom.messages.codec import LATER
+from app.classroom.messages.replies import SeatWelcome
 from app.classroom.models import ClassPart, Seat
 from app.classroom.names import find_free_name, is_name, is_same_name
 from app.classroom.pace import ClassPace
@@ -19,7 +21,6 @@ from app.classroom.rate_limit import RateLimiter, is_same_secret
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import NOBODY, SeatAssignment, build_welcome
 from app.classroom.seat_state import SeatState, state_of
-from app.classroom.server_messages import SeatWelcome
 from app.classroom.writer import RecordWriter
 from app.words.language import tr
 
@@ -52,16 +53,16 @@ class Admission:
         """Seats that were drawn into a group."""
         self._gate = RateLimiter(time.monotonic)
 
-    async def admit(self, request: client_messages.Join | client_messages.Resume, address: str) -> SeatState:
+    async def admit(self, request: requests.Join | requests.Resume, address: str) -> SeatState:
         """Return the seat that belongs to the token of *request*. Raises RequestRefusedError."""
         token_hash = hashlib.sha256(request.token.encode()).hexdigest()
         known = self._find_by_token(token_hash)
-        if known is not None and (isinstance(request, client_messages.Join) or request.seat == known.number):
+        if known is not None and (isinstance(request, requests.Join) or request.seat == known.number):
             # a token cannot be guessed, so a seat may always return, whatever other clients at this address
             # try
             return known
         self._check_rate(address)
-        if isinstance(request, client_messages.Resume):
+        if isinstance(request, requests.Resume):
             line = await self.seat(request.seat)
             if line is None or not hmac.compare_digest(line.token_hash, token_hash):
                 self._gate.record_failure(address)
@@ -85,7 +86,7 @@ class Admission:
             self._gate.record_failure(address)
             raise RequestRefusedError(tr("wrong class code"))
 
-    async def admit_from_file(self, message: client_messages.HandIn) -> SeatState:
+    async def admit_from_file(self, message: requests.HandIn) -> SeatState:
         """Return the seat whose log was handed in as a file. Raises RequestRefusedError."""
         if message.digest != self._digest:
             raise RequestRefusedError(

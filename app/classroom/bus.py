@@ -11,11 +11,12 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Final
 
-from pydantic import Field, TypeAdapter, ValidationError
+from msgspec.structs import replace
 
-from app.classroom.client_messages import SeatStatus, Show, WireMessage
+from app.classroom.messages.codec import MessageReader, ProtocolError, WireMessage, encode
+from app.classroom.messages.requests import SeatStatus, Show
 from app.words.language import tr
 
 if TYPE_CHECKING:
@@ -42,10 +43,9 @@ class BusUnavailableError(Exception):
     """The NATS server cannot be used; the text gives the reason."""
 
 
-class SeatNews(SeatStatus):
+class SeatNews(SeatStatus, frozen=True, kw_only=True):
     """Status of a seat, from the host to which it is or was connected last."""
 
-    kind: Literal["at"] = "at"
     number: int
     acknowledged: int
     connected: bool
@@ -53,50 +53,43 @@ class SeatNews(SeatStatus):
     """Number of the seat's connection; the highest one counts."""
 
 
-class OfHost(WireMessage):
+class OfHost(WireMessage, frozen=True, kw_only=True):
     """Message with the host that sent it."""
 
     host: str = ""
     """Host that sends the message."""
 
 
-class Seats(OfHost):
+class Seats(OfHost, frozen=True, tag="seats"):
     """Changes at seats of a host. A message without seats means that the host is alive."""
 
-    kind: Literal["seats"] = "seats"
     seats: tuple[SeatNews, ...] = ()
     looks: tuple[int, ...] = ()
     """Seats that consoles of this host observe."""
 
 
-class Changed(OfHost):
+class Changed(OfHost, frozen=True, tag="changed"):
     """The record has another state of the class, seats or instructions."""
 
-    kind: Literal["changed"] = "changed"
 
-
-class Hello(OfHost):
+class Hello(OfHost, frozen=True, tag="hello"):
     """A new or returning host requests the state of all seats."""
 
-    kind: Literal["hello"] = "hello"
 
-
-class HandLoweredNews(OfHost):
+class HandLoweredNews(OfHost, frozen=True, tag="lowered"):
     """The hand of a seat was lowered."""
 
-    kind: Literal["lowered"] = "lowered"
     seat: int
 
 
-class RunShownNews(OfHost):
+class RunShownNews(OfHost, frozen=True, tag="shown"):
     """The run of a seat is shown to all seats, or each seat shows its own again."""
 
-    kind: Literal["shown"] = "shown"
     show: Show
 
 
 News = Seats | Changed | Hello | HandLoweredNews | RunShownNews
-_NEWS: Final[TypeAdapter[News]] = TypeAdapter(Annotated[News, Field(discriminator="kind")])
+_NEWS: Final[MessageReader[News]] = MessageReader(News)
 
 
 class Bus:
@@ -160,12 +153,12 @@ class Bus:
     async def tell(self, *said: News) -> None:
         """Send messages in order; failed ones are sent later, except seat states, which are rebuilt."""
         assert self._client is not None, "dialled"
-        self._untold += [one.model_copy(update={"host": self.own}) for one in said]
+        self._untold += [replace(one, host=self.own) for one in said]
         async with self._telling:
             stream = self._client.jetstream(timeout=ANSWER_S)
             while self._untold:
                 try:
-                    await stream.publish(self._name, self._untold[0].model_dump_json().encode())
+                    await stream.publish(self._name, encode(self._untold[0]).encode())
                 except Exception as problem:  # as above
                     logger.info("NATS: %s", problem)
                     self._untold = [one for one in self._untold if not isinstance(one, Seats)]
@@ -201,8 +194,8 @@ class Bus:
                     for message in messages:
                         self._next_sequence = message.metadata.sequence.stream + 1
                         try:
-                            said = _NEWS.validate_json(message.data)
-                        except ValidationError as problem:
+                            said = _NEWS.read(message.data)
+                        except ProtocolError as problem:
                             logger.warning("NATS: %s", problem)
                             continue
                         if said.host != self.own:

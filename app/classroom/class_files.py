@@ -16,11 +16,11 @@ from typing import Final
 
 from app.classroom import seat_log
 from app.classroom.acts import ACTS_MAX, LogEntry
+from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import ClassPart
 from app.classroom.record import ClassRecord
 from app.classroom.scenario import build_assignment, loaded
 from app.classroom.seat_log import PARTS_MAX, InvalidSeatLogError, SeatAssignment
-from app.classroom.server_messages import LogVerdict
 from app.classroom.verdict import LogReplay, verdict
 from app.export.sheets import as_csv
 from app.files import run_files

@@ -15,14 +15,14 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import certificate, seat_log
-from app.classroom.client_messages import WELCOME_BYTES_MAX, HandIn, ProtocolError, Request, Steer, read
 from app.classroom.code import SECRET_LETTERS, Invitation, dialled_here
 from app.classroom.link import take_message_chunk
+from app.classroom.messages.codec import WELCOME_BYTES_MAX, ProtocolError, encode
+from app.classroom.messages.replies import TO_INSTRUCTOR, ReplayMoments, RequestDone, RequestFailed
+from app.classroom.messages.requests import REQUESTS, HandIn, Request, Steer
 from app.classroom.models import ClassPart
-from app.classroom.server_messages import ReplayMoments
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.json_text import parse_json
 
 AGAIN_S: Final = 0.5
 """Wall time between two tries to reach a host that has hung up."""
@@ -90,7 +90,7 @@ def request(line: str) -> Request:
     elif said["kind"] == "group":
         said.setdefault("name", "")
     try:
-        return read(json.dumps(said))
+        return REQUESTS.read(json.dumps(said))
     except ProtocolError as problem:
         raise ConsoleCommandError(str(problem)) from problem
 
@@ -165,7 +165,7 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
             raise HostUnavailableError(
                 tr("The program at {address} is not the class host").format(address=address)
             )
-        await socket.send(Steer(key=the_class.secret).model_dump_json())
+        await socket.send(encode(Steer(the_class.secret)))
         yield socket
     except (OSError, TimeoutError, WebSocketException) as why:
         raise HostUnavailableError(
@@ -231,7 +231,7 @@ async def _talk(
         nonlocal open_requests
         async for raw in socket:
             show(str(raw))
-            if parse_json(raw)["kind"] in ("done", "refused"):
+            if isinstance(TO_INSTRUCTOR.read_known(raw), RequestDone | RequestFailed):
                 async with answered:
                     open_requests -= 1
                     answered.notify_all()
@@ -242,20 +242,20 @@ async def _talk(
             if not line:
                 continue
             if line == PARTINGS:
-                show(json.dumps(await asyncio.to_thread(find_moments)))
+                show(encode(await asyncio.to_thread(find_moments)))
                 continue
             try:
                 asked = requests(line)
             except ConsoleCommandError as problem:
-                show(json.dumps({"kind": "refused", "of": line, "text": str(problem)}))
+                show(encode(RequestFailed(line, str(problem))))
                 continue
             open_requests += len(asked)
             try:
                 for said in asked:
-                    await socket.send(said.model_dump_json())
+                    await socket.send(encode(said))
             except ConnectionClosed:
                 text = tr("the host closed the connection. Try again.")
-                show(json.dumps({"kind": "refused", "of": line, "text": text}))
+                show(encode(RequestFailed(line, text)))
                 raise
         async with answered:
             await answered.wait_for(lambda: open_requests == 0)

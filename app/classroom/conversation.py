@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Iterable
 from contextlib import suppress
 from typing import Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from app.classroom import client_messages
-from app.classroom.client_messages import REFUSED
-from app.classroom.server_messages import ToInstructor, ToSeat
+from app.classroom.messages.codec import REFUSED, WireMessage, encode
+from app.classroom.messages.requests import MAY, REQUESTS, Request
 from app.words.language import tr
 
 SEND_S: Final = 5.0
@@ -29,25 +27,25 @@ class RequestRefusedError(Exception):
         self.code = code
 
 
-def check_permission(role: str, request: client_messages.Request) -> None:
+def check_permission(role: str, request: Request) -> None:
     """Refuse a request that the role may not send."""
-    if not isinstance(request, client_messages.MAY[role]):
+    if not isinstance(request, MAY[role]):
         raise RequestRefusedError(
             tr("the role {role} may not request {kind}").format(role=role, kind=request.kind)
         )
 
 
-async def hear(socket: WebSocket) -> client_messages.Request:
+async def hear(socket: WebSocket) -> Request:
     """Receive the next request. Raises ProtocolError."""
     message = await socket.receive()
     if message["type"] != "websocket.receive":
         raise WebSocketDisconnect(message.get("code", 1006))
-    return client_messages.read(message.get("text") or message.get("bytes") or b"")
+    return REQUESTS.read(message.get("text") or message.get("bytes") or b"")
 
 
-async def send_message(socket: WebSocket, message: ToSeat | ToInstructor) -> None:
+async def send_message(socket: WebSocket, message: WireMessage) -> None:
     """Send a message as JSON."""
-    await send(socket, json.dumps(message, ensure_ascii=False))
+    await send(socket, encode(message))
 
 
 async def send(socket: WebSocket, text: str) -> None:

@@ -11,10 +11,10 @@ from functools import cache
 from app.classroom.acts import LogEntry, effective
 from app.classroom.anonymization import Pairs, anonymize_line, anonymize_text, pairs
 from app.classroom.divergences import ClassDivergence, SeatAction, SeatHistory, find_divergences
+from app.classroom.messages.replies import ClassMark, LogVerdict, ReplayChoice, ReplayMoment, ReplayMoments
 from app.classroom.models import ClassPart
 from app.classroom.record import ERASED, ClassRecord
 from app.classroom.scenario import loaded
-from app.classroom.server_messages import ClassMark, LogVerdict, ReplayMoments
 from app.classroom.verdict import LogReplay, build_failed_verdict, is_instructor_input
 from app.export.page import page
 from app.export.source import list_refused, source_of
@@ -280,7 +280,7 @@ def list_marks(record: ClassRecord, names: bool, part: ClassPart | None = None) 
         ClassMark(seat=mark.seat_id, t_s=(mark.tick or 0) / TICKS_PER_S, text=anonymize_text(mark.text, hide))
         for mark in record.marks()
     ]
-    return tuple(sorted(marks, key=lambda mark: mark["t_s"]))
+    return tuple(sorted(marks, key=lambda mark: mark.t_s))
 
 
 def review_class(
@@ -331,20 +331,11 @@ def find_replay_moments(record: ClassRecord) -> ReplayMoments:
             score = run.verdict()["score"]
             if score is not None:
                 courses.append(SeatHistory(log.number, _list_actions(log.acts), score))
-    return {
-        "kind": "partings",
-        "moments": [
-            {
-                "t_s": one.tick / TICKS_PER_S,
-                "cost": one.cost,
-                "choices": [
-                    {"words": as_json(each.words), "seats": list(each.seats), "mean": each.mean}
-                    for each in one.choices
-                ],
-            }
-            for one in find_divergences(courses)
-        ],
-    }
+    moments = []
+    for one in find_divergences(courses):
+        choices = [ReplayChoice(as_json(each.words), list(each.seats), each.mean) for each in one.choices]
+        moments.append(ReplayMoment(one.tick / TICKS_PER_S, one.cost, choices))
+    return ReplayMoments(moments)
 
 
 def _list_actions(acts: Iterable[LogEntry]) -> tuple[SeatAction, ...]:

@@ -11,8 +11,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from app.classroom import certificate
-from app.classroom.client_messages import PINGS_S, WELCOME_BYTES_MAX
 from app.classroom.code import Invitation
+from app.classroom.messages.codec import PINGS_S, WELCOME_BYTES_MAX
 from app.words.language import tr
 
 STAGGER_S: Final = 0.25

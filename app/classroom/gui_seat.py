@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from app.classroom.acts import SENT_BACK, answered, effective
-from app.classroom.client_messages import HAND_MAX, REFLECTION_MAX, Reflect
 from app.classroom.code import Invitation
 from app.classroom.link import HostLink
+from app.classroom.messages.codec import HAND_MAX, REFLECTION_MAX
+from app.classroom.messages.replies import InstructionMessage, SeatWelcome
+from app.classroom.messages.requests import Reflect
 from app.classroom.models import INJECT
 from app.classroom.scenario import loaded
 from app.classroom.seat import MARK_TICKS
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, folder_of
 from app.classroom.seat_phase import RECORDING, SeatEvent, SeatPhase, next_phase
-from app.classroom.server_messages import InstructionMessage, SeatWelcome
 from app.classroom.verdict import NOT_IN_A_CLASS
 from app.host import RecordingError
 from app.learning.reflection import Reflection
@@ -63,7 +64,7 @@ class GuiSeat:
 
     def is_same_part(self, welcome: SeatWelcome) -> bool:
         """Return whether the class is in the part to which the log belongs."""
-        return self._seat_log.given is None or self._seat_log.given.part == welcome["part"]
+        return self._seat_log.given is None or self._seat_log.given.part == welcome.part
 
     @property
     def has_run(self) -> bool:
@@ -101,17 +102,17 @@ class GuiSeat:
         tick = kept.acts[-1].tick if kept.acts else 0
         if not (drill.terms.rewind and kept.acts):  # in an exam a restart gives no time back
             self._answer_missed(welcome, tick)
-            tick = max(tick, welcome["tick"])  # a late seat may begin at the time of the class
+            tick = max(tick, welcome.tick)  # a late seat may begin at the time of the class
         inputs = [parse_line(act.line, act.tick) for act in effective(kept.acts) if act.line]
         return self._history, inputs, tick
 
     def _answer_missed(self, welcome: SeatWelcome, tick: Tick) -> None:
         """Log the instructions of the time since *tick*, which the run skips, each at its own time."""
-        for one in welcome.get("events", []):
-            if one["number"] not in self.answered and (one["tick"] or 0) >= tick:
-                line = one["text"] if one["what"] == INJECT else ""
-                self.answered.add(one["number"])
-                self._note(one["tick"] or 0, line, "", one["number"])
+        for one in welcome.events:
+            if one.number not in self.answered and (one.tick or 0) >= tick:
+                line = one.text if one.what == INJECT else ""
+                self.answered.add(one.number)
+                self._note(one.tick or 0, line, "", one.number)
                 if not line:
                     self.missed.append(one)
 

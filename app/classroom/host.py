@@ -15,11 +15,10 @@ from typing import Final
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app.classroom import acts, client_messages, plan
+from app.classroom import acts, plan
 from app.classroom.acts import LogEntry, LogMismatchError
 from app.classroom.admission import Admission
 from app.classroom.bus import Bus, Changed, HandLoweredNews, Hello, News, SeatNews, Seats
-from app.classroom.client_messages import LATER, REFUSED, ProtocolError
 from app.classroom.conversation import (
     RequestRefusedError,
     broadcast,
@@ -30,6 +29,15 @@ from app.classroom.conversation import (
 )
 from app.classroom.instructions import answered, as_message, check_answers, is_recipient, list_due
 from app.classroom.live_board import LiveBoard
+from app.classroom.messages import requests
+from app.classroom.messages.codec import LATER, REFUSED, ProtocolError
+from app.classroom.messages.replies import (
+    Acknowledged,
+    LogVerdict,
+    RequestDone,
+    RequestFailed,
+    VerdictMessage,
+)
 from app.classroom.models import BACK, INJECT, MARK, OVER, ClassInstruction, ClassPart, Seat
 from app.classroom.names import clean_text
 from app.classroom.pace import ClassPace, SeatSpeed
@@ -41,7 +49,6 @@ from app.classroom.scenario import build_assignment, loaded
 from app.classroom.seat_attention import SeatAttention
 from app.classroom.seat_log import build_welcome
 from app.classroom.seat_state import SeatState, select_seats, state_of
-from app.classroom.server_messages import LogVerdict
 from app.classroom.verdict import FINISH, NOT_IN_A_CLASS
 from app.classroom.writer import RecordWriter
 from app.learning.reflection import Reflection
@@ -159,7 +166,7 @@ class ClassHost:
         except WebSocketDisconnect:
             pass
 
-    async def _receive_first_message(self, socket: WebSocket) -> client_messages.Request:
+    async def _receive_first_message(self, socket: WebSocket) -> requests.Request:
         if self._strangers >= STRANGERS_MAX:
             raise RequestRefusedError(tr("too many connections. Try again."), LATER)
         self._strangers += 1
@@ -171,21 +178,21 @@ class ClassHost:
         finally:
             self._strangers -= 1
 
-    async def _attend(self, socket: WebSocket, request: client_messages.Request) -> None:
+    async def _attend(self, socket: WebSocket, request: requests.Request) -> None:
         address = socket.client.host if socket.client else ""
-        if isinstance(request, client_messages.Steer):
+        if isinstance(request, requests.Steer):
             if not is_same_secret(request.key, self._class.secret):
                 raise RequestRefusedError(tr("wrong class key"))
             await self._steered(socket)
-        elif isinstance(request, client_messages.JoinProbe):
+        elif isinstance(request, requests.JoinProbe):
             await send_message(socket, self._admission.build_probe_welcome(request.secret, address))
-        elif isinstance(request, client_messages.Join | client_messages.Resume):
+        elif isinstance(request, requests.Join | requests.Resume):
             line = await self._admission.admit(request, address)
             await self._seated(socket, line)
         else:
             raise RequestRefusedError(tr("sign in first"))
 
-    async def _hand_in(self, message: client_messages.HandIn) -> None:
+    async def _hand_in(self, message: requests.HandIn) -> None:
         """Add actions from a log that was handed in as a file.
 
         Raises RequestRefusedError, LogMismatchError.
@@ -230,21 +237,21 @@ class ClassHost:
             while True:
                 said = await hear(socket)
                 check_permission("seat", said)
-                if isinstance(said, client_messages.SeatStatus):
+                if isinstance(said, requests.SeatStatus):
                     await self._update_status(line, said)
-                elif isinstance(said, client_messages.Ready):
+                elif isinstance(said, requests.Ready):
                     if said.version != line.version:
                         await self._writer.keep(
                             self._record.change_seats, [line.number], version=said.version
                         )
                     line.version, line.recording = said.version, said.recording
                     self._board.changed.add(line.number)
-                elif isinstance(said, client_messages.Reflect):
+                elif isinstance(said, requests.Reflect):
                     thought = Reflection(said.happened, said.otherwise, said.expected_score)
                     await self._writer.keep(self._record.reflect, line.number, thought)
-                elif isinstance(said, client_messages.AppendEntries):
+                elif isinstance(said, requests.AppendEntries):
                     await self._append_entries(line, [acts.parse_entry(entry) for entry in said.acts])
-                    await send_message(socket, {"kind": "acknowledged", "number": line.acknowledged})
+                    await send_message(socket, Acknowledged(line.acknowledged))
         finally:
             if line.socket is socket:
                 line.socket = None
@@ -262,7 +269,7 @@ class ClassHost:
                 line, await self._writer.read(self._record.acts, line.number, line.acknowledged + 1)
             )
 
-    async def _update_status(self, line: SeatState, status: client_messages.SeatStatus) -> None:
+    async def _update_status(self, line: SeatState, status: requests.SeatStatus) -> None:
         before = (line.tick, line.frozen, line.over, line.hand, line.consent, line.held)
         line.tick, line.frozen, line.over = max(line.tick, status.tick), status.frozen, status.over
         line.hand = None if status.hand is None else clean_text(status.hand)
@@ -340,7 +347,7 @@ class ClassHost:
                 line.told.add(number)
                 await send_message(line.socket, as_message(given))
 
-    async def _send_instruction(self, message: client_messages.Instruct) -> None:
+    async def _send_instruction(self, message: requests.Instruct) -> None:
         if message.what == INJECT:
             try:
                 verb = parse_line(message.text).verb
@@ -375,26 +382,26 @@ class ClassHost:
     async def _to_seats(self, tell: Callable[[SeatState], Awaitable[None]]) -> None:
         await broadcast(tell(line) for line in self._lines.values() if line.socket is not None)
 
-    async def _steer(self, message: client_messages.OfPace) -> None:
+    async def _steer(self, message: requests.OfPace) -> None:
         """Change the limits and the speed of seats.
 
         Store the change before any seat receives it. Raises RequestRefusedError.
         """
         lines = (
             select_seats(message, self._lines)
-            if isinstance(message, client_messages.SeatTarget)
+            if isinstance(message, requests.SeatTarget)
             else list(self._lines.values())
         )
-        if isinstance(message, client_messages.AssignGroup):
-            lines = select_seats(client_messages.SeatTarget(seat=message.seat), self._lines)
-        if isinstance(message, client_messages.RewindSeats):
+        if isinstance(message, requests.AssignGroup):
+            lines = select_seats(requests.SeatTarget(seat=message.seat), self._lines)
+        if isinstance(message, requests.RewindSeats):
             await self._rewind_seats(lines, message)
             return
-        if isinstance(message, client_messages.StartNextPart):
+        if isinstance(message, requests.StartNextPart):
             await self._start_next_part()
             return
         # sent before the state, so that seats have it when they stop
-        if isinstance(message, client_messages.Finish):
+        if isinstance(message, requests.Finish):
             await self._send_out(
                 [
                     ClassInstruction(seat_id=line.number, kind=INJECT, text=FINISH)
@@ -436,7 +443,7 @@ class ClassHost:
             await send_message(line.socket, self.pace.build_state_message(line))
         await self._instruct(line)
 
-    async def _rewind_seats(self, lines: Sequence[SeatState], message: client_messages.RewindSeats) -> None:
+    async def _rewind_seats(self, lines: Sequence[SeatState], message: requests.RewindSeats) -> None:
         """Rewind seats. Raises RequestRefusedError."""
         early = [line.name for line in lines if line.tick < message.tick]
         if early:
@@ -452,7 +459,7 @@ class ClassHost:
         await self._writer.keep(self._record.change_seats, [line.number], taken=enabled)
         line.taken = enabled
 
-    async def _set_mark(self, request: client_messages.SetMark) -> None:
+    async def _set_mark(self, request: requests.SetMark) -> None:
         """Store a mark at the time of a seat, or at that of the class. Raises RequestRefusedError."""
         lines = select_seats(request, self._lines)
         now = self.pace.class_tick(lines) if request.seat is None else lines[0].tick
@@ -481,7 +488,7 @@ class ClassHost:
         found, socket = line.verdict, line.socket
         if socket is not None and line.over and found is not None and found["acts"] == line.acknowledged:
             with suppress(WebSocketDisconnect, RuntimeError):  # the seat asks again
-                await send_message(socket, {"kind": "result", "verdict": found})
+                await send_message(socket, VerdictMessage(found))
 
     async def _show(self) -> None:
         while True:
@@ -489,7 +496,7 @@ class ClassHost:
             await self._looks.show(self._board.changed)
             if self.pace.break_is_over():
                 with suppress(RequestRefusedError):
-                    await self._steer(client_messages.Go())
+                    await self._steer(requests.Go())
             changed = self._board.news()
             if changed is not None:
                 self._neighbours.tell_of(self._lines[number] for number in changed)
@@ -576,21 +583,21 @@ class ClassHost:
                 said = await hear(socket)
                 check_permission("instructor", said)
                 try:
-                    if isinstance(said, client_messages.Instruct):
+                    if isinstance(said, requests.Instruct):
                         await self._send_instruction(said)
-                    elif isinstance(said, client_messages.OfSeat):
+                    elif isinstance(said, requests.OfSeat):
                         await self._attention.execute(socket, said)
-                    elif isinstance(said, client_messages.OfPace):
+                    elif isinstance(said, requests.OfPace):
                         await self._steer(said)
-                    elif isinstance(said, client_messages.SetMark):
+                    elif isinstance(said, requests.SetMark):
                         await self._set_mark(said)
-                    elif isinstance(said, client_messages.HandIn):
+                    elif isinstance(said, requests.HandIn):
                         await self._hand_in(said)
-                    await send_message(socket, {"kind": "done", "of": said.kind})
-                    if isinstance(said, client_messages.StartNextPart):
+                    await send_message(socket, RequestDone(said.kind))
+                    if isinstance(said, requests.StartNextPart):
                         self._follow()
                 except (RequestRefusedError, LogMismatchError) as why:
-                    await send_message(socket, {"kind": "refused", "of": said.kind, "text": str(why)})
+                    await send_message(socket, RequestFailed(said.kind, str(why)))
         finally:
             self._board.consoles.discard(socket)
             await self._looks.end(socket)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from app.classroom import acts, server_messages
+from app.classroom import acts
 from app.classroom.acts import LogEntry, LogMismatchError, is_rewind
+from app.classroom.messages.replies import InstructionMessage
 from app.classroom.models import BACK, INJECT, ClassInstruction
 from app.words.language import tr
 
@@ -90,9 +91,7 @@ def answered(log: Sequence[LogEntry], instructions: Iterable[ClassInstruction]) 
     return {act.instruction for act in answers if act.instruction} - (timed - acts.answered(answers))
 
 
-def list_due(
-    instructions: Iterable[ClassInstruction], seat: Respondent
-) -> list[server_messages.InstructionMessage]:
+def list_due(instructions: Iterable[ClassInstruction], seat: Respondent) -> list[InstructionMessage]:
     """List instructions with a time up to that of the seat that it has not answered, in the order of time."""
     due = [
         as_message(one)
@@ -103,15 +102,9 @@ def list_due(
         and is_recipient(one, seat)
         and one.number not in seat.answered
     ]
-    return sorted(due, key=lambda one: (one["tick"] or 0, one["number"]))
+    return sorted(due, key=lambda one: (one.tick or 0, one.number))
 
 
-def as_message(instruction: ClassInstruction) -> server_messages.InstructionMessage:
+def as_message(instruction: ClassInstruction) -> InstructionMessage:
     """Return the instruction as a message to a seat."""
-    return {
-        "kind": "instruction",
-        "number": instruction.number,
-        "what": instruction.kind,
-        "tick": instruction.tick,
-        "text": instruction.text,
-    }
+    return InstructionMessage(instruction.number, instruction.kind, instruction.tick, instruction.text)

@@ -11,9 +11,15 @@ from typing import Final
 
 from app.classroom.code import Invitation
 from app.classroom.link import HostLink
+from app.classroom.messages.replies import (
+    InstructionMessage,
+    LogVerdict,
+    SeatRefusal,
+    SeatReport,
+    SeatWelcome,
+)
 from app.classroom.seat import ClassEndedError, PartMismatchError, SeatRewoundError, SeatRun
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, folder_of
-from app.classroom.server_messages import InstructionMessage, LogVerdict, SeatReport
 from app.words.language import tr
 
 JOIN_S: Final = 60.0
@@ -105,9 +111,9 @@ def _begin(seat_log: SeatLog, link: HostLink) -> None:
     except Empty:
         addresses = ", ".join(link.trying) or tr("the network")
         raise JoinFailedError(tr("no answer from {addresses}").format(addresses=addresses)) from None
-    if said["kind"] == "refused":
-        raise JoinFailedError(said["text"])
-    assert said["kind"] == "welcome", "a host says nothing else first"
+    if isinstance(said, SeatRefusal):
+        raise JoinFailedError(said.text)
+    assert isinstance(said, SeatWelcome), "a host says nothing else first"
     seat_log.begin(build_assignment(said, seat_log.name))
     link.incoming.put(said)  # also contains whether the class is frozen
     link.wake()

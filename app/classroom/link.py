@@ -6,27 +6,28 @@ Without a network it creates the welcome itself, and the log is handed in as a f
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import threading
 import time
+from abc import abstractmethod
 from collections.abc import Sequence
 from queue import SimpleQueue
-from typing import Final
+from typing import Final, Generic, TypeVar
 
+from msgspec.structs import replace
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import discovery
 from app.classroom.acts import LogEntry
-from app.classroom.client_messages import REFUSED, Join, Ready, Reflect, Resume, SeatStatus
 from app.classroom.code import NEEDS_ADDRESS, Invitation, address_of
 from app.classroom.dialing import WrongHostError, dial
+from app.classroom.messages.codec import REFUSED, ProtocolError, WireMessage, encode
+from app.classroom.messages.replies import TO_SEAT, Acknowledged, PaceState, SeatRefusal, SeatWelcome, ToSeat
+from app.classroom.messages.requests import AppendEntries, Join, Ready, Reflect, Resume, SeatStatus
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome, drawn_seat
-from app.classroom.server_messages import ToSeat
 from app.words.language import mark, tr
 from engine.drill.judging.report import program_version
-from engine.json_text import parse_json
 from engine.overrides import override
 
 AGAIN_S: Final = (0.2, 3.0)
@@ -42,66 +43,27 @@ OTHER_VERSION: Final = mark(
     "this seat and the host have incompatible versions: install the same version on both"
 )
 
+FromHost = TypeVar("FromHost", bound=WireMessage)
 
-class HostLink(threading.Thread):
-    """Connection of a seat to its host, in its own thread.
 
-    It sends the actions of the seat's log and queues the host's messages in `incoming`.
+class HostConnection(threading.Thread, Generic[FromHost]):
+    """Connection to a host in its own thread, which dials again after every break and queues messages in `incoming`.
+
+    The clients of a class and of a team implement `_talk`: what they send, and how they follow the answers.
     """
 
-    def __init__(self, where: Invitation | SeatAssignment, kept: SeatLog, consent: bool = False) -> None:
+    def __init__(self, invitation: Invitation | None) -> None:
+        """Create the connection; without an *invitation* it never dials."""
         super().__init__(daemon=True)
-        self.incoming: SimpleQueue[ToSeat] = SimpleQueue()
-        self.acknowledged = 0
-        """Number of actions that the host has on disk."""
-        self.connected = False
-        """A host has welcomed the seat, and the connection is open."""
-        self._was_welcomed = False
-        self._waiting_since: float | None = None
-        """Time since which a host owes an acknowledgment."""
-        self._pinged_at: float | None = None
-        """Time of a ping that the host has not answered yet."""
+        self.incoming: SimpleQueue[FromHost] = SimpleQueue()
         self.refused = ""
-        """Reason for which the host refused this seat."""
-        self.host_version = ""
-        """Version of the host; empty: an older host that does not send it."""
-        self.tick, self.frozen, self.over = 0, False, False
-        """Status of the seat. `wake` sends it immediately."""
-        self.hand: str | None = None
-        """Question of the seat whose hand is raised; None: the hand is not raised."""
-        self.reflection: Reflect | None = None
-        """The person's reflection on the run; None until it is known."""
-        self.consent, self.held = consent, False
-        """Two flags: the instructor may observe the seat; the instructor has taken over the seat."""
-        self._invitation = None if isinstance(where, SeatAssignment) else where
-        self._addresses = [] if isinstance(where, SeatAssignment) else where.addresses
-        self._found_addresses: list[str] = []
-        """Addresses that the network has reported."""
-        self._search: asyncio.Task[list[str]] | None = None
-        self._tries = 0
-        """Attempts since the last welcome."""
-        self.trying: list[str] = []
-        """Addresses that are being dialed; none while the network is asked for them."""
-        self._seat_log = kept
-        if isinstance(where, SeatAssignment):
-            seat = kept.given.seat if kept.given is not None else drawn_seat()
-            self.incoming.put(build_welcome(where, seat))
+        """Reason for which the host refused this client."""
+        self._invitation = invitation
+        self._is_welcome = False
+        """The host has welcomed the client over the present connection."""
         self._loop = asyncio.new_event_loop()
         self._news = asyncio.Event()
         self._has_ended = False
-
-    @property
-    def has_host(self) -> bool:
-        """Return whether an address of the host is known."""
-        return self._invitation is not None
-
-    @property
-    def is_answering(self) -> bool:
-        """Return whether a host is connected and acknowledges what it receives."""
-        late = time.monotonic() - ANSWER_S
-        return self.connected and all(
-            since is None or since > late for since in (self._waiting_since, self._pinged_at)
-        )
 
     def wake(self) -> None:
         """Wake the sender; safe from any thread."""
@@ -117,38 +79,126 @@ class HostLink(threading.Thread):
     @override
     def run(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-            try:
-                runner.run(self._keep())
-            # not a message of this protocol version
-            except (ValueError, LookupError, TypeError, AttributeError):
-                self._refuse(tr(OTHER_VERSION))
+            runner.run(self._keep())
 
     async def _keep(self) -> None:
         wait_s, invitation = AGAIN_S[0], self._invitation
         while invitation is not None and not (self._has_ended or self.refused):
-            self._welcome_came = False
+            self._is_welcome = False
             try:
                 async with await dial(await self._find_addresses(invitation), invitation) as socket:
-                    self._keep_address(socket)
-                    await self._talk(socket, self._hello(invitation))
+                    await self._talk(socket, invitation)
             except ConnectionClosed as end:
                 if end.rcvd is not None and end.rcvd.code == REFUSED:
                     self._refuse(end.rcvd.reason)
+            except ProtocolError:
+                self._refuse(tr(OTHER_VERSION))
             except WrongHostError as problem:
-                if not self._found_addresses:
-                    self._refuse(str(problem))
+                self._on_wrong_host(str(problem))
             except (OSError, TimeoutError, WebSocketException):
                 pass
-            wait_s = AGAIN_S[0] if self._welcome_came else wait_s
-            self._tries = 0 if self._welcome_came else self._tries + 1
-            if not self._has_ended:
+            wait_s = AGAIN_S[0] if self._is_welcome else wait_s
+            self._on_disconnected()
+            if not (self._has_ended or self.refused):
                 # spreads the reconnects of a class over time
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))
                 wait_s = min(2.0 * wait_s, AGAIN_S[1])
+        await self._stop_tasks()
+
+    def _refuse(self, reason: str) -> None:
+        self.refused = reason
+        self.incoming.put(self._build_refusal(reason))
+
+    @abstractmethod
+    def _build_refusal(self, reason: str) -> FromHost:
+        """Return the message that tells the client's owner why it was refused."""
+
+    @abstractmethod
+    async def _talk(self, socket: ClientConnection, invitation: Invitation) -> None:
+        """Exchange messages until the connection ends."""
+
+    async def _find_addresses(self, invitation: Invitation) -> Sequence[str]:
+        """Return the addresses to dial: those in the code."""
+        if not invitation.addresses:
+            self._refuse(tr(NEEDS_ADDRESS))
+        return invitation.addresses
+
+    def _on_wrong_host(self, reason: str) -> None:
+        self._refuse(reason)
+
+    def _on_disconnected(self) -> None:
+        """Prepare the next attempt."""
+
+    async def _stop_tasks(self) -> None:
+        """Stop tasks next to the connection."""
+
+
+class HostLink(HostConnection[ToSeat]):
+    """Connection of a seat to its host: sends the actions of the seat's log and the status of the seat."""
+
+    def __init__(self, where: Invitation | SeatAssignment, kept: SeatLog, consent: bool = False) -> None:
+        super().__init__(None if isinstance(where, SeatAssignment) else where)
+        self.acknowledged = 0
+        """Number of actions that the host has on disk."""
+        self.connected = False
+        """A host has welcomed the seat, and the connection is open."""
+        self._was_welcomed = False
+        self._waiting_since: float | None = None
+        """Time since which a host owes an acknowledgment."""
+        self._pinged_at: float | None = None
+        """Time of a ping that the host has not answered yet."""
+        self.host_version = ""
+        """Version of the host; empty: an older host that does not send it."""
+        self.tick, self.frozen, self.over = 0, False, False
+        """Status of the seat. `wake` sends it immediately."""
+        self.hand: str | None = None
+        """Question of the seat whose hand is raised; None: the hand is not raised."""
+        self.reflection: Reflect | None = None
+        """The person's reflection on the run; None until it is known."""
+        self.consent, self.held = consent, False
+        """Two flags: the instructor may observe the seat; the instructor has taken over the seat."""
+        self._addresses = [] if isinstance(where, SeatAssignment) else where.addresses
+        self._found_addresses: list[str] = []
+        """Addresses that the network has reported."""
+        self._search: asyncio.Task[list[str]] | None = None
+        self._tries = 0
+        """Attempts since the last welcome."""
+        self.trying: list[str] = []
+        """Addresses that are being dialed; none while the network is asked for them."""
+        self._seat_log = kept
+        if isinstance(where, SeatAssignment):
+            seat = kept.given.seat if kept.given is not None else drawn_seat()
+            self.incoming.put(build_welcome(where, seat))
+
+    @property
+    def has_host(self) -> bool:
+        """Return whether an address of the host is known."""
+        return self._invitation is not None
+
+    @property
+    def is_answering(self) -> bool:
+        """Return whether a host is connected and acknowledges what it receives."""
+        late = time.monotonic() - ANSWER_S
+        return self.connected and all(
+            since is None or since > late for since in (self._waiting_since, self._pinged_at)
+        )
+
+    @override
+    def _on_wrong_host(self, reason: str) -> None:
+        if not self._found_addresses:
+            self._refuse(reason)
+
+    @override
+    def _on_disconnected(self) -> None:
+        self._tries = 0 if self._is_welcome else self._tries + 1
+
+    @override
+    async def _stop_tasks(self) -> None:
         if self._search is not None:
             self._search.cancel()
             await asyncio.gather(self._search, return_exceptions=True)
 
+    @override
     async def _find_addresses(self, invitation: Invitation) -> list[str]:
         """Return the addresses in the code, and those found on the network.
 
@@ -175,9 +225,9 @@ class HostLink(threading.Thread):
         if address in self._found_addresses and address not in self._addresses:
             self._addresses.append(address)
 
-    def _refuse(self, reason: str) -> None:
-        self.refused = reason
-        self.incoming.put({"kind": "refused", "text": reason})
+    @override
+    def _build_refusal(self, reason: str) -> ToSeat:
+        return SeatRefusal(reason)
 
     def _hello(self, invitation: Invitation) -> Join | Resume:
         kept = self._seat_log
@@ -185,36 +235,41 @@ class HostLink(threading.Thread):
             return Resume(seat=kept.given.seat, token=kept.token)
         return Join(secret=invitation.secret, name=kept.name, token=kept.token, consent=self.consent)
 
-    async def _talk(self, socket: ClientConnection, hello: Join | Resume) -> None:
-        await socket.send(hello.model_dump_json())
+    @override
+    async def _talk(self, socket: ClientConnection, invitation: Invitation) -> None:
+        self._keep_address(socket)
+        await socket.send(encode(self._hello(invitation)))
         tasks = [asyncio.create_task(self._ping(socket))]
         try:
             async for raw in socket:
-                said: ToSeat = parse_json(raw)
-                given = self._seat_log.given
-                if said["kind"] == "welcome" and given is not None and said["part"] != given.part:
-                    self.incoming.put(said)  # a returning seat starts with a new link
-                    self._has_ended = True
-                    return
-                if said["kind"] == "welcome" and said["acknowledged"] > len(self._seat_log.acts):
-                    self._refuse(tr("the host has more inputs of this seat than the log on this computer"))
-                    return
-                if said["kind"] == "welcome":
-                    if not self._was_welcomed:
-                        self.hand = self.hand or said.get("hand")
-                    self._welcome_came = self.connected = self._was_welcomed = True
-                    self.acknowledged = said["acknowledged"]
-                    self.host_version = said.get("version", "")
-                    self.incoming.put(said)
-                    tasks.append(asyncio.create_task(self._send(socket)))
-                elif said["kind"] == "acknowledged":
-                    self.acknowledged = said["number"]
-                    is_all = said["number"] >= len(self._seat_log.acts)
-                    self._waiting_since = None if is_all else time.monotonic()
-                else:
-                    if said["kind"] == "state":
-                        self._addresses += [one for one in said["hosts"] if one not in self._addresses]
-                    self.incoming.put(said)
+                message, log = TO_SEAT.read_known(raw), self._seat_log
+                match message:
+                    case None:
+                        continue
+                    case SeatWelcome() if log.given is not None and message.part != log.given.part:
+                        self.incoming.put(message)  # a returning seat starts with a new link
+                        self._has_ended = True
+                    case SeatWelcome() if message.acknowledged > len(log.acts):
+                        self._refuse(
+                            tr("the host has more inputs of this seat than the log on this computer")
+                        )
+                        return
+                    case SeatWelcome():
+                        if not self._was_welcomed:
+                            self.hand = self.hand or message.hand
+                        self._is_welcome = self.connected = self._was_welcomed = True
+                        self.acknowledged = message.acknowledged
+                        self.host_version = message.version
+                        self.incoming.put(message)
+                        tasks.append(asyncio.create_task(self._send(socket)))
+                    case Acknowledged():
+                        self.acknowledged = message.number
+                        is_all = message.number >= len(log.acts)
+                        self._waiting_since = None if is_all else time.monotonic()
+                    case _:
+                        if isinstance(message, PaceState):
+                            self._addresses += [one for one in message.hosts if one not in self._addresses]
+                        self.incoming.put(message)
                 if self._has_ended:
                     return
         finally:
@@ -246,22 +301,22 @@ class HostLink(threading.Thread):
         thought: Reflect | None = None
         if self.host_version:
             ready = Ready(version=program_version()[:40], recording=True)
-            await socket.send(ready.model_dump_json())
+            await socket.send(encode(ready))
         sent, told, told_at = self.acknowledged, SeatStatus(tick=0, frozen=False), 0.0
         while not self._has_ended:
             self._news.clear()
             acts = take_message_chunk(self._seat_log.entries_after(sent))
             if acts:
                 self._waiting_since = self._waiting_since or time.monotonic()
-                await socket.send(json.dumps({"kind": "acts", "acts": acts}))
+                await socket.send(encode(AppendEntries(list(acts))))
                 sent = acts[-1].number
             if self.reflection is not None and self.reflection is not thought:
                 thought = self.reflection
-                await socket.send(thought.model_dump_json())
+                await socket.send(encode(thought))
             now, is_now = time.monotonic(), self._build_status()
-            news = is_now.model_copy(update={"tick": told.tick}) != told
+            news = replace(is_now, tick=told.tick) != told
             if news or not told_at or (is_now != told and now - told_at >= AT_S):
-                await socket.send(is_now.model_dump_json())
+                await socket.send(encode(is_now))
                 told, told_at = is_now, now
             if not acts:
                 try:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from starlette.websockets import WebSocket
 
 from app.classroom.conversation import broadcast, send
+from app.classroom.messages.codec import encode
+from app.classroom.messages.replies import ClassMark, DashboardUpdate
 from app.classroom.models import ClassInstruction, ClassPart
 from app.classroom.pace import ClassPace
 from app.classroom.seat_state import SeatState, build_tile
-from app.classroom.server_messages import DashboardUpdate
 from engine.constants import TICKS_PER_S
 
 
@@ -58,22 +58,18 @@ class LiveBoard:
         wanted = self._lines.values() if numbers is None else [self._lines[number] for number in numbers]
         there = [line for line in self._lines.values() if line.connected and not line.over]
         given = self._instructions.values()
-        return {
-            "kind": "board",
-            "state": self._class.state,
-            "part": self._class.part,
-            "part_number": self._class.id,
-            "parts": self._parts,
-            "not_frozen": [line.name for line in there if not line.frozen and self._pace.stops(line)],
-            "ends_in_s": self._pace.class_ends_in_s(there),
-            "break_s": self._pace.break_s(),
-            "clock_s": self._pace.clock_s(),
-            "tiles": [build_tile(line, self._pace, given, self._hands) for line in wanted],
-            "marks": [
-                {"seat": one.seat_id, "t_s": (one.tick or 0) / TICKS_PER_S, "text": one.text}
-                for one in self.marks
-            ],
-        }
+        return DashboardUpdate(
+            state=self._class.state,
+            part=self._class.part,
+            part_number=self._class.id,
+            parts=self._parts,
+            not_frozen=[line.name for line in there if not line.frozen and self._pace.stops(line)],
+            ends_in_s=self._pace.class_ends_in_s(there),
+            break_s=self._pace.break_s(),
+            clock_s=self._pace.clock_s(),
+            tiles=[build_tile(line, self._pace, given, self._hands) for line in wanted],
+            marks=[ClassMark(one.seat_id, (one.tick or 0) / TICKS_PER_S, one.text) for one in self.marks],
+        )
 
     def news(self) -> list[int] | None:
         """Return the seats whose tiles changed since the last call; None if nothing in the class changed."""
@@ -85,5 +81,5 @@ class LiveBoard:
     async def send(self, numbers: Sequence[int]) -> None:
         """Send the board to every console."""
         if self.consoles:
-            text = json.dumps(self.build_dashboard(numbers), ensure_ascii=False)
+            text = encode(self.build_dashboard(numbers))
             await broadcast(send(console, text) for console in self.consoles)

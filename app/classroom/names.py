@@ -7,7 +7,7 @@ from collections.abc import Container
 from itertools import count
 from typing import Final
 
-from app.classroom.client_messages import NAME_MAX
+from app.classroom.messages.codec import NAME_MAX
 
 INVISIBLE: Final = frozenset(
     {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}

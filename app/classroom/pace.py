@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from statistics import median_low
 from typing import Final, Protocol
 
-from app.classroom import client_messages
 from app.classroom.acts import TICK_MAX
+from app.classroom.messages import requests
+from app.classroom.messages.replies import ClassClock, PaceState
 from app.classroom.models import FROZEN, OVER, RUNNING, ClassPart
-from app.classroom.server_messages import ClassClock, PaceState
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
@@ -134,7 +134,6 @@ class ClassPace:
             clock = ClassClock(tick=int(tick), speed=speed or 0.0)
         hosts = the_class.addresses if len(the_class.addresses) > 1 else []
         return PaceState(
-            kind="state",
             state=state,
             until=self.get_stop_tick(line),
             clock=clock,
@@ -145,7 +144,7 @@ class ClassPace:
     # --- required state
 
     def plan_changes(
-        self, message: client_messages.OfPace, lines: Sequence[PacedSeat]
+        self, message: requests.OfPace, lines: Sequence[PacedSeat]
     ) -> tuple[Columns, list[tuple[Columns, list[PacedSeat]]]]:
         """Return the changed columns of the class and of some seats.
 
@@ -155,34 +154,32 @@ class ClassPace:
             raise ValueError(tr("the class has ended"))
         some, to_all = (
             list(lines),
-            isinstance(message, client_messages.SeatTarget)
-            and message.seat is None
-            and message.group is None,
+            isinstance(message, requests.SeatTarget) and message.seat is None and message.group is None,
         )
         match message:
-            case client_messages.Finish():
+            case requests.Finish():
                 return self._build_state_columns(OVER), []
-            case client_messages.Break():
+            case requests.Break():
                 return self._build_state_columns(FROZEN, time.time() + 60.0 * message.minutes), []
-            case client_messages.Clock():
+            case requests.Clock():
                 tick = self.clock_tick()
                 begun = max([line.tick for line in some], default=0) if tick is None else tick
                 return {"clock_speed": message.speed, "clock_tick": int(begun), "clock_at": time.time()}, []
-            case client_messages.AssignGroup():
+            case requests.AssignGroup():
                 return {}, [({"group_name": message.name}, some)]
-            case client_messages.Freeze(tick=None):
+            case requests.Freeze(tick=None):
                 return (
                     (self._build_state_columns(FROZEN), []) if to_all else ({}, [({"stopped": True}, some)])
                 )
-            case client_messages.Freeze():
+            case requests.Freeze():
                 return (
                     ({"until": message.tick}, [({"until": None}, some)])
                     if to_all
                     else ({}, [({"until": message.tick}, some)])
                 )
-            case client_messages.Go():
+            case requests.Go():
                 return self._resume_seats(some, to_all)
-            case client_messages.Extend():
+            case requests.Extend():
                 return self._extend_limits(some, message.ticks, to_all)
             case _:
                 raise ValueError(message.kind)

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.classroom.client_messages import NAME_MAX, Group
+from app.classroom.messages.codec import NAME_MAX, Group
 from app.classroom.models import INJECT, MESSAGE, ClassInstruction
 from app.classroom.seat_log import PARTS_MAX
 from app.words.language import mark, tr

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Final
 
 from app.classroom.acts import LogEntry
+from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import ClassPart
-from app.classroom.server_messages import LogVerdict
 from app.classroom.verdict import build_failed_verdict
 from app.classroom.workers import Workers
 from engine.constants import TICKS_PER_S

@@ -250,7 +250,7 @@ def _marks(review: ClassReview) -> Iterator[str]:
     """Yield the marks of the instructor."""
     if review.marks:
         rows = [
-            (formatting.run_time(one["t_s"]), tr("all") if one["seat"] is None else one["seat"], one["text"])
+            (formatting.run_time(one.t_s), tr("all") if one.seat is None else one.seat, one.text)
             for one in review.marks
         ]
         yield heading(2, tr("Marks of the instructor"))
@@ -494,7 +494,7 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
     if review.marks:
         yield (
             "marks.csv",
-            as_csv(("t_s", "seat", "text"), ((one["t_s"], one["seat"], one["text"]) for one in review.marks)),
+            as_csv(("t_s", "seat", "text"), ((one.t_s, one.seat, one.text) for one in review.marks)),
         )
     yield (
         "mistakes.csv",

@@ -12,14 +12,15 @@ from typing import Final, NamedTuple
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import discovery
-from app.classroom.client_messages import JoinProbe
 from app.classroom.code import Invitation
 from app.classroom.dialing import WrongHostError, dial
+from app.classroom.messages.codec import ProtocolError, encode
+from app.classroom.messages.replies import TO_SEAT, SeatWelcome
+from app.classroom.messages.requests import JoinProbe
 from app.classroom.scenario import loaded
 from app.words.language import mark, tr
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running.drill import Drill
-from engine.json_text import parse_json
 
 ANSWER_S: Final = 10.0
 """Wall time in which the host answers the test seat."""
@@ -77,13 +78,15 @@ async def _check_test_seat(invitation: Invitation) -> RoomFinding:
     started = time.monotonic()
     try:
         async with asyncio.timeout(ANSWER_S), await dial(invitation.addresses, invitation) as socket:
-            await socket.send(JoinProbe(secret=invitation.secret).model_dump_json())
-            welcome = parse_json(await socket.recv())
-        Drill(loaded(welcome["text"], welcome["scenario"]), welcome["seed"], welcome["mode"])
+            await socket.send(encode(JoinProbe(invitation.secret)))
+            welcome = TO_SEAT.read(await socket.recv())
+        if not isinstance(welcome, SeatWelcome):
+            raise ProtocolError(welcome.kind)
+        Drill(loaded(welcome.text, welcome.scenario), welcome.seed, welcome.mode)
     except ConnectionClosed as end:
         reason = end.rcvd.reason if end.rcvd is not None else ""
         return RoomFinding(tr("The test seat was refused: {reason}").format(reason=reason), False)
-    except (OSError, TimeoutError, WebSocketException, WrongHostError, ScenarioError, ValueError):
+    except (OSError, TimeoutError, WebSocketException, WrongHostError, ScenarioError, ProtocolError):
         return RoomFinding(tr("The test seat could not join."), False)
     text = tr("A test seat joined, received the drill and left in {s} s.")
     return RoomFinding(text.format(s=f"{time.monotonic() - started:.1f}"), True)

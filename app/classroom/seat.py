@@ -9,20 +9,25 @@ from queue import Empty
 from typing import Final
 
 from app.classroom.acts import SENT_BACK, LogEntry, answered, effective
-from app.classroom.client_messages import HAND_MAX
 from app.classroom.led_replay import list_shown_runs
 from app.classroom.link import HostLink
-from app.classroom.models import BACK, FROZEN, INJECT, MESSAGE, OVER
-from app.classroom.scenario import loaded
-from app.classroom.seat_log import SeatAssignment, SeatLog
-from app.classroom.server_messages import (
+from app.classroom.messages.codec import HAND_MAX
+from app.classroom.messages.replies import (
     Attention,
     ClassClock,
+    HandLowered,
     InstructionMessage,
     LogVerdict,
     PaceState,
     RunShown,
+    SeatRefusal,
+    SeatWelcome,
+    ShownPosition,
+    VerdictMessage,
 )
+from app.classroom.models import BACK, FROZEN, INJECT, MESSAGE, OVER
+from app.classroom.scenario import loaded
+from app.classroom.seat_log import SeatAssignment, SeatLog
 from app.classroom.verdict import NOT_IN_A_CLASS
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -67,9 +72,9 @@ class Limit:
         self.clock: ClassClock | None = None
         self._since = 0.0
 
-    def hear(self, state: PaceState) -> None:
+    def apply(self, state: PaceState) -> None:
         """Take a new limit from the host."""
-        self.until, self.clock, self._since = state["until"], state["clock"], time.monotonic()
+        self.until, self.clock, self._since = state.until, state.clock, time.monotonic()
 
     def reached(self, tick: Tick) -> bool:
         """Return whether the seat has stopped at the limit until the instructor releases it."""
@@ -80,7 +85,7 @@ class Limit:
         limits = [] if self.until is None else [self.until]
         if self.clock is not None:
             gone_s = time.monotonic() - self._since
-            limits.append(self.clock["tick"] + int(gone_s * self.clock["speed"] * TICKS_PER_S))
+            limits.append(self.clock.tick + int(gone_s * self.clock.speed * TICKS_PER_S))
         return min(limits, default=None)
 
 
@@ -245,7 +250,7 @@ class SeatRun:
     def _rewind(self) -> None:
         """Rewind to an earlier time if the instructor requests it. Raises SeatRewoundError."""
         for number, (tick, one) in sorted(self._pending.items()):
-            if one["what"] == BACK:
+            if one.what == BACK:
                 del self._pending[number]
                 given = self.assignment
                 self._link.tick, self._link.over = tick, False
@@ -255,7 +260,7 @@ class SeatRun:
                 self._note(SENT_BACK, number)
                 self._answered = answered(self._seat_log.acts)
                 self._started, self._from = time.monotonic(), tick
-                self._tell_person(format_rewind(tick, one["text"]))
+                self._tell_person(format_rewind(tick, one.text))
                 raise SeatRewoundError
 
     def _hear(self) -> None:
@@ -265,33 +270,34 @@ class SeatRun:
                 said = self._link.incoming.get_nowait()
             except Empty:
                 return
-            if said["kind"] == "refused":
-                raise ClassEndedError
-            given = self._seat_log.given
-            if said["kind"] == "welcome" and given is not None and said["part"] != given.part:
-                raise PartMismatchError(said["part"])
-            if said["kind"] == "welcome" and not (self.drill.terms.rewind and self._seat_log.acts):
-                self._skip_to(said["tick"], said.get("events", []))
-            if said["kind"] == "welcome" or said["kind"] == "state":
-                if said["state"] == OVER:
+            match said:
+                case SeatRefusal():
                     raise ClassEndedError
-                self._frozen = said["state"] == FROZEN
-                if said["kind"] == "state":
-                    self._limit.hear(said)
-            elif said["kind"] == "result":
-                self.verdict = said["verdict"]
-            elif said["kind"] == "attention":
-                self._apply_attention(said)
-            elif said["kind"] == "lowered":
-                self._link.hand = None
-                self._link.wake()
-            elif said["kind"] == "shown":
-                self._shown = said if said["name"] is not None else None
-                self._tell_shown(said.get("tick"))
-            elif said["kind"] == "shown_at":
-                self._tell_shown(said["tick"])
-            elif said["kind"] == "instruction" and said["number"] not in self._answered | set(self._pending):
-                self._pending[said["number"]] = (said["tick"] or 0, said)
+                case SeatWelcome() if said.part != self.assignment.part:
+                    raise PartMismatchError(said.part)
+                case SeatWelcome() if not (self.drill.terms.rewind and self._seat_log.acts):
+                    self._skip_to(said.tick, said.events)
+            match said:
+                case SeatWelcome() | PaceState():
+                    if said.state == OVER:
+                        raise ClassEndedError
+                    self._frozen = said.state == FROZEN
+                    if isinstance(said, PaceState):
+                        self._limit.apply(said)
+                case VerdictMessage():
+                    self.verdict = said.verdict
+                case Attention():
+                    self._apply_attention(said)
+                case HandLowered():
+                    self._link.hand = None
+                    self._link.wake()
+                case RunShown():
+                    self._shown = said if said.name is not None else None
+                    self._tell_shown(said.tick)
+                case ShownPosition():
+                    self._tell_shown(said.tick)
+                case InstructionMessage() if said.number not in self._answered | set(self._pending):
+                    self._pending[said.number] = (said.tick or 0, said)
 
     def _tell_shown(self, tick: Tick | None) -> None:
         """List the inputs of the runs that the instructor shows, up to the shared time."""
@@ -316,34 +322,34 @@ class SeatRun:
         if tick <= self.drill.tick:
             return
         for one in events:
-            at = one["tick"] or 0
-            if one["number"] not in self._answered and at >= self.drill.tick and not self.drill.finished:
+            at = one.tick or 0
+            if one.number not in self._answered and at >= self.drill.tick and not self.drill.finished:
                 self.drill.advance_to(at)
-                self._apply_instruction(one["number"], one)
+                self._apply_instruction(one.number, one)
         self.drill.advance_to(tick)
         self._started, self._from = time.monotonic(), self.drill.tick
 
     def _apply_attention(self, attention: Attention) -> None:
         link = self._link
-        if attention["looked_at"] != self._looked_at:
-            self._looked_at = attention["looked_at"]
+        if attention.looked_at != self._looked_at:
+            self._looked_at = attention.looked_at
             self._tell_person(LOOKED_AT[self._looked_at]())
-        if attention["held"] != link.held:
-            link.held = attention["held"]
+        if attention.held != link.held:
+            link.held = attention.held
             self._tell_person(HELD[link.held]())
             link.wake()
 
     def _tell_person(self, text: str) -> None:
-        self._show(InstructionMessage(kind="instruction", number=0, what=MESSAGE, tick=None, text=text))
+        self._show(InstructionMessage(number=0, what=MESSAGE, tick=None, text=text))
 
     def _apply_instruction(self, number: int, instruction: InstructionMessage) -> None:
         """Apply an inject or show a message. The log records it, even a refused inject."""
         self._answered.add(number)
-        if instruction["what"] == INJECT:
+        if instruction.what == INJECT:
             try:
-                self.do(instruction["text"], number)
+                self.do(instruction.text, number)
             except InputError:
-                self._note(instruction["text"], number)
+                self._note(instruction.text, number)
         else:
             self._show(instruction)
             self._note("", number)

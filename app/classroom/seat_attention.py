@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app.classroom import client_messages
 from app.classroom.acts import LogEntry
 from app.classroom.bus import Changed, HandLoweredNews, RunShownNews
 from app.classroom.conversation import RequestRefusedError, send, send_message
 from app.classroom.led_replay import LedReplay
+from app.classroom.messages import requests
+from app.classroom.messages.codec import encode
+from app.classroom.messages.replies import Attention, HandLowered
 from app.classroom.models import ClassPart
 from app.classroom.peer_hosts import PeerHosts
 from app.classroom.seat_observers import SeatObservers
@@ -43,23 +44,23 @@ class SeatAttention:
         self.peers: PeerHosts | None = None
         """Peer hosts; set before the first request."""
 
-    async def execute(self, console: WebSocket, request: client_messages.OfSeat) -> None:
+    async def execute(self, console: WebSocket, request: requests.OfSeat) -> None:
         """Execute a request about a seat. Raises RequestRefusedError."""
         assert self.peers is not None
         line = self._find_seat(request.seat)
-        if isinstance(request, client_messages.ObserveSeat):
+        if isinstance(request, requests.ObserveSeat):
             self._check_consent(line)
             await (self.observers.end(console) if line is None else self.observers.begin(console, line))
-        elif isinstance(request, client_messages.Show):
+        elif isinstance(request, requests.Show):
             await self.show(request)
             self.peers.tell(RunShownNews(show=request))
-        elif line is not None and isinstance(request, client_messages.Lower):
+        elif line is not None and isinstance(request, requests.Lower):
             if not line.connected:
                 raise RequestRefusedError(tr("{name} is not connected").format(name=line.name))
             await self.lower(line)
             self.peers.tell(HandLoweredNews(seat=line.number))
         elif line is not None:
-            await self._store_takeover(line, isinstance(request, client_messages.TakeOverSeat))
+            await self._store_takeover(line, isinstance(request, requests.TakeOverSeat))
             await self.notify(line)
             self.peers.tell(Changed())
 
@@ -77,7 +78,7 @@ class SeatAttention:
         """Lower the hand of a seat."""
         if line.socket is not None:
             with suppress(WebSocketDisconnect, RuntimeError):
-                await send_message(line.socket, {"kind": "lowered"})
+                await send_message(line.socket, HandLowered())
 
     async def notify(self, line: SeatState) -> None:
         """Inform the seat whether it is observed and controlled."""
@@ -85,9 +86,7 @@ class SeatAttention:
         looked_at = line.number in self.observers.observed_seats() or self.peers.look_at(line.number)
         if line.socket is not None:
             with suppress(WebSocketDisconnect, RuntimeError):  # the seat receives it when it returns
-                await send_message(
-                    line.socket, {"kind": "attention", "looked_at": looked_at, "held": line.taken}
-                )
+                await send_message(line.socket, Attention(looked_at, line.taken))
 
     async def _on_observers_changed(self, line: SeatState) -> None:
         """Record that a console starts or stops observing the seat."""
@@ -95,14 +94,14 @@ class SeatAttention:
         self.peers.tell_of()
         await self.notify(line)
 
-    async def show(self, request: client_messages.Show) -> None:
+    async def show(self, request: requests.Show) -> None:
         """Show one or two runs to all, or each seat its own again. Raises RequestRefusedError."""
         lines = [one for number in (request.seat, request.other) if (one := self._find_seat(number))]
         for line in lines:
             self._check_consent(line)
         if lines and DrillMode(self._class.mode) is DrillMode.EXAM:
             raise RequestRefusedError(tr("you cannot show another seat during an exam"))
-        text = json.dumps(await self.replay.lead(lines, request.tick), ensure_ascii=False)
+        text = encode(await self.replay.lead(lines, request.tick))
 
         async def tell(viewer: SeatState) -> None:
             if viewer.socket is not None:

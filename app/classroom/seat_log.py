@@ -26,11 +26,11 @@ from app.classroom.acts import (
     parse_entry,
     select_new_entries,
 )
-from app.classroom.client_messages import NAME_MAX
 from app.classroom.code import Invitation
+from app.classroom.messages.codec import NAME_MAX
+from app.classroom.messages.replies import InstructionMessage, SeatWelcome
 from app.classroom.models import RUNNING
 from app.classroom.names import is_name
-from app.classroom.server_messages import InstructionMessage, SeatWelcome
 from app.files.folders import default_folder
 from app.words.language import tr
 from engine.drill.judging.report import program_version
@@ -76,9 +76,8 @@ class SeatAssignment:
 def build_assignment(welcome: SeatWelcome, name: str) -> SeatAssignment:
     """Build the assignment of the seat *name* from the *welcome* of its host."""
     return SeatAssignment(
-        welcome["seat"], name, welcome["scenario"], welcome["text"], welcome["seed"], welcome["mode"],
-        welcome["part"],
-    )  # fmt: skip
+        welcome.seat, name, welcome.scenario, welcome.text, welcome.seed, welcome.mode, welcome.part
+    )
 
 
 def build_welcome(
@@ -93,23 +92,11 @@ def build_welcome(
     hand: str | None = None,
 ) -> SeatWelcome:
     """Build the welcome of a seat that plays *assignment*, for its start or its continuation."""
-    return {
-        "events": list(events),
-        "hand": hand,
-        "name": name,
-        "version": program_version(),
-        "kind": "welcome",
-        "seat": seat,
-        "acknowledged": acknowledged,
-        "scenario": assignment.scenario,
-        "text": assignment.text,
-        "seed": assignment.seed,
-        "mode": assignment.mode,
-        "state": state,
-        "tick": tick,
-        "part": assignment.part,
-        "reflect": reflect,
-    }
+    return SeatWelcome(
+        seat=seat, acknowledged=acknowledged, scenario=assignment.scenario, text=assignment.text,
+        seed=assignment.seed, mode=assignment.mode, state=state, tick=tick, part=assignment.part,
+        reflect=reflect, name=name, version=program_version(), hand=hand, events=events,
+    )  # fmt: skip
 
 
 def parse_assignment(value: object) -> SeatAssignment:

@@ -10,6 +10,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from app.classroom import acts
 from app.classroom.acts import LogEntry
 from app.classroom.conversation import send_message
+from app.classroom.messages.replies import ObservedRun, ObservedRunUpdate, Unseen
 from app.classroom.models import ClassPart
 from app.classroom.seat_state import SeatState
 from app.words.language import tr
@@ -54,17 +55,16 @@ class SeatObservers:
         await self._changed(line)
         await send_message(
             console,
-            {
-                "kind": "seen",
-                "seat": line.number,
-                "name": line.name,
-                "scenario": self._class.scenario_name,
-                "text": self._class.scenario_text,
-                "seed": self._class.seed,
-                "mode": self._class.mode,
-                "tick": line.tick,
-                "acts": log,
-            },
+            ObservedRun(
+                seat=line.number,
+                name=line.name,
+                scenario=self._class.scenario_name,
+                text=self._class.scenario_text,
+                seed=self._class.seed,
+                mode=self._class.mode,
+                tick=line.tick,
+                acts=log,
+            ),
         )
 
     async def end(self, console: WebSocket) -> None:
@@ -84,7 +84,7 @@ class SeatObservers:
             await self.end(console)
             text = tr("{name} (seat {n}) does not allow watching").format(name=line.name, n=line.number)
             with suppress(WebSocketDisconnect, RuntimeError):
-                await send_message(console, {"kind": "unseen", "seat": line.number, "text": text})
+                await send_message(console, Unseen(line.number, text))
 
     async def show(self, changed: Container[int]) -> None:
         """Send the new actions of observed seats; *changed*: seats that differ from before."""
@@ -93,6 +93,4 @@ class SeatObservers:
             if new or number in changed:
                 tick = self._seats[number].tick
                 with suppress(WebSocketDisconnect, RuntimeError):
-                    await send_message(
-                        console, {"kind": "seen_more", "seat": number, "tick": tick, "acts": new}
-                    )
+                    await send_message(console, ObservedRunUpdate(number, tick, new))

@@ -9,12 +9,12 @@ from typing import Final
 
 from starlette.websockets import WebSocket
 
-from app.classroom.client_messages import SeatTarget
 from app.classroom.conversation import RequestRefusedError
 from app.classroom.instructions import is_recipient
+from app.classroom.messages.replies import LogVerdict, Tile
+from app.classroom.messages.requests import SeatTarget
 from app.classroom.models import ClassInstruction, Seat
 from app.classroom.pace import ClassPace, SeatSpeed
-from app.classroom.server_messages import LogVerdict, Tile
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
@@ -119,29 +119,29 @@ def build_tile(
         and (one.tick is None or one.tick <= seat.tick)
         and one.number not in seat.answered
     ]
-    return {
-        "seat": seat.number,
-        "name": seat.name,
-        "connected": seat.connected,
-        "group": seat.group,
-        "frozen": seat.frozen,
-        "stopped": pace.stops(seat),
-        "until_s": pace.until_s(seat),
-        "ends_in_s": pace.ends_in_s(seat),
-        "over": seat.over,
-        "at_s": seat.tick / TICKS_PER_S,
-        "acknowledged": seat.acknowledged,
-        "unanswered": due,
-        "hand": seat.hand,
-        "hand_place": hands.index(seat.number) + 1 if seat.number in hands else None,
-        "consent": seat.consent,
-        "held": seat.held,
-        "version": seat.version,
-        "recording": seat.recording,
-        "verdict": seat.verdict,
-        "reachable": seat.worth[-1][1] if seat.worth else None,
-        "worth": seat.worth,
-    }
+    return Tile(
+        seat=seat.number,
+        name=seat.name,
+        connected=seat.connected,
+        group=seat.group,
+        frozen=seat.frozen,
+        stopped=pace.stops(seat),
+        until_s=pace.until_s(seat),
+        ends_in_s=pace.ends_in_s(seat),
+        over=seat.over,
+        at_s=seat.tick / TICKS_PER_S,
+        acknowledged=seat.acknowledged,
+        unanswered=due,
+        hand=seat.hand,
+        hand_place=hands.index(seat.number) + 1 if seat.number in hands else None,
+        consent=seat.consent,
+        held=seat.held,
+        version=seat.version,
+        recording=seat.recording,
+        verdict=seat.verdict,
+        reachable=seat.worth[-1][1] if seat.worth else None,
+        worth=seat.worth,
+    )
 
 
 def select_seats(target: SeatTarget, seats: Mapping[int, SeatState]) -> list[SeatState]:

@@ -26,7 +26,6 @@ from app.classroom import certificate, discovery
 from app.classroom.addresses import reachable
 from app.classroom.bus import AGAIN_S, Bus, BusUnavailableError
 from app.classroom.class_port import ClassPort
-from app.classroom.client_messages import BYTES_MAX, PINGS_S
 from app.classroom.code import (
     SECRET_LETTERS,
     Invitation,
@@ -36,6 +35,7 @@ from app.classroom.code import (
     new_secret,
 )
 from app.classroom.host import ClassHost
+from app.classroom.messages.codec import BYTES_MAX, PINGS_S
 from app.classroom.models import FROZEN, RUNNING, ClassPart
 from app.classroom.plan import LessonPlan
 from app.classroom.record import ClassRecord

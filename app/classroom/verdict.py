@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Final
 
 from app.classroom.acts import LogEntry, is_rewind
-from app.classroom.server_messages import LogVerdict
+from app.classroom.messages.replies import LogVerdict
 from app.files.guarded_player import OF_SEAT, Budget, GuardedPlayer, UnplayableError, guarded
 from app.words.localization import localize
 from engine import arithmetic

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:  # a worker imports the simulation only after it has been started
     from app.classroom.acts import LogEntry
-    from app.classroom.server_messages import LogVerdict
+    from app.classroom.messages.replies import LogVerdict
     from app.classroom.verdict import LogReplay
 
 NICE: Final = 5

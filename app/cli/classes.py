@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.classroom.join import Player
+    from app.classroom.messages.replies import LogVerdict, SeatReport
     from app.classroom.models import ClassPart
     from app.classroom.record import ClassRecord
-    from app.classroom.server_messages import LogVerdict, SeatReport
 
 DATABASE: Final = "class.sqlite"
 SEATS_EACH: Final = 4
@@ -197,7 +197,7 @@ def _join(options: argparse.Namespace) -> int:
             options.name,
             _player(options),
             speed,
-            lambda message: print(message["text"], file=shown, flush=True),
+            lambda message: print(message.text, file=shown, flush=True),
             options.consent,
         )
     except (InvalidJoinCodeError, JoinFailedError, InvalidSeatLogError, SolutionNotFoundError) as problem:

@@ -23,6 +23,16 @@ from app.classroom.addresses import EVERYWHERE, list_addresses
 from app.classroom.code import PORT as JOIN_PORT
 from app.classroom.code import InvalidJoinCodeError, invitation
 from app.classroom.gui_seat import GuiSeat
+from app.classroom.messages.replies import (
+    TO_INSTRUCTOR,
+    DashboardUpdate,
+    ObservedRun,
+    ObservedRunUpdate,
+    ReplayMoment,
+    ReplayMoments,
+    RequestFailed,
+    Unseen,
+)
 from app.classroom.models import INJECT
 from app.classroom.plan import KINDS, of_text
 from app.classroom.record import ClassRecord, RecordUnavailableError
@@ -31,12 +41,6 @@ from app.classroom.scenario import loaded
 from app.classroom.seat_log import SUFFIX, InvalidSeatLogError, read_handout
 from app.classroom.seat_phase import SeatPhase
 from app.classroom.seat_sheet import build_sheet
-from app.classroom.server_messages import (
-    ObservedRun,
-    ObservedRunUpdate,
-    ReplayMoment,
-    ToInstructor,
-)
 from app.classroom.suggested_answers import suggest_answers
 from app.files import atomic_write
 from app.files.folders import default_folder
@@ -238,23 +242,24 @@ class Classes(QObject):
             self._console = self._process("console", self._process_host_message)
 
     def _process_host_message(self, line: str) -> None:
-        said: ToInstructor = json.loads(line)
         if self.board is None:
             return
-        if said["kind"] == "board":
-            self.board.show_board(said)
-        elif said["kind"] == "partings":
-            self._show_partings(said["moments"])
-        elif said["kind"] in ("refused", "unseen"):
-            self.board.show_problem(said["text"])
-            if said["kind"] == "refused" and said["of"] == "show" and self.board.replay is not None:
-                self.board.replay.stop_sharing()
-            if said["kind"] == "unseen":
+        match TO_INSTRUCTOR.read_known(line):
+            case DashboardUpdate() as said:
+                self.board.show_board(said)
+            case ReplayMoments(moments=moments):
+                self._show_partings(moments)
+            case RequestFailed(of=request, text=text):
+                self.board.show_problem(text)
+                if request == "show" and self.board.replay is not None:
+                    self.board.replay.stop_sharing()
+            case Unseen(text=text):
+                self.board.show_problem(text)
                 self.board.show_watched(None)
-        elif said["kind"] == "seen":
-            self._show_seat_run(said)
-        elif said["kind"] == "seen_more":
-            self._update_seat_view(said)
+            case ObservedRun() as said:
+                self._show_seat_run(said)
+            case ObservedRunUpdate() as said:
+                self._update_seat_view(said)
 
     def _show_class(self, board: ClassBoard) -> None:
         """Show the drill on the station, and the events that it and its servers offer."""
@@ -305,13 +310,13 @@ class Classes(QObject):
             return
         targets = []
         for one in moments:
-            best, *others = one["choices"]
-            other = max(others, key=lambda choice: len(choice["seats"]))
-            words = [localize(from_json(each["words"])) or tr("waited") for each in (best, other)]
+            best, *others = one.choices
+            other = max(others, key=lambda choice: len(choice.seats))
+            words = [localize(from_json(each.words)) or tr("waited") for each in (best, other)]
             text = tr("{best} ({n}), or {other} ({m})").format(
-                best=words[0], n=len(best["seats"]), other=words[1], m=len(other["seats"])
+                best=words[0], n=len(best.seats), other=words[1], m=len(other.seats)
             )
-            targets.append(JumpTarget(one["t_s"], text, (tuple(best["seats"]), tuple(other["seats"]))))
+            targets.append(JumpTarget(one.t_s, text, (tuple(best.seats), tuple(other.seats))))
         self.board.replay.show_partings(targets)
         if not targets:
             self._show_on_dashboard(tr("So far all seats have made the same choices."))
@@ -320,24 +325,24 @@ class Classes(QObject):
         """Show the run of a seat live in the station."""
         if self.board is None:
             return
-        scenario, mode = loaded(message["text"], message["scenario"]), DrillMode(message["mode"])
+        scenario, mode = loaded(message.text, message.scenario), DrillMode(message.mode)
         if mode is DrillMode.EXAM:  # the world is the same, and the instructor may see all of it
             mode = DrillMode.PRACTICE
-        self._shown_history = seen = History(Drill(scenario, message["seed"], mode))
-        apply_actions(seen, message["acts"], message["tick"])
+        self._shown_history = seen = History(Drill(scenario, message.seed, mode))
+        apply_actions(seen, message.acts, message.tick)
         if self._picture is None:
             self._picture = Topology()
             self._picture.requested.connect(self.board.send_to_watched)
             self.board.set_view(self._picture)
         self._picture.show_drill(seen.drill)
-        self._name_watched(message["seat"], seen.drill)
+        self._name_watched(message.seat, seen.drill)
 
     def _update_seat_view(self, message: ObservedRunUpdate) -> None:
         if self._shown_history is None or self._picture is None or self.board is None:
             return
-        apply_actions(self._shown_history, message["acts"], message["tick"])
+        apply_actions(self._shown_history, message.acts, message.tick)
         self._picture.show_world(self._shown_history.drill.world)
-        self._name_watched(message["seat"], self._shown_history.drill)
+        self._name_watched(message.seat, self._shown_history.drill)
 
     def _name_watched(self, seat: int, drill: Drill) -> None:
         """Show which seat is watched, its time and its commands."""

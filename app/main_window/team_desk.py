@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QLabel, QPushButton, QSplitter, QWidget
 
+from app.classroom.messages.team import MemberWelcome, RoleView
 from app.classroom.team.replica import TeamReplica
-from app.classroom.team.server_messages import MemberWelcome, RoleView
 from app.view_models.role_picture import limit_to_role
 from app.views.console import Console
 from app.views.events_list import EventsList
@@ -43,11 +43,11 @@ class TeamDesk(QWidget):
         """Create the window. Raises KeyError for a host that does not send the world of the team."""
         super().__init__(parent, Qt.WindowType.Window)
         self.replica = TeamReplica(welcome)
-        self._role_name = welcome["role_name"]
+        self._role_name = welcome.role_name
         self._sent = ""
         """The last line that this window sent."""
-        self.setWindowTitle(f"{welcome['role_name']} – {welcome['title']}")
-        self.title, self.time, self.state = QLabel(welcome["role_name"]), QLabel(), QLabel()
+        self.setWindowTitle(f"{welcome.role_name} – {welcome.title}")
+        self.title, self.time, self.state = QLabel(welcome.role_name), QLabel(), QLabel()
         self.title.setFont(theme.sized(self.title.font(), TITLE_POINTS, bold=True))
         self.time.setFont(theme.fixed_font(CLOCK_POINTS))
         self.leave = QPushButton(tr("&Leave the team"))
@@ -57,7 +57,7 @@ class TeamDesk(QWidget):
         self.panel.said.connect(self._send)
         self.duties = Prose()
         self.duties.setAccessibleName(tr("Briefing"))
-        self._brief, self._text = welcome["brief"], welcome["role_text"]
+        self._brief, self._text = welcome.brief, welcome.role_text
         self._told = ""
         self.topology, self.console, self.events = Topology(), Console(), EventsList()
         self.topology.limit = lambda picture, world: limit_to_role(picture, world, self.replica.role)
@@ -119,7 +119,7 @@ class TeamDesk(QWidget):
 
     def show_view(self, message: RoleView) -> None:
         """Show the world of the team at one time."""
-        if self.replica.follow(message.get("acts", ()), message.get("tick", 0)):
+        if self.replica.follow(message.acts, message.tick):
             self._show_start()
         world, news = self.replica.drill.world, self.replica.take_news()
         self.topology.show_world(world)
@@ -128,15 +128,15 @@ class TeamDesk(QWidget):
         self.events.add_events(news)
         self.panel.show_view(message)
         self._show_duties(message)
-        view = message["view"]
+        view = message.view
         self.time.setText(formatting.run_time(view["t_s"]))
-        vacant = message.get("waits_for", [])
-        state = tr("Finished.") if view["over"] else tr("The class is frozen.") if message["frozen"] else ""
+        vacant = message.waits_for
+        state = tr("Finished.") if view["over"] else tr("The class is frozen.") if message.frozen else ""
         self.state.setText(tr("Waiting for the start.") if vacant else state)
 
     def _show_duties(self, message: RoleView) -> None:
         """Show the role, its goals and open questions, and the brief."""
-        view = message["view"]
+        view = message.view
         signs, goals_title, brief_title = {True: "✓", False: "○", None: "○"}, tr("Goals"), tr("Brief")
         parts = [self._text]
         if view["goals"]:

@@ -13,8 +13,17 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from app.classroom.code import InvalidJoinCodeError, invitation
 from app.classroom.link import OTHER_VERSION
+from app.classroom.messages.team import (
+    InputFailed,
+    InstructorMessage,
+    MemberWelcome,
+    Roles,
+    RoleView,
+    TeamDrillEnded,
+    TeamRefusal,
+    ToMember,
+)
 from app.classroom.team.member import TeamMember
-from app.classroom.team.server_messages import MemberWelcome, ToMember
 from app.main_window import signature
 from app.main_window.confirmations import Confirmations
 from app.main_window.library import Library
@@ -145,31 +154,33 @@ class Teams(QObject):
         if self._asking is not None:
             member, dialog = self._asking
             for said in _drain_messages(member):
-                if said["kind"] == "roles":
-                    dialog.show_roles(said["roles"])
-                elif said["kind"] == "refused":
-                    dialog.show_problem(said["text"])
+                if isinstance(said, Roles):
+                    dialog.show_roles(said.roles)
+                elif isinstance(said, TeamRefusal):
+                    dialog.show_problem(said.text)
                 self._asking = None
         if self._member is not None:
             for said in _drain_messages(self._member):
                 self._handle_message(said)
 
     def _handle_message(self, message: ToMember) -> None:
-        match message["kind"]:
-            case "welcome" if self.seat is None and self._member is not None:
+        match message:
+            case MemberWelcome() if self.seat is None and self._member is not None:
                 self._open_desk(message, self._member)
-            case "view" if self.seat is not None:
+            case RoleView() if self.seat is not None:
                 self.seat.show_view(message)
-            case "not_done" | "message" if self.seat is not None:
-                self.seat.show_answer(message["text"], message["kind"] == "not_done")
-            case "over":
-                verdict = message["verdict"]
+            case InputFailed() if self.seat is not None:
+                self.seat.show_answer(str(message.text), True)
+            case InstructorMessage() if self.seat is not None:
+                self.seat.show_answer(message.text)
+            case TeamDrillEnded():
+                verdict = message.verdict
                 if self.seat is not None and verdict is not None and verdict["score"] is not None:
                     self.seat.show_answer(
                         tr("Finished: {score} of 100 points.").format(score=f"{verdict['score']:g}")
                     )
-            case "refused":
-                self._notice.warn(message["text"])
+            case TeamRefusal():
+                self._notice.warn(message.text)
 
     def _open_desk(self, welcome: MemberWelcome, member: TeamMember) -> None:
         """Open the window of the role."""

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from queue import Empty
 from typing import Final
 
-from msgspec import convert
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QDialog, QVBoxLayout, QWidget
 
 from app.classroom.acts import LogEntry
 from app.classroom.gui_seat import GuiSeat
 from app.classroom.led_replay import list_shown_runs
-from app.classroom.models import BACK, FROZEN, INJECT, OVER
-from app.classroom.seat import HELD, LOOKED_AT, Limit, format_rewind
-from app.classroom.seat_phase import LABELS, SeatEvent, SeatPhase
-from app.classroom.server_messages import (
+from app.classroom.messages.replies import (
     Attention,
+    HandLowered,
     InstructionMessage,
     PaceState,
     RunShown,
+    SeatRefusal,
     SeatWelcome,
+    ShownPosition,
     ToSeat,
+    VerdictMessage,
 )
+from app.classroom.models import BACK, FROZEN, INJECT, OVER
+from app.classroom.seat import HELD, LOOKED_AT, Limit, format_rewind
+from app.classroom.seat_phase import LABELS, SeatEvent, SeatPhase
 from app.learning.reflection import Reflection
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
@@ -50,10 +53,9 @@ FORM_LETTERS: Final = 70
 """Characters of average width per line of a reflection."""
 
 
-def apply_actions(history: History, actions: Iterable[Sequence[object]], tick: int) -> None:
-    """Continue the run of another seat with its *actions*, given as JSON, up to *tick*."""
-    for entry in actions:
-        act = convert(entry, LogEntry)
+def apply_actions(history: History, actions: Iterable[LogEntry], tick: int) -> None:
+    """Continue the run of another seat with its *actions* up to *tick*."""
+    for act in actions:
         history.advance_to(act.tick)
         if act.line and not history.drill.finished:
             with suppress(InputError):  # the seat refused it as well
@@ -157,12 +159,12 @@ class WindowSeat(QObject):
 
     def _apply_attention(self, message: Attention) -> None:
         """Apply the instructor's attention to this seat: observed or not, held or released."""
-        if message["looked_at"] != self._looked_at:
-            self._looked_at = message["looked_at"]
+        if message.looked_at != self._looked_at:
+            self._looked_at = message.looked_at
             self._notice.show_info(LOOKED_AT[self._looked_at]())
-        if message["held"] != self._attendance.link.held:
-            self._attendance.tell_held(message["held"])
-            self._notice.show_info(HELD[message["held"]]())
+        if message.held != self._attendance.link.held:
+            self._attendance.tell_held(message.held)
+            self._notice.show_info(HELD[message.held]())
         self._emit_state()
 
     def _describe_attempt(self) -> str:
@@ -201,9 +203,9 @@ class WindowSeat(QObject):
     def _show(self, message: RunShown) -> None:
         """Show the runs of other seats over the desk, which waits; without a name the own run continues."""
         history = self._history
-        if history is None or (message["name"] is None and self.replay is None):
+        if history is None or (message.name is None and self.replay is None):
             return
-        if message["name"] is None:
+        if message.name is None:
             self._return_to_own_run()
             return
         runs = []
@@ -217,7 +219,7 @@ class WindowSeat(QObject):
             self.replay.left.connect(self._return_to_own_run)
             self.replay.showMaximized()
         self.replay.pair.show_runs(runs)
-        self.replay.show_time(message.get("tick") or 0)
+        self.replay.show_time(message.tick or 0)
         self._follow_instructor()
 
     def _return_to_own_run(self) -> None:
@@ -273,36 +275,35 @@ class WindowSeat(QObject):
             self._notice.show_info(tr("Hand in your log: {file}").format(file=self._attendance.file))
 
     def _handle_message(self, message: ToSeat) -> None:
-        match message["kind"]:
-            case "welcome" if not self._attendance.is_same_part(message):
-                self.another_part.emit(message["part"], self._attendance.link.consent)
-            case "welcome":
-                self._turn(message["state"])
+        match message:
+            case SeatWelcome() if not self._attendance.is_same_part(message):
+                self.another_part.emit(message.part, self._attendance.link.consent)
+            case SeatWelcome():
+                self._turn(message.state)
                 if self._history is None:
                     self._begin(message)
-            case "state":
-                self._limit.hear(message)
-                self._turn(message["state"])
+            case PaceState():
+                self._limit.apply(message)
+                self._turn(message.state)
                 self._announce_break(message)
-            case "instruction":
-                if message["number"] not in self._attendance.answered:
-                    self._pending[message["number"]] = message
-            case "attention":
+            case InstructionMessage() if message.number not in self._attendance.answered:
+                self._pending[message.number] = message
+            case Attention():
                 self._apply_attention(message)
-            case "lowered":
+            case HandLowered():
                 self.raise_hand(None)
-            case "shown":
+            case RunShown():
                 self._show(message)
-            case "shown_at" if self.replay is not None:
-                self.replay.show_time(message["tick"])
-            case "result":
-                score = message["verdict"]["score"]
+            case ShownPosition() if self.replay is not None:
+                self.replay.show_time(message.tick)
+            case VerdictMessage():
+                score = message.verdict["score"]
                 if score is not None:
                     told = tr("The host verified your run: {score} of 100 points.")
                     self._points = told.format(score=f"{score:g}")
                     self._announce_points()
-            case "refused":
-                self._give_up(tr("The class host rejected this seat: {why}.").format(why=message["text"]))
+            case SeatRefusal():
+                self._give_up(tr("The class host rejected this seat: {why}.").format(why=message.text))
 
     def _ask(self) -> None:
         """Ask for the person's self-assessment of the run. In an exam no debrief asks for it."""
@@ -328,7 +329,7 @@ class WindowSeat(QObject):
 
     def _begin(self, welcome: SeatWelcome) -> None:
         history, inputs, tick = self._attendance.begin(welcome)
-        self._history, self._reflects = history, welcome["reflect"]
+        self._history, self._reflects = history, welcome.reflect
         self.joined.emit()
 
         def attend_class(history: History) -> None:
@@ -341,20 +342,20 @@ class WindowSeat(QObject):
 
     def _describe_seat(self, welcome: SeatWelcome) -> str:
         """Describe the seat: number, name, reason for waiting, and a different version of the host."""
-        name = welcome.get("name") or self._attendance.name
-        lines = [tr("You are in the class: seat {n}, {name}.").format(n=welcome["seat"], name=name)]
+        name = welcome.name or self._attendance.name
+        lines = [tr("You are in the class: seat {n}, {name}.").format(n=welcome.seat, name=name)]
         if name != self._attendance.name:
             lines.append(tr("Somebody else has your name, so yours has a number."))
         if self._frozen and not self._has_begun:
             lines.append(tr("The instructor starts the clock for all."))
-        version = welcome.get("version", "")
+        version = welcome.version
         if version != program_version():
             lines.append(
                 tr("The host has version {host}, this computer {own}: install the same version.").format(
                     host=version or tr("(older)"), own=program_version()
                 )
             )
-        lines += [tr("Instructor: {text}").format(text=one["text"]) for one in self._attendance.missed]
+        lines += [tr("Instructor: {text}").format(text=one.text) for one in self._attendance.missed]
         return " ".join(lines)
 
     @property
@@ -450,8 +451,8 @@ class WindowSeat(QObject):
         self._attendance.tell_frozen(self._frozen or self._at_limit or self.replay is not None)
 
     def _announce_break(self, message: PaceState) -> None:
-        if message["break_s"] is not None:
-            back = datetime.now() + timedelta(seconds=message["break_s"])
+        if message.break_s is not None:
+            back = datetime.now() + timedelta(seconds=message.break_s)
             self._notice.show_info(tr("Break until {time}.").format(time=f"{back:%H:%M}"))
 
     def _apply_limit(self) -> None:
@@ -472,14 +473,14 @@ class WindowSeat(QObject):
 
     def _rewind(self, number: int, instruction: InstructionMessage) -> None:
         """Rewind to the time that the instructor requests."""
-        tick = instruction["tick"] or 0
+        tick = instruction.tick or 0
         history, inputs = self._attendance.rewind(tick)
         self._history = history
 
         def resume_class(replayed_run: History) -> None:
             self._attendance.finish_rewind(number)
             self._play.attend(replayed_run, self._attendance, self._reflects)
-            self._notice.show_info(format_rewind(tick, instruction["text"]))
+            self._notice.show_info(format_rewind(tick, instruction.text))
             self._ran = True
             self._follow_instructor()
 
@@ -493,7 +494,7 @@ class WindowSeat(QObject):
 
     def _carry_out(self) -> None:
         for number, one in sorted(self._pending.items()):
-            if one["what"] == BACK and self._attendance.is_recording and self.replay is None:
+            if one.what == BACK and self._attendance.is_recording and self.replay is None:
                 del self._pending[number]
                 self._rewind(number, one)
                 return
@@ -501,11 +502,11 @@ class WindowSeat(QObject):
         if live is None or not self._attendance.has_run or self.replay is not None:
             return
         for number, one in sorted(self._pending.items()):
-            if (one["tick"] or 0) <= live.tick:
+            if (one.tick or 0) <= live.tick:
                 del self._pending[number]
-                if one["what"] == INJECT:
+                if one.what == INJECT:
                     self._session.show_latest()  # the past is read-only
-                    self._attendance.carry_out(number, one["text"], self._session.do)
+                    self._attendance.carry_out(number, one.text, self._session.do)
                 else:
-                    self._notice.show_info(tr("Instructor: {text}").format(text=one["text"]))
+                    self._notice.show_info(tr("Instructor: {text}").format(text=one.text))
                     self._attendance.read(number)

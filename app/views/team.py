@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.classroom.team.server_messages import MemberWelcome, RoleView, TeamRole
+from app.classroom.messages.team import MemberWelcome, RoleView, TeamRole
 from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.qr import QrCode
@@ -144,14 +144,12 @@ class TakeRole(QDialog):
         """Show all roles, free ones first."""
         self.role.clear()
         self.problem.clear()
-        self._left_teams = {
-            seat["key"] for seat in roles if seat["taken_by"] is not None and not seat["connected"]
-        }
-        for seat in sorted(roles, key=lambda seat: (seat["taken_by"] is not None, seat["connected"])):
-            by = seat["taken_by"]
-            if seat["key"] in self._left_teams:
+        self._left_teams = {seat.key for seat in roles if seat.taken_by is not None and not seat.connected}
+        for seat in sorted(roles, key=lambda seat: (seat.taken_by is not None, seat.connected)):
+            by = seat.taken_by
+            if seat.key in self._left_teams:
                 by = tr("{name}, not connected").format(name=by)
-            self.role.addItem(seat["name"] if by is None else f"{seat['name']} ({by})", seat["key"])
+            self.role.addItem(seat.name if by is None else f"{seat.name} ({by})", seat.key)
         self._show_take()
         self.take.setEnabled(self.role.count() > 0)
         self.role.setFocus()
@@ -211,9 +209,9 @@ class RolePanel(QWidget):
 
     def __init__(self, welcome: MemberWelcome) -> None:
         super().__init__()
-        self._role = welcome["role"]
+        self._role = welcome.role
         self.calls = TableView(TableModel(CALLS), tr("Orders and questions"))
-        others = [one["key"] for one in welcome["roles"] if one["key"] != self._role]
+        others = [one.key for one in welcome.roles if one.key != self._role]
         example = f"call {next(iter(others), self._role)} …"
         self.calls.set_empty_text(
             tr("No orders yet. An order begins with: {example}").format(example=example)
@@ -260,8 +258,8 @@ class RolePanel(QWidget):
 
     def show_view(self, message: RoleView) -> None:
         """Show the orders and questions at one time, and the roles for which the world waits."""
-        self._show_calls(message["view"]["calls"])
-        vacant = message.get("waits_for", [])
+        self._show_calls(message.view["calls"])
+        vacant = message.waits_for
         self.waiting.setText(
             tr("Waiting for: {roles}. The scenario plays roles without a person.").format(
                 roles=", ".join(vacant)
@@ -327,8 +325,8 @@ class RolePanel(QWidget):
 
 def _beginnings(welcome: MemberWelcome) -> Iterator[str]:
     """Yield the first words of the lines that the role can use."""
-    yield from welcome["does"]
-    others = [seat["key"] for seat in welcome["roles"] if seat["key"] != welcome["role"]]
+    yield from welcome.does
+    others = [seat.key for seat in welcome.roles if seat.key != welcome.role]
     for word in ("call", "read-back", "confirm", "ask-status", "status"):
         for other in others:
             yield f"{word} {other}"

@@ -17,13 +17,13 @@ from app import cli
 from app.classroom import class_files, debrief, seat_log
 from app.classroom.acts import LogEntry
 from app.classroom.class_files import LogCheck, check_file
+from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import Seat
 from app.classroom.names import is_name
 from app.classroom.plan import LessonPlan
 from app.classroom.record import ClassRecord
 from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.seat_log import InvalidSeatLogError
-from app.classroom.server_messages import LogVerdict
 from app.classroom.verdict import LogReplay, verdict
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.files import run_files, scenario_files

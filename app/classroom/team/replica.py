@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from app.classroom.acts import LogEntry, effective, is_rewind
+from app.classroom.messages.team import MemberWelcome
 from app.classroom.scenario import loaded
-from app.classroom.team.server_messages import MemberWelcome
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.team.rights import find_role, is_allowed
@@ -23,9 +23,9 @@ class TeamReplica:
 
     def __init__(self, welcome: MemberWelcome) -> None:
         """Create the world at its start. Raises KeyError for a host that does not send it, ScenarioError."""
-        self._scenario = loaded(welcome["text"], welcome["scenario"])
-        self._seed, self._mode = welcome["seed"], DrillMode(welcome["mode"])
-        self.role = find_role(self._scenario.team, welcome["role"])
+        self._scenario = loaded(welcome.text, welcome.scenario)
+        self._seed, self._mode = welcome.seed, DrillMode(welcome.mode)
+        self.role = find_role(self._scenario.team, welcome.role)
         self._log: list[LogEntry] = []
         self._restart()
 
@@ -33,9 +33,9 @@ class TeamReplica:
         self.drill = Drill(self._scenario, self._seed, self._mode)
         self._shown = 0
 
-    def follow(self, entries: Sequence[Sequence[object]], tick: Tick) -> bool:
-        """Apply new *entries* of the log, given as JSON, up to *tick*. Return whether the run was rewound."""
-        new = [LogEntry(*entry) for entry in entries]  # type: ignore[arg-type]
+    def follow(self, entries: Sequence[LogEntry], tick: Tick) -> bool:
+        """Apply new *entries* of the log up to *tick*. Return whether the run was rewound."""
+        new = list(entries)
         self._log += new
         rewound = any(map(is_rewind, new))
         if rewound:

@@ -21,14 +21,24 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.classroom import certificate
 from app.classroom.addresses import reachable
-from app.classroom.client_messages import LATER, REFUSED, ProtocolError
 from app.classroom.code import Invitation, address_of, fingerprint, new_secret
 from app.classroom.join import Participation
+from app.classroom.messages.codec import LATER, REFUSED, ProtocolError, encode
+from app.classroom.messages.team import (
+    TEAM_REQUESTS,
+    Ask,
+    ClaimRole,
+    InputDone,
+    InputFailed,
+    Roles,
+    StartTeam,
+    SubmitInput,
+    TeamDrillEnded,
+    TeamRequest,
+    ToMember,
+)
 from app.classroom.rate_limit import RateLimiter
 from app.classroom.service import open_socket, server_of
-from app.classroom.team import client_messages
-from app.classroom.team.client_messages import Ask, ClaimRole, StartTeam, SubmitInput, TeamRequest
-from app.classroom.team.server_messages import ToMember
 from app.classroom.team.world import InputRejectedError, TeamWorld, Viewer
 from app.files import atomic_write
 from app.words.language import tr
@@ -86,8 +96,7 @@ class TeamServer:
         if scenario is None:
             raise TimeoutError(tr("the drill is still starting. Try again."))
         if not request.role:
-            told: ToMember = {"kind": "roles", "title": scenario.title, "roles": self._world.roles()}
-            await connection.send_text(json.dumps(told, ensure_ascii=False))
+            await connection.send_text(encode(Roles(scenario.title, self._world.roles())))
             return
         self._world.welcome(request.role)  # the role exists
         if not request.name.isprintable() or not request.name.strip():
@@ -105,7 +114,7 @@ class TeamServer:
 
         async def send() -> None:
             while unsent.qsize() <= UNSENT_MAX:
-                await connection.send_text(json.dumps(await unsent.get(), ensure_ascii=False))
+                await connection.send_text(encode(await unsent.get()))
             await connection.close(LATER, "")
 
         unsent.put_nowait(welcome)
@@ -132,15 +141,15 @@ class TeamServer:
         try:
             await asyncio.wrap_future(self._world.do(role, message.number, message.line))
         except InputRejectedError as why:
-            return {"kind": "not_done", "number": message.number, "text": as_json(str(why))}
-        return {"kind": "done", "number": message.number}
+            return InputFailed(message.number, as_json(str(why)))
+        return InputDone(message.number)
 
 
 async def _hear(connection: WebSocket) -> TeamRequest:
     message = await connection.receive()
     if message["type"] != "websocket.receive":
         raise WebSocketDisconnect(message.get("code", 1006))
-    return client_messages.read(message.get("text") or message.get("bytes") or b"")
+    return TEAM_REQUESTS.read(message.get("text") or message.get("bytes") or b"")
 
 
 def hold(
@@ -195,7 +204,7 @@ async def _run_team(
     ready()
     try:
         found = await ended
-        world.tell({"kind": "over", "verdict": found.report["class"]["verdict"]})
+        world.tell(TeamDrillEnded(found.report["class"]["verdict"]))
         await asyncio.sleep(LAST_WORD_S)
         return found
     finally:

@@ -20,11 +20,11 @@ from typing import Final
 from app.classroom.code import Invitation
 from app.classroom.join import JoinFailedError, Participation, report_of, take_part
 from app.classroom.link import HostLink
+from app.classroom.messages.replies import InstructionMessage
+from app.classroom.messages.team import InstructorMessage, MemberWelcome, RoleView, TeamRole, ToMember
 from app.classroom.scenario import loaded, text_without_answers
 from app.classroom.seat import ClassEndedError, SeatRun
 from app.classroom.seat_log import SeatAssignment, SeatLog
-from app.classroom.server_messages import InstructionMessage
-from app.classroom.team.server_messages import MemberWelcome, RoleView, TeamRole, ToMember
 from app.classroom.verdict import verdict
 from app.files import atomic_write
 from app.words.language import tr
@@ -124,12 +124,7 @@ class TeamWorld:
         """Return the roles with their members."""
         there = {viewer.role for viewer in self.viewers}
         return [
-            {
-                "key": str(role.key),
-                "name": role.name,
-                "taken_by": self.table.name_of(str(role.key)),
-                "connected": role.key in there,
-            }
+            TeamRole(str(role.key), role.name, self.table.name_of(str(role.key)), role.key in there)
             for role in self._playing.drill.scenario.team
         ]
 
@@ -146,12 +141,11 @@ class TeamWorld:
         scenario, given = self._playing.drill.scenario, self._playing.assignment
         role = find_role(scenario.team, key)
         text = text_without_answers(loaded(given.text, given.scenario))
-        return {
-            "kind": "welcome", "role": key, "role_name": role.name, "role_text": role.text,
-            "does": list(role.does), "title": scenario.title, "brief": scenario.brief, "roles": self.roles(),
-            "done": self._count_inputs(key), "scenario": given.scenario, "text": text,
-            "seed": given.seed, "mode": given.mode,
-        }  # fmt: skip
+        return MemberWelcome(
+            role=key, role_name=role.name, role_text=role.text, does=list(role.does), title=scenario.title,
+            brief=scenario.brief, roles=self.roles(), done=self._count_inputs(key), scenario=given.scenario,
+            text=text, seed=given.seed, mode=given.mode,
+        )  # fmt: skip
 
     def tell(self, message: ToMember) -> None:
         """Send to all members."""
@@ -205,7 +199,7 @@ class TeamWorld:
 
     def _play_vacant_role(self, run: SeatRun) -> bool:
         """Play a line of a vacant role; return whether there was one."""
-        free = {seat["key"] for seat in self.roles() if seat["taken_by"] is None}
+        free = {seat.key for seat in self.roles() if seat.taken_by is None}
         line = find_due_line(run.drill, free, self._refused_lines)
         if line is None:
             return False
@@ -217,7 +211,7 @@ class TeamWorld:
         return True
 
     def _list_vacant_roles(self) -> list[str]:
-        return [seat["name"] for seat in self.roles() if seat["taken_by"] is None]
+        return [seat.name for seat in self.roles() if seat.taken_by is None]
 
     def _count_inputs(self, role: str) -> int:
         return sum(item.by == role for item in self._playing.drill.journal)
@@ -236,16 +230,9 @@ class TeamWorld:
             seen["news"] = [{**row, "text": as_json(str(row["text"]))} for row in seen["news"]]
             entries = run.list_entries(viewer.entries)
             viewer.entries += len(entries)
-            told: RoleView = {
-                "kind": "view",
-                "tick": drill.tick,
-                "acts": entries,
-                "frozen": run.frozen,
-                "done": self._count_inputs(viewer.role),
-                "view": seen,
-                "waits_for": self._list_vacant_roles() if self.waits else [],
-            }
-            viewer.tell(told)
+            waits_for = self._list_vacant_roles() if self.waits else []
+            done = self._count_inputs(viewer.role)
+            viewer.tell(RoleView(run.frozen, done, seen, drill.tick, entries, waits_for))
 
 
 def _check_role(line: str) -> str:
@@ -275,4 +262,4 @@ def play_without_class(
 
 
 def _passed_on(world: TeamWorld, message: InstructionMessage) -> None:
-    world.tell({"kind": "message", "text": message["text"]})
+    world.tell(InstructorMessage(message.text))

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.classroom.server_messages import ClassMark, DashboardUpdate, Tile
+from app.classroom.messages.replies import ClassMark, DashboardUpdate, Tile
 from app.views.classroom import roster
 from app.views.classroom.dialogs import seat_files
 from app.views.classroom.instruction_lines import ASKED
@@ -305,7 +305,7 @@ class ClassBoard(QDialog):
             tile = self._tiles[self.selected_seat]
         self.pages.setCurrentWidget(self.replay)
         if tile is not None:
-            self.replay.open_seat(tile["seat"], tile["at_s"])
+            self.replay.open_seat(tile.seat, tile.at_s)
 
     def _send_quietly(self, line: str) -> None:
         """Send a line of the replay; only the first position of a shared replay is listed as sent."""
@@ -326,7 +326,7 @@ class ClassBoard(QDialog):
         tile = None if seat is None else self._tiles.get(seat)
         if tile is None:
             self._show_selected()
-        elif tile["held"]:
+        elif tile.held:
             text = tr("You control {seat}, at {t}. Right-click a server in the picture to act.")
             self.watching.setText(text.format(seat=self._describe_seat(tile), t=formatting.run_time(at_s)))
         else:
@@ -338,8 +338,8 @@ class ClassBoard(QDialog):
         tile = None if self._watched is None else self._tiles.get(self._watched)
         if tile is None:
             return
-        if tile["held"]:
-            self._send_line(f"inject {tile['seat']} {line}")
+        if tile.held:
+            self._send_line(f"inject {tile.seat} {line}")
         else:
             self.show_problem(tr("Take control of the seat first."))
 
@@ -356,21 +356,21 @@ class ClassBoard(QDialog):
     def show_board(self, board: DashboardUpdate) -> None:
         """Show new or changed tiles, and the state of the class."""
         self._board = board
-        for tile in board["tiles"]:
-            self._tiles[tile["seat"]] = tile
-            if tile["group"] and self.who.findData(f"@{tile['group']}") < 0:
-                self.who.addItem(tr("to group {name}").format(name=tile["group"]), f"@{tile['group']}")
+        for tile in board.tiles:
+            self._tiles[tile.seat] = tile
+            if tile.group and self.who.findData(f"@{tile.group}") < 0:
+                self.who.addItem(tr("to group {name}").format(name=tile.group), f"@{tile.group}")
         self._show_tiles()
         self._show_selected()
         tiles = list(self._tiles.values())
         self.lobby.show_tiles(tiles)
         if self.replay is not None:
-            allowed = [tile for tile in tiles if tile["consent"] or board["state"] == "over"]
-            self.replay.show_seats([(tile["seat"], self._describe_seat(tile)) for tile in allowed])
-            self.replay.show_marks(list(map(_mark, board.get("marks", []))))
+            allowed = [tile for tile in tiles if tile.consent or board.state == "over"]
+            self.replay.show_seats([(tile.seat, self._describe_seat(tile)) for tile in allowed])
+            self.replay.show_marks(list(map(_mark, board.marks)))
         if self.projector is not None:
             self.projector.show_board(board, tiles)
-        begun = any(map(roster.has_started, tiles)) or board["state"] != "frozen"
+        begun = any(map(roster.has_started, tiles)) or board.state != "frozen"
         self.go.setVisible(begun)  # before that, the lobby starts the class
         if begun and self.side.currentIndex() == 0 and not self._begun:
             self.side.setCurrentIndex(1)
@@ -378,12 +378,12 @@ class ClassBoard(QDialog):
         needy = sum(map(roster.needs_help, tiles))
         self.needy.setText(trn("{n} needs you", "{n} need you", needy).format(n=needy) if needy else "")
         self.state.setText(roster.describe_class(board, tiles, self.nameless.isChecked()))
-        self.freeze.setEnabled(board["state"] == "running")
-        stopped = any(tile["stopped"] for tile in self._tiles.values())
-        self.go.setEnabled(board["state"] == "frozen" or (stopped and board["state"] != "over"))
-        self.finish.setEnabled(board["state"] != "over")
-        self.next_part.setVisible(board["parts"] > 1)
-        self.next_part.setEnabled(board["state"] == "over" and board["part_number"] < board["parts"])
+        self.freeze.setEnabled(board.state == "running")
+        stopped = any(tile.stopped for tile in self._tiles.values())
+        self.go.setEnabled(board.state == "frozen" or (stopped and board.state != "over"))
+        self.finish.setEnabled(board.state != "over")
+        self.next_part.setVisible(board.parts > 1)
+        self.next_part.setEnabled(board.state == "over" and board.part_number < board.parts)
 
     @property
     def selected_seat(self) -> int | None:
@@ -413,20 +413,20 @@ class ClassBoard(QDialog):
                 else tr("{seat}. Press Watch to see it live.").format(seat=self._describe_seat(tile))
             )
         self.summary.setText("" if tile is None else roster.describe_seat(tile, self._goal_texts))
-        self.summary.setVisible(tile is not None and self._watched in (None, tile["seat"]))
+        self.summary.setVisible(tile is not None and self._watched in (None, tile.seat))
         for word, allowed in (
             ("look", tile is not None),
-            ("take", tile is not None and not tile["held"]),
-            ("give", tile is not None and tile["held"]),
-            ("lower", tile is not None and tile["hand"] is not None),
+            ("take", tile is not None and not tile.held),
+            ("give", tile is not None and tile.held),
+            ("lower", tile is not None and tile.hand is not None),
         ):
             self.of_seat[word].setVisible(allowed or word in ("look", "take"))
-        asks = tile is not None and tile["hand"] is not None
+        asks = tile is not None and tile.hand is not None
         self.question.setVisible(asks)
         self.suggested.setVisible(asks)
         if tile is not None and asks:
             self.question.setText(
-                tr("{seat} asks: “{question}”").format(seat=self._describe_seat(tile), question=tile["hand"])
+                tr("{seat} asks: “{question}”").format(seat=self._describe_seat(tile), question=tile.hand)
             )
 
     def _list_suggestions(self) -> None:
@@ -435,9 +435,9 @@ class ClassBoard(QDialog):
         tile = None if self.selected_seat is None else self._tiles.get(self.selected_seat)
         if tile is None:
             return
-        goals = tile["verdict"]["goals"] if tile["verdict"] is not None else {}
+        goals = tile.verdict["goals"] if tile.verdict is not None else {}
         met = [name for name, at_s in goals.items() if at_s is not None]
-        for text in self._suggest(tile["hand"] or "", met):
+        for text in self._suggest(tile.hand or "", met):
             short = text if len(text) <= ANSWER_LETTERS else f"{text[:ANSWER_LETTERS]}…"
             item = self.suggestions.addAction(short.replace("&", "&&"))
             item.setToolTip(text)
@@ -459,10 +459,10 @@ class ClassBoard(QDialog):
         return title if self.nameless.isChecked() else f"{title}, {name}"
 
     def _describe_seat(self, tile: Tile) -> str:
-        return self.title_seat(tile["seat"], tile["name"])
+        return self.title_seat(tile.seat, tile.name)
 
     def _name(self, tile: Tile) -> str:
-        return tr("Seat {n}").format(n=tile["seat"]) if self.nameless.isChecked() else str(tile["name"])
+        return tr("Seat {n}").format(n=tile.seat) if self.nameless.isChecked() else str(tile.name)
 
     def _send_seat_line(self, command: str) -> None:
         """Send a line for the seat whose row is selected."""
@@ -580,7 +580,7 @@ class ClassBoard(QDialog):
 
 
 def _mark(mark: ClassMark) -> JumpTarget:
-    return JumpTarget(mark["t_s"], mark["text"], () if mark["seat"] is None else ((mark["seat"],),))
+    return JumpTarget(mark.t_s, mark.text, () if mark.seat is None else ((mark.seat,),))
 
 
 def _button(text: str) -> QPushButton:

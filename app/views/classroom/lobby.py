@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.classroom.messages.replies import DashboardUpdate, Tile
 from app.classroom.room_check import RoomFinding
-from app.classroom.server_messages import DashboardUpdate, Tile
 from app.views.classroom import roster
 from app.widgets import theme
 from app.widgets.qr import QrCode
@@ -144,25 +145,25 @@ class Lobby(QWidget):
 
 
 RESULTS: Final = (
-    TableColumn(title=mark("Seat"), text=lambda tile: str(tile["name"]), sample="Annemarie Example"),
+    TableColumn(title=mark("Seat"), text=lambda tile: str(tile.name), sample="Annemarie Example"),
     TableColumn(
         title=mark("Goals"),
         text=lambda tile: _dots(tile),
         sample="●●●●● 5 of 5",
     ),
-    TableColumn(title=mark("Time"), text=lambda tile: formatting.run_time(tile["at_s"]), sample="0:00:00"),
+    TableColumn(title=mark("Time"), text=lambda tile: formatting.run_time(tile.at_s), sample="0:00:00"),
     TableColumn(title=mark("Points"), text=lambda tile: _final_score(tile), right=True, sample="100"),
 )
 
 
 def _dots(tile: Tile) -> str:
-    goals = tile["verdict"]["goals"] if tile["verdict"] is not None else {}
+    goals = tile.verdict["goals"] if tile.verdict is not None else {}
     met = sum(at is not None for at in goals.values())
     return "●" * met + "○" * (len(goals) - met)
 
 
 def _final_score(tile: Tile) -> str:
-    return roster.score(tile) if tile["over"] else ""
+    return roster.score(tile) if tile.over else ""
 
 
 class ProjectorView(QWidget):
@@ -216,20 +217,20 @@ class ProjectorView(QWidget):
 
     def show_board(self, board: DashboardUpdate, tiles: Sequence[Tile]) -> None:
         """Show the names in the lobby, numbers while the class runs, and both with points at the end."""
-        over = board["state"] == "over"
+        over = board.state == "over"
         lobby = not over and not any(map(roster.has_started, tiles))
         for part in (self.how, self.code, self.address, self.qr):
             part.setVisible(lobby)
         self.tiles.setVisible(not lobby)
         if lobby:
-            names = ", ".join(tile["name"] for tile in tiles)
+            names = ", ".join(tile.name for tile in tiles)
             self.state.setText(
                 f"{describe_arrivals(tiles)}: {names}" if tiles else tr("Nobody has joined yet.")
             )
             return
-        at_s = max((tile["at_s"] for tile in tiles), default=0.0)
+        at_s = max((tile.at_s for tile in tiles), default=0.0)
         self.state.setText(tr("The class has ended.") if over else formatting.run_time(at_s))
         if over:
             tiles = sorted(tiles, key=lambda tile: -float(_final_score(tile) or 0.0))
-        shown = [{**tile, "name": tr("Seat {n}").format(n=tile["seat"])} for tile in tiles]
+        shown = [replace(tile, name=tr("Seat {n}").format(n=tile.seat)) for tile in tiles]
         self.tiles.table.replace(shown)

@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
+from msgspec.structs import replace
 from PySide6.QtWidgets import QHeaderView
 
+from app.classroom.messages.replies import DashboardUpdate, LogVerdict, Tile
 from app.classroom.plan import KINDS
-from app.classroom.server_messages import DashboardUpdate, LogVerdict, Tile
 from app.widgets.sparkline import Sparkline
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.widgets.two_lines import TwoLineCells
@@ -37,12 +38,12 @@ SortKey = tuple[float | str, ...]
 
 def has_started(tile: Tile) -> bool:
     """Return True if the run of the seat has begun."""
-    return tile["at_s"] > 0.0 or tile["acknowledged"] > 0
+    return tile.at_s > 0.0 or tile.acknowledged > 0
 
 
 def describe_version(tile: Tile) -> str:
     """Describe a version of the seat that is not the one of this computer; empty otherwise."""
-    version = tile.get("version")
+    version = tile.version
     if version is None or version == program_version():
         return ""
     return tr("version {version}").format(version=version) if version else tr("an older version")
@@ -50,7 +51,7 @@ def describe_version(tile: Tile) -> str:
 
 def is_ready(tile: Tile) -> bool:
     """Return True for a seat that is connected, records its log and has this version."""
-    return tile["connected"] and tile.get("recording", True) and not describe_version(tile)
+    return tile.connected and tile.recording and not describe_version(tile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +68,28 @@ class RosterState:
 
 def find_state(tile: Tile) -> RosterState:
     """Return the state of the seat: its most urgent reason for help, or that it works."""
-    found = tile["verdict"]
+    found = tile.verdict
     if found is not None and found["parted_t_s"] is not None:
         at = formatting.run_time(found["parted_t_s"])
         return RosterState(tr("Diverges at {t}").format(t=at), found["parted"], "bad", "close")
-    if tile["over"] or (found is not None and found["ended_by"] is not None):
+    if tile.over or (found is not None and found["ended_by"] is not None):
         return RosterState(tr("Finished"), sign="finish")
-    if not tile["connected"]:
-        at = formatting.run_time(tile["at_s"])
+    if not tile.connected:
+        at = formatting.run_time(tile.at_s)
         return RosterState(tr("Not connected"), tr("recorded up to {t}").format(t=at), "warn", "cut")
-    if tile["hand"] is not None:
-        asks = tr("{n}. “{question}”").format(n=tile["hand_place"], question=tile["hand"])
+    if tile.hand is not None:
+        asks = tr("{n}. “{question}”").format(n=tile.hand_place, question=tile.hand)
         return RosterState(tr("Raised hand"), asks, "info", "user")
-    if tile["held"]:
+    if tile.held:
         return RosterState(tr("Controlled by you"), tone="accent", sign="user")
-    if tile["frozen"] and not has_started(tile):
+    if tile.frozen and not has_started(tile):
         if is_ready(tile):
             return RosterState(tr("Ready"), tone="ok", sign="check")
         return RosterState(describe_version(tile) or tr("Not recording yet"), tone="warn", sign="warning")
-    if tile["frozen"]:
+    if tile.frozen:
         return RosterState(tr("Frozen"), sign="pause")
     mistake = find_mistake(tile)
-    if mistake is not None and tile["at_s"] - mistake[0] <= MISTAKE_SHOWN_S:
+    if mistake is not None and tile.at_s - mistake[0] <= MISTAKE_SHOWN_S:
         at_s, lost = mistake
         text = tr("Lost {n} points at {t}").format(n=f"{lost:.0f}", t=formatting.run_time(at_s))
         return RosterState(text, _last_input(tile), "bad", "close")
@@ -102,7 +103,7 @@ def find_mistake(tile: Tile) -> tuple[float, float] | None:
     """Return time in seconds and lost points of the last loss that is a blunder; None without one."""
     losses = [
         (after[0], before[1] - after[1])
-        for before, after in pairwise(tile["worth"])
+        for before, after in pairwise(tile.worth)
         if before[1] - after[1] >= BLUNDER
     ]
     return losses[-1] if losses else None
@@ -114,7 +115,7 @@ def needs_help(tile: Tile) -> bool:
 
 
 def _goals(tile: Tile) -> str:
-    found = tile["verdict"]
+    found = tile.verdict
     goals = found["goals"] if found is not None else {}
     if found is None or not goals:
         return ""
@@ -125,13 +126,13 @@ def _goals(tile: Tile) -> str:
 
 def score(tile: Tile) -> str:
     """Format the points so far; empty without a score."""
-    points = tile["verdict"]["score"] if tile["verdict"] is not None else None
+    points = tile.verdict["score"] if tile.verdict is not None else None
     return "" if points is None else f"{points:.0f}"
 
 
 def format_points(tile: Tile) -> str:
     """Format the points so far, and the points that are still possible; empty if nothing is scored."""
-    now, possible = score(tile), tile["reachable"]
+    now, possible = score(tile), tile.reachable
     if possible is None:
         return now
     return tr("{n} of {all} possible").format(n=now or "0", all=f"{possible:.0f}")
@@ -139,7 +140,7 @@ def format_points(tile: Tile) -> str:
 
 def _format_reachable(tile: Tile) -> str:
     said = tr("Best score still possible for this seat")
-    course = [f"{formatting.run_time(t_s)}  {points:.0f}" for t_s, points in tile["worth"]]
+    course = [f"{formatting.run_time(t_s)}  {points:.0f}" for t_s, points in tile.worth]
     return "\n".join([said, *course[-TOLD_LINES:]])
 
 
@@ -150,7 +151,7 @@ def _is_last_by_instructor(found: LogVerdict) -> bool:
 
 
 def _last_input(tile: Tile) -> str:
-    found = tile["verdict"]
+    found = tile.verdict
     if found is None:
         return ""
     line = found.get("instructor_act", "") if _is_last_by_instructor(found) else found["last_act"]
@@ -158,7 +159,7 @@ def _last_input(tile: Tile) -> str:
 
 
 def _last_input_time(tile: Tile) -> str:
-    found = tile["verdict"]
+    found = tile.verdict
     if found is None:
         return ""
     if _is_last_by_instructor(found):
@@ -170,12 +171,12 @@ def _last_input_time(tile: Tile) -> str:
 
 def _place(tile: Tile) -> str:
     """Return group and time of the seat."""
-    return " · ".join(filter(None, (tile["group"], formatting.run_time(tile["at_s"]))))
+    return " · ".join(filter(None, (tile.group, formatting.run_time(tile.at_s))))
 
 
 def describe_seat(tile: Tile, goal_texts: Mapping[str, str]) -> str:
     """Describe state, goals, score and last command of a seat in lines."""
-    status, found = find_state(tile), tile["verdict"]
+    status, found = find_state(tile), tile.verdict
     lines = [": ".join(filter(None, (status.text, status.detail)))]
     for name, met_s in (found["goals"] if found is not None else {}).items():
         goal = goal_texts.get(name, name)
@@ -192,49 +193,49 @@ def describe_seat(tile: Tile, goal_texts: Mapping[str, str]) -> str:
 
 def describe_class(board: DashboardUpdate, tiles: Sequence[Tile], nameless: bool) -> str:
     """Describe seats, times and state of the class in one line."""
-    there = sum(bool(tile["connected"]) for tile in tiles)
+    there = sum(bool(tile.connected) for tile in tiles)
     said = trn("{n} seat", "{n} seats", len(tiles)).format(n=len(tiles))
-    if board["part"]:
+    if board.part:
         part = tr("Part {n} of {all}: {name}.").format(
-            n=board["part_number"], all=board["parts"], name=tr(KINDS[board["part"]])
+            n=board.part_number, all=board.parts, name=tr(KINDS[board.part])
         )
         said = f"{part} {said}"
     said += ", " + tr("{n} connected").format(n=there)
-    if board["clock_s"] is not None:
-        said += ", " + tr("class clock {t}").format(t=formatting.run_time(board["clock_s"]))
-    if board["ends_in_s"] is not None:
-        ends = datetime.now() + timedelta(seconds=board["ends_in_s"])
+    if board.clock_s is not None:
+        said += ", " + tr("class clock {t}").format(t=formatting.run_time(board.clock_s))
+    if board.ends_in_s is not None:
+        ends = datetime.now() + timedelta(seconds=board.ends_in_s)
         said += ", " + tr("end at about {time}").format(time=f"{ends:%H:%M}")
-    if board["break_s"] is not None:
-        back = datetime.now() + timedelta(seconds=board["break_s"])
+    if board.break_s is not None:
+        back = datetime.now() + timedelta(seconds=board.break_s)
         said += ", " + tr("break until {time}").format(time=f"{back:%H:%M}")
-    if board["state"] == "over":
-        if board["part_number"] < board["parts"]:
+    if board.state == "over":
+        if board.part_number < board.parts:
             return f"{said}. " + tr("This part has ended.")
         return f"{said}. " + tr("The class has ended.")
-    if board["not_frozen"]:
+    if board.not_frozen:
         return f"{said}. " + (
-            tr("Not frozen yet: {n}.").format(n=len(board["not_frozen"]))
+            tr("Not frozen yet: {n}.").format(n=len(board.not_frozen))
             if nameless
-            else tr("Not frozen yet: {names}.").format(names=", ".join(board["not_frozen"]))
+            else tr("Not frozen yet: {names}.").format(names=", ".join(board.not_frozen))
         )
-    if board["state"] == "frozen" and not any(map(has_started, tiles)):
+    if board.state == "frozen" and not any(map(has_started, tiles)):
         return f"{said}. " + tr("Waiting for the start.")
-    return f"{said}. " + (tr("Frozen.") if board["state"] == "frozen" else tr("Running."))
+    return f"{said}. " + (tr("Frozen.") if board.state == "frozen" else tr("Running."))
 
 
 COLUMNS: Final = (
     TableColumn(
         title=mark("Seat"),
-        text=lambda tile: str(tile["seat"]),
+        text=lambda tile: str(tile.seat),
         tone=lambda tile: tone if (tone := find_state(tile).tone) in NEEDS_HELP else None,
         right=True,
     ),
     TableColumn(
         title=mark("Name"),
-        text=lambda tile: str(tile["name"]),
+        text=lambda tile: str(tile.name),
         detail=_place,
-        tip=lambda tile: str(tile["name"]),
+        tip=lambda tile: str(tile.name),
         sample="Annemarie Example-Name",
     ),
     TableColumn(
@@ -255,16 +256,16 @@ COLUMNS: Final = (
 def _rank_by_need(tile: Tile) -> SortKey:
     """Rank raised hands in their order, then seats with mistakes, then idle or lost ones, then all others."""
     tone = find_state(tile).tone
-    return NEEDS_HELP.index(tone) if tone in NEEDS_HELP else len(NEEDS_HELP), tile["hand_place"] or 0
+    return NEEDS_HELP.index(tone) if tone in NEEDS_HELP else len(NEEDS_HELP), tile.hand_place or 0
 
 
 ORDERS: Final[dict[str, Callable[[Tile], SortKey]]] = {
     mark("by need of help"): _rank_by_need,
     mark("by seat"): lambda tile: (),
-    mark("by group"): lambda tile: (tile["group"].casefold(),),
-    mark("by name"): lambda tile: (tile["name"].casefold(),),
-    mark("by score"): lambda tile: (-(tile["verdict"]["score"] or 0.0) if tile["verdict"] else 0.0,),
-    mark("by time"): lambda tile: (tile["at_s"],),
+    mark("by group"): lambda tile: (tile.group.casefold(),),
+    mark("by name"): lambda tile: (tile.name.casefold(),),
+    mark("by score"): lambda tile: (-(tile.verdict["score"] or 0.0) if tile.verdict else 0.0,),
+    mark("by time"): lambda tile: (tile.at_s,),
 }
 """Name of a sort order for seats -> sort key. Seats with equal keys are sorted by number."""
 
@@ -285,7 +286,7 @@ class RosterTable(TableView):
             if column.detail is not None:
                 self.setItemDelegateForColumn(place, TwoLineCells(self))
             if column.text is format_points:
-                curve = Sparkline(self, lambda tile: tile["worth"], TOTAL_MAX)
+                curve = Sparkline(self, lambda tile: tile.worth, TOTAL_MAX)
                 self.setItemDelegateForColumn(place, curve)
 
     @property
@@ -308,10 +309,10 @@ class RosterTable(TableView):
         chosen = self.selected_seat
         if self.is_pointed_at():
             known = {number: place for place, number in enumerate(self.seats)}
-            ordered = sorted(tiles, key=lambda tile: known.get(tile["seat"], len(known)))
+            ordered = sorted(tiles, key=lambda tile: known.get(tile.seat, len(known)))
         else:
-            ordered = sorted(tiles, key=lambda tile: (*sort_key(tile), tile["seat"]))
-        self.seats = [tile["seat"] for tile in ordered]
-        self.table.replace([{**tile, "name": name_of(tile)} for tile in ordered])
+            ordered = sorted(tiles, key=lambda tile: (*sort_key(tile), tile.seat))
+        self.seats = [tile.seat for tile in ordered]
+        self.table.replace([replace(tile, name=name_of(tile)) for tile in ordered])
         if chosen is not None:
             self.selectRow(self.seats.index(chosen))

@@ -18,6 +18,7 @@ from app.classroom import console
 from app.classroom.acts import LogEntry
 from app.classroom.code import Invitation
 from app.classroom.instructions import answered
+from app.classroom.messages.codec import encode
 from app.classroom.models import ClassInstruction, ClassPart
 from app.classroom.record import ClassRecord
 from app.classroom.room_check import check_room
@@ -114,8 +115,8 @@ def test_an_exam_sends_no_answers(host: HostProcess) -> None:
         ({"kind": "steer", "key": "x" * 32}, "wrong class key"),
         ({"kind": "freeze"}, "sign in first"),
         ({"kind": "acts", "acts": []}, "sign in first"),
-        ("garbage", "Invalid JSON"),
-        (b"\xff\x00", "Invalid JSON"),
+        ("garbage", "JSON is malformed"),
+        (b"\xff\x00", "JSON is malformed"),
         ("x" * 500_000, ""),  # too long: the connection ends
     ],
 )
@@ -138,7 +139,7 @@ def test_an_unauthorized_client_is_refused(host: HostProcess, message: object, r
             acts(act(1, 100, "power-off SERVER_A", "", 77)),
             "input 1 answers an instruction that does not exist",
         ),
-        ({"kind": "score", "total": 100}, "Input tag 'score'"),
+        ({"kind": "score", "total": 100}, "Invalid value 'score'"),
     ],
 )
 def test_a_hostile_seat_is_refused_and_the_class_continues(
@@ -247,7 +248,7 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
                     pass
                 return dict(said)
 
-            await socket.send(console.request(f"look {number}").model_dump_json())
+            await socket.send(encode(console.request(f"look {number}")))
             heard = [await hears("seen"), await asyncio.to_thread(seat.hears, "attention")]
             await asyncio.to_thread(seat.asks, acts(act(2, 200, "note two")), "acknowledged")
             while not (more := await hears("seen_more"))["acts"]:

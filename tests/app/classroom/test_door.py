@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.classroom import certificate
-from app.classroom.client_messages import ProtocolError, read
 from app.classroom.code import InvalidJoinCodeError, Invitation, fingerprint, invitation, new_secret
+from app.classroom.messages.codec import ProtocolError
+from app.classroom.messages.requests import REQUESTS
 from app.classroom.rate_limit import BURST, RateLimiter
 
 
@@ -64,4 +65,4 @@ def test_ten_thousand_wrong_codes_are_cheap_and_delay_nobody() -> None:
 )  # fmt: skip
 def test_garbage_is_refused(raw: bytes) -> None:
     with pytest.raises(ProtocolError):
-        read(raw)
+        REQUESTS.read(raw)

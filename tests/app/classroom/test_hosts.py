@@ -17,6 +17,7 @@ import pytest
 from app import cli
 from app.classroom import console
 from app.classroom.bus import Bus, BusUnavailableError
+from app.classroom.messages.codec import encode
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from tests.app.classroom.test_parts import find_schema_differences
 from tests.class_process import HostProcess, Stranger, join, run_host
@@ -57,7 +58,7 @@ class TwoHosts:
         async with console.connect_to_host(self._class) as socket:
             heard = [json.loads(await socket.recv())]
             for line in lines:
-                await socket.send(console.request(line).model_dump_json())
+                await socket.send(encode(console.request(line)))
                 while (said := json.loads(await socket.recv()))["kind"] not in ("done", "refused"):
                     pass
                 heard.append(said)

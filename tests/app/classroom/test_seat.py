@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
 
 import pytest
 
+from app.classroom.messages.replies import (
+    Attention,
+    HandLowered,
+    InstructionMessage,
+    PaceState,
+    SeatWelcome,
+    ToSeat,
+)
+from app.classroom.models import OVER
 from app.classroom.seat import MARK_TICKS, ClassEndedError, SeatRun
-from app.classroom.seat_log import SeatAssignment, SeatLog
+from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome
 from app.classroom.verdict import verdict
 from engine.inputs import InputError
 from tests.shipped_scenarios import load_shipped_scenario
@@ -22,7 +30,7 @@ class NoLink:
     """Replacement for app/classroom/link.py; the test provides the messages of the host."""
 
     def __init__(self) -> None:
-        self.incoming: SimpleQueue[dict[str, Any]] = SimpleQueue()
+        self.incoming: SimpleQueue[ToSeat] = SimpleQueue()
         self.tick, self.frozen, self.over = 0, False, False
         self.hand: str | None = None
         self.held = False
@@ -46,15 +54,21 @@ def link() -> NoLink:
 
 def run_of(seat_log: SeatLog, link: NoLink, shown_texts: list[str] | None = None) -> SeatRun:
     texts = shown_texts if shown_texts is not None else []
-    return SeatRun(seat_log, link, None, lambda one: texts.append(one["text"]))  # type: ignore[arg-type]
+    return SeatRun(seat_log, link, None, lambda one: texts.append(one.text))  # type: ignore[arg-type]
 
 
 def lines(seat_log: SeatLog) -> list[tuple[int, str, int]]:
     return [(act.tick, act.line, act.instruction) for act in seat_log.acts if act.line or act.instruction]
 
 
-def instruction(number: int, kind: str, text: str, tick: int | None = None) -> dict[str, Any]:
-    return {"kind": "instruction", "number": number, "what": kind, "text": text, "tick": tick}
+def instruction(number: int, kind: str, text: str, tick: int | None = None) -> InstructionMessage:
+    return InstructionMessage(number=number, what=kind, text=text, tick=tick)
+
+
+def welcome(tick: int, events: Sequence[InstructionMessage] = ()) -> SeatWelcome:
+    return build_welcome(
+        SeatAssignment(1, "Ann", "lab", LAB.text, LAB.seed, "lab"), 1, tick=tick, events=events
+    )
 
 
 @pytest.mark.parametrize(("inputs_before", "expected"), [(0, 900), (1, 0)])
@@ -65,7 +79,7 @@ def test_late_comer_begins_at_the_time_that_the_host_gives(
     run = run_of(seat_log, link)
     for _ in range(inputs_before):
         run.do("note here")
-    link.incoming.put({"kind": "welcome", "part": 1, "tick": 900, "state": "running"})
+    link.incoming.put(welcome(900))
     run.follow_instructions()
     assert run.drill.tick == expected
     run.do("note later")
@@ -82,7 +96,7 @@ def test_late_comer_gets_events_of_the_skipped_time_at_their_own_times(
         instruction(3, "message", "the boss calls", 500),
         instruction(1, "inject", "power-on SERVER_B", 700),
     ]
-    link.incoming.put({"kind": "welcome", "part": 1, "tick": 900, "state": "running", "events": events})
+    link.incoming.put(welcome(900, events))
     for one in events:
         link.incoming.put(one)
     run.follow_instructions()
@@ -135,8 +149,8 @@ def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: 
     run = run_of(seat_log, link, shown)
     assert run.raise_hand("hand Which server?")
     assert link.hand == "Which server?"
-    link.incoming.put({"kind": "attention", "looked_at": True, "held": True})
-    link.incoming.put({"kind": "lowered"})
+    link.incoming.put(Attention(looked_at=True, held=True))
+    link.incoming.put(HandLowered())
     link.incoming.put(instruction(1, "inject", "power-off SERVER_A"))
     run.advance_to(100)
     assert link.hand is None
@@ -147,14 +161,14 @@ def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: 
     ]
     with pytest.raises(InputError, match="controls this seat"):
         run.do("power-on SERVER_A")
-    link.incoming.put({"kind": "attention", "looked_at": True, "held": False})
+    link.incoming.put(Attention(looked_at=True, held=False))
     run.advance_to(200)
     run.do("power-on SERVER_A")
     assert lines(seat_log) == [(0, "power-off SERVER_A", 1), (200, "power-on SERVER_A", 0)], "who did what"
 
 
 def test_the_end_of_the_class_ends_the_run(seat_log: SeatLog, link: NoLink) -> None:
-    link.incoming.put({"kind": "state", "state": "over"})
+    link.incoming.put(PaceState(state=OVER, until=None, clock=None, break_s=None, hosts=[]))
     with pytest.raises(ClassEndedError):
         run_of(seat_log, link).advance_to(100)
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from app.classroom.client_messages import ProtocolError
 from app.classroom.code import Invitation, invitation
-from app.classroom.team import client_messages
+from app.classroom.messages.codec import ProtocolError
+from app.classroom.messages.team import TEAM_REQUESTS
 from app.classroom.team.member import TeamMember, roles
 from app.classroom.team.world import InputRejectedError, RoleTable
 from app.words import language
@@ -61,9 +61,9 @@ class Person(TeamMember):
                 self.heard.append(said := self.incoming.get(timeout=1.0))
             except Empty:
                 continue
-            if said["kind"] == kind and holds(said):
+            if said.kind == kind and holds(said):
                 return said
-        last = [str(said)[:300] for said in self.heard if said["kind"] != "view"][-3:]
+        last = [str(said)[:300] for said in self.heard if said.kind != "view"][-3:]
         raise AssertionError(f"{self.role} did not hear {kind}; heard last {last}")
 
     def says(self, line: str, kind: str = "done") -> Any:
@@ -72,7 +72,7 @@ class Person(TeamMember):
 
     @property
     def news(self) -> list[str]:
-        return [row["text"] for said in self.heard if said["kind"] == "view" for row in said["view"]["news"]]
+        return [row["text"] for said in self.heard if said.kind == "view" for row in said.view["news"]]
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_an_unauthorized_client_is_refused(team: tuple[Path, TeamProcess]) -> No
         (hello, "wrong team code"),
         ({**hello, "secret": team[1].invited.secret, "role": "cook"}, "this team has no role 'cook'"),
         ({"kind": "do", "number": 1, "line": "note x"}, "sign in first"),
-        ("garbage", "Invalid JSON"),
+        ("garbage", "JSON is malformed"),
     ):
         with Stranger(team[1].invited) as stranger:
             assert why in stranger.read_refusal(said)
@@ -107,50 +107,50 @@ def test_an_unauthorized_client_is_refused(team: tuple[Path, TeamProcess]) -> No
 
 def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> None:
     folder, process = team
-    assert {role["key"]: role["taken_by"] for role in roles(process.invited, "Nosy")} == {
+    assert {role.key: role.taken_by for role in roles(process.invited, "Nosy")} == {
         "dba": None, "room": None, "manager": None,
     }  # fmt: skip
     dba, room = Person(process.invited, "Ann", "dba"), Person(process.invited, "Bob", "room")
     welcome = dba.wait_for("welcome")
-    assert welcome["role_name"] == "DBA"
-    assert not {"solution", "hint", "facilitator"} & set(tomllib.loads(welcome["text"]))
+    assert welcome.role_name == "DBA"
+    assert not {"solution", "hint", "facilitator"} & set(tomllib.loads(welcome.text))
     room.wait_for("welcome")
     thief = Person(process.invited, "Eve", "dba", instead=True)
-    assert "Ann already has this role" in thief.wait_for("refused")["text"], "she is connected"
+    assert "Ann already has this role" in thief.wait_for("refused").text, "she is connected"
 
     serving = dba.wait_for("view", lambda said: any("PRINCIPAL" in str(row) and row["server"] == "PAY2"
-                                                 for row in said["view"]["databases"]))  # fmt: skip
-    assert not serving["view"]["computers"]
-    assert "DBA may not do this" in dba.says("plug-cable PAY1", "not_done")["text"]
-    assert "leave out the @ part" in room.says("@dba note hello", "not_done")["text"]
+                                                 for row in said.view["databases"]))  # fmt: skip
+    assert not serving.view["computers"]
+    assert "DBA may not do this" in dba.says("plug-cable PAY1", "not_done").text
+    assert "leave out the @ part" in room.says("@dba note hello", "not_done").text
     dba.says(f"call room {ORDER}")
-    call = room.wait_for("view", lambda said: said["view"]["calls"])["view"]["calls"][0]
+    call = room.wait_for("view", lambda said: said.view["calls"]).view["calls"][0]
     assert (call["by_name"], call["text"]) == ("DBA", ORDER)
 
     process.kill()  # what was said is on disk, and the code stays
     process.start()
     room.says(f"read-back dba {ORDER}")
-    dba.wait_for("view", lambda said: any(row["read_back"] for row in said["view"]["calls"]))
+    dba.wait_for("view", lambda said: any(row["read_back"] for row in said.view["calls"]))
     dba.says("confirm room")
     room.end()  # a laptop dies, and another one goes on
-    assert "Bob already has this role" in Person(process.invited, "Cid", "room").wait_for("refused")["text"]
-    (left,) = [seat for seat in roles(process.invited, "Cid") if seat["taken_by"] == "Bob"]
-    assert not left["connected"]
+    assert "Bob already has this role" in Person(process.invited, "Cid", "room").wait_for("refused").text
+    (left,) = [seat for seat in roles(process.invited, "Cid") if seat.taken_by == "Bob"]
+    assert not left.connected
     language.use(language.GERMAN)
     try:
         room = Person(process.invited, "Cid", "room", instead=True)
-        room.wait_for("view", lambda said: "DBA bestätigt die Wiederholung" in str(said["view"]["news"]))
-        assert "eigenen Rolle" in room.says("@dba note hello", "not_done")["text"]
+        room.wait_for("view", lambda said: "DBA bestätigt die Wiederholung" in str(said.view["news"]))
+        assert "eigenen Rolle" in room.says("@dba note hello", "not_done").text
     finally:
         language.use(language.ENGLISH)
     room.says("plug-cable PAY1")
     dba.wait_for("view", lambda said: any(row["database"] and row["state"] == "SYNCHRONIZED"
-                                       for row in said["view"]["databases"]))  # fmt: skip
+                                       for row in said.view["databases"]))  # fmt: skip
     dba.says("sql PAY2 SELECT mirroring_state_desc FROM sys.database_mirroring")
 
     assert run("class", "console", "--database", folder / "class.sqlite", lines="finish").returncode == 0
-    result = dba.wait_for("over")["verdict"]
-    assert room.wait_for("over")["verdict"] == result
+    result = dba.wait_for("over").verdict
+    assert room.wait_for("over").verdict == result
     assert process.end() == 0
     told = json.loads((folder / "team.json").read_text())
     journal = [line.split(" ", 1)[1] for line in told["inputs"]]
@@ -180,7 +180,7 @@ def test_a_role_stays_with_its_member_after_a_restart(tmp_path: Path) -> None:
 
 def test_a_team_input_needs_a_number() -> None:
     with pytest.raises(ProtocolError):
-        client_messages.read('{"kind": "do", "line": "note x"}')
+        TEAM_REQUESTS.read('{"kind": "do", "line": "note x"}')
 
 
 @pytest.mark.parametrize("is_full", [True, False])
@@ -188,20 +188,20 @@ def test_world_of_a_team_waits_for_all_roles_or_the_start(tmp_path: Path, is_ful
     team = TeamProcess("team-cable", "--wait", "--name", f"waits {is_full}")
     ann = Person(team.invited, "Ann", "dba")
     seen = ann.wait_for("view")
-    assert seen["view"]["t_s"] == 0.0
-    assert len(seen["waits_for"]) == len(roles(team.invited, "Ann")) - 1
+    assert seen.view["t_s"] == 0.0
+    assert len(seen.waits_for) == len(roles(team.invited, "Ann")) - 1
     ann.do("note too early")
     assert ann.wait_for("not_done")
     others = []
     if is_full:
         others = [
-            Person(team.invited, "Bob", role["key"])
+            Person(team.invited, "Bob", role.key)
             for role in roles(team.invited, "Ann")
-            if role["taken_by"] is None
+            if role.taken_by is None
         ]
     else:
         ann.start_team()
-    assert ann.wait_for("view", lambda said: said["view"]["t_s"] > 0.0)["waits_for"] == []
+    assert ann.wait_for("view", lambda said: said.view["t_s"] > 0.0).waits_for == []
     for one in (ann, *others):
         one.end()
     team.kill()

@@ -19,13 +19,13 @@ from app import cli
 from app.classroom import class_files
 from app.classroom.acts import LogEntry
 from app.classroom.class_files import LogCheck, check_file
+from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import ClassInstruction, Seat
 from app.classroom.plan import LessonPlan
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog
 from app.classroom.seat_state import SeatState
-from app.classroom.server_messages import LogVerdict
 from app.classroom.service import ClassMismatchError, find_or_begin_class
 from app.classroom.verdict import LogReplay, verdict
 from app.files import certificates, scenario_files

@@ -19,11 +19,11 @@ from app import settings
 from app.classroom import class_files, console
 from app.classroom.acts import LogEntry
 from app.classroom.code import invitation
+from app.classroom.messages.replies import PaceState, RunShown, ShownRun, VerdictMessage
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import SeatLog, read_handout
 from app.classroom.seat_phase import SeatEvent, SeatPhase, next_phase
-from app.classroom.server_messages import PaceState, ShownRun
-from app.classroom.verdict import verdict
+from app.classroom.verdict import build_failed_verdict, verdict
 from app.learning.reflection import Reflection
 from app.main_window import class_offers
 from app.main_window.assembly import Assembly
@@ -84,7 +84,7 @@ def attend(hands: Hands, qtbot: QtBot, code: str, name: str = "Ann") -> Classes:
 
 
 def pace(state: str, until: int | None = None) -> PaceState:
-    return PaceState(kind="state", state=state, until=until, clock=None, break_s=None, hosts=[])
+    return PaceState(state=state, until=until, clock=None, break_s=None, hosts=[])
 
 
 def test_a_seat_freezes_stops_at_a_limit_and_shows_messages(hands: Hands, qtbot: QtBot) -> None:
@@ -122,8 +122,8 @@ def test_seat_follows_a_led_replay_and_continues_where_it_was(hands: Hands, qtbo
         hands.wait(5.0)
         tick, history = hands.drill.tick, session.history
         acts = [LogEntry(1, 100, "power-off SERVER_A", "", 0), LogEntry(2, 2000, "", "", 0)]
-        other: ShownRun = {"seat": 2, "name": "Bob", "acts": [LogEntry(1, 2500, "", "", 0)]}
-        host.say({"kind": "shown", "name": "Ann", "seat": 1, "acts": acts, "other": other, "tick": 1500})
+        other = ShownRun(2, "Bob", [LogEntry(1, 2500, "", "", 0)])
+        host.say(RunShown("Ann", acts, 1, other, 1500))
         qtbot.waitUntil(lambda: seat.replay is not None, timeout=WAIT_MS)
         replay = require(seat.replay)
         assert replay.isVisible()
@@ -360,7 +360,7 @@ def test_points_wait_for_the_self_assessment(hands: Hands, qtbot: QtBot) -> None
         window.session.do("finish")
         seat = require(classes.seat)
         qtbot.waitUntil(lambda: seat.form is not None, timeout=WAIT_MS)
-        host.say({"kind": "result", "verdict": {"score": 40.0}})
+        host.say(VerdictMessage({**build_failed_verdict(0, 0.0, ""), "score": 40.0}))
         host.say({"kind": "attention", "looked_at": True, "held": False})
         qtbot.waitUntil(lambda: "watched" in window.run_facts.text(), timeout=WAIT_MS)
         assert "of 100 points" not in window.notice.text

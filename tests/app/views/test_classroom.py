@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 import segno
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.classroom.console import request
+from app.classroom.messages.replies import ClassMark, DashboardUpdate, Tile
 from app.classroom.room_check import RoomFinding
-from app.classroom.server_messages import DashboardUpdate, Tile
 from app.classroom.verdict import verdict
 from app.views.classroom import ClassBoard, JumpTarget, ReplayPage
 from app.views.help import PAGES
@@ -52,16 +53,14 @@ def tile(number: int, name: str, **fields: Any) -> Tile:
         "reachable": None,
         "worth": [],
     }
-    made: Any = {"seat": number, "name": name, **usual, "verdict": played, **fields}
-    return made
+    return Tile(**{"seat": number, "name": name, **usual, "verdict": played, **fields})
 
 
 def board_of(*tiles: Tile, state: str = "running", not_frozen: tuple[str, ...] = ()) -> DashboardUpdate:
-    return {
-        "kind": "board", "state": state, "part": "", "part_number": 1, "parts": 1,
-        "not_frozen": list(not_frozen), "tiles": list(tiles),
-        "ends_in_s": None, "break_s": None, "clock_s": None,
-    }  # fmt: skip
+    return DashboardUpdate(
+        state=state, part="", part_number=1, parts=1, not_frozen=list(not_frozen), tiles=list(tiles),
+        ends_in_s=None, break_s=None, clock_s=None,
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -219,7 +218,7 @@ def test_all_messages_are_understood_and_groups_can_be_addressed(board: ClassBoa
     said: list[str] = []
     board.said.connect(lambda line, who: said.append(line))
     board.show_board(
-        {**board_of(tile(7, "Ann", group="Blue", stopped=True)), "break_s": 60.0, "ends_in_s": 600.0}
+        replace(board_of(tile(7, "Ann", group="Blue", stopped=True)), break_s=60.0, ends_in_s=600.0)
     )
     assert "break until" in board.state.text()
     assert board.go.isEnabled(), "one that is stopped on its own can go on"
@@ -439,9 +438,9 @@ def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
     page = ReplayPage(StubPicture)
     page.runs_wanted.connect(asked.append)
     board.set_replay(page)
-    marks: Any = [{"seat": 2, "t_s": 12.0, "text": "why?"}, {"seat": None, "t_s": 3.0, "text": "start"}]
+    marks = [ClassMark(2, 12.0, "why?"), ClassMark(None, 3.0, "start")]
     tiles = [tile(1, "Ann", consent=True), tile(2, "Bob", consent=True), tile(3, "Cyd")]
-    board.show_board({**board_of(*tiles), "marks": marks})
+    board.show_board(replace(board_of(*tiles), marks=marks))
     assert [page.seats[0].itemData(row) for row in range(page.seats[0].count())] == [1, 2], (
         "Cyd allows nothing"
     )

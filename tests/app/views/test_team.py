@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.classroom.messages.team import TeamRole
 from app.views.team import TakeRole, TeamCode
 
 
@@ -16,7 +17,7 @@ def test_dialog_of_a_role_has_one_button_that_takes_it(qtbot: QtBot) -> None:
     texts = sorted(one.text() for one in dialog.findChildren(QPushButton))
     assert texts == ["&Show roles", "&Take role", "Cancel"]
     assert not dialog.take.isEnabled()
-    dialog.show_roles([{"key": "dba", "name": "DBA", "taken_by": None, "connected": False}])
+    dialog.show_roles([TeamRole("dba", "DBA", taken_by=None, connected=False)])
     assert sorted(one.text() for one in dialog.findChildren(QPushButton)) == texts
     dialog.take.click()
     assert taken == [("CODE", "Ann", "dba", False)]

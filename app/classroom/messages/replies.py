@@ -1,14 +1,14 @@
-"""Messages of a host, as JSON: to a seat, and to the instructor's dashboard.
-
-client_messages.py has the messages to a host.
-"""
+"""Messages of the host of a class to a seat, and to the instructor's dashboard."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NotRequired, TypedDict
+from typing import Final, NotRequired, TypedDict
+
+from msgspec import Struct
 
 from app.classroom.acts import LogEntry
+from app.classroom.messages.codec import MessageReader, WireMessage
 from engine.drill.judging.shapes import Report
 
 
@@ -32,9 +32,9 @@ class LogVerdict(TypedDict):
     """Time since which nothing was done or reached, if longer than STUCK_S; None otherwise."""
     goals: dict[str, float | None]
     """Name -> when it was reached."""
-    instructor_inputs: int
+    instructor_inputs: NotRequired[int]
     """Inputs of the instructor in this run, without those that end it."""
-    instructor_goals: list[str]
+    instructor_goals: NotRequired[list[str]]
     """Goals that the run reached by inputs of the instructor. In an exam they do not count."""
     progress: float | None
     """Percent of the goals' weights that are reached."""
@@ -67,10 +67,9 @@ class SeatReport(Report, _Of):
 # --- to a seat ----------------------------------------------------------------------------------------------
 
 
-class SeatWelcome(TypedDict):
+class SeatWelcome(WireMessage, frozen=True, tag="welcome"):
     """Assignment of the seat, and the positions of its log and its run."""
 
-    kind: Literal["welcome"]
     seat: int
     acknowledged: int
     scenario: str
@@ -81,26 +80,25 @@ class SeatWelcome(TypedDict):
     tick: int
     part: int
     """Number of the part of the class, from 1."""
-    name: NotRequired[str]
-    """Name of the seat; different from the entered one if that was in use. Absent from hosts before 1.1."""
-    version: NotRequired[str]
-    """Version of the host."""
-    hand: NotRequired[str | None]
-    """Question of the seat's raised hand, which a seat that was killed has forgotten."""
-    events: NotRequired[list[InstructionMessage]]
-    """Unanswered instructions with a time up to *tick*. A seat that begins at *tick* applies each at its own time."""
     reflect: bool
     """The person is asked for a self-assessment before the points are shown."""
+    name: str = ""
+    """Name of the seat; different from the entered one if that was in use. Absent from hosts before 1.1."""
+    version: str = ""
+    """Version of the host."""
+    hand: str | None = None
+    """Question of the seat's raised hand, which a seat that was killed has forgotten."""
+    events: Sequence[InstructionMessage] = ()
+    """Unanswered instructions with a time up to *tick*. A seat that begins at *tick* applies each at its own time."""
 
 
-class Acknowledged(TypedDict):
+class Acknowledged(WireMessage, frozen=True, tag="acknowledged"):
     """Number of the seat's actions that are on disk."""
 
-    kind: Literal["acknowledged"]
     number: int
 
 
-class ClassClock(TypedDict):
+class ClassClock(Struct, frozen=True):
     """Class clock, which no seat may pass."""
 
     tick: int
@@ -109,10 +107,9 @@ class ClassClock(TypedDict):
     """Simulated seconds per second; 0: the clock is stopped."""
 
 
-class PaceState(TypedDict):
+class PaceState(WireMessage, frozen=True, tag="state"):
     """Current permission of the seat: continue, wait, or end."""
 
-    kind: Literal["state"]
     state: str
     until: int | None
     """Tick at which the seat stops until the instructor releases it."""
@@ -124,10 +121,9 @@ class PaceState(TypedDict):
     """HOST:PORT of each host if the class has several; a seat may connect to any."""
 
 
-class InstructionMessage(TypedDict):
+class InstructionMessage(WireMessage, frozen=True, tag="instruction"):
     """A text to read, or an input line that happens at the seat."""
 
-    kind: Literal["instruction"]
     number: int
     what: str
     tick: int | None
@@ -135,25 +131,22 @@ class InstructionMessage(TypedDict):
     text: str
 
 
-class Attention(TypedDict):
+class Attention(WireMessage, frozen=True, tag="attention"):
     """Current attention of the instructor to this seat.
 
     It is sent again after every interruption of the connection.
     """
 
-    kind: Literal["attention"]
     looked_at: bool
     held: bool
     """True if the instructor has taken over the seat."""
 
 
-class HandLowered(TypedDict):
+class HandLowered(WireMessage, frozen=True, tag="lowered"):
     """The question is answered; the seat lowers its hand."""
 
-    kind: Literal["lowered"]
 
-
-class ShownRun(TypedDict):
+class ShownRun(Struct, frozen=True):
     """Run of a seat that all seats see."""
 
     seat: int
@@ -161,36 +154,33 @@ class ShownRun(TypedDict):
     acts: Sequence[LogEntry]
 
 
-class RunShown(TypedDict):
+class RunShown(WireMessage, frozen=True, tag="shown"):
     """Runs of one or two seats at a shared time; without seats each seat shows its own run again."""
 
-    kind: Literal["shown"]
     name: str | None
     acts: Sequence[LogEntry]
-    seat: NotRequired[int]
-    other: NotRequired[ShownRun | None]
+    seat: int = 0
+    other: ShownRun | None = None
     """Run at its side."""
-    tick: NotRequired[int]
+    tick: int | None = None
+    """Shared time; None: the end of each run."""
 
 
-class ShownPosition(TypedDict):
+class ShownPosition(WireMessage, frozen=True, tag="shown_at"):
     """Another time of the runs that are shown."""
 
-    kind: Literal["shown_at"]
     tick: int
 
 
-class VerdictMessage(TypedDict):
+class VerdictMessage(WireMessage, frozen=True, tag="result"):
     """Verdict on the whole log."""
 
-    kind: Literal["result"]
     verdict: LogVerdict
 
 
-class SeatRefusal(TypedDict):
+class SeatRefusal(WireMessage, frozen=True, tag="refused"):
     """Reason why a seat is refused."""
 
-    kind: Literal["refused"]
     text: str
 
 
@@ -206,12 +196,13 @@ ToSeat = (
     | VerdictMessage
     | SeatRefusal
 )
+TO_SEAT: Final[MessageReader[ToSeat]] = MessageReader(ToSeat)
 
 
 # --- to the instructor --------------------------------------------------------------------------------------
 
 
-class Tile(TypedDict):
+class Tile(Struct, frozen=True):
     """A seat as the instructor sees it."""
 
     seat: int
@@ -239,18 +230,18 @@ class Tile(TypedDict):
     """The seat may be looked at."""
     held: bool
     """The instructor has it, and the seat has acknowledged that."""
-    version: NotRequired[str]
-    """Version of the seat; empty: an older seat that does not send it."""
-    recording: NotRequired[bool]
-    """The seat has reported that its log is written."""
     verdict: LogVerdict | None
     reachable: float | None
     """Points that it could still reach when that was last reckoned; None: not yet, or nothing is scored."""
     worth: Sequence[tuple[float, float]]
     """Seconds of its run, and the points that it could still reach from there; they never rise."""
+    version: str = ""
+    """Version of the seat; empty: an older seat that does not send it."""
+    recording: bool = False
+    """The seat has reported that its log is written."""
 
 
-class ClassMark(TypedDict):
+class ClassMark(Struct, frozen=True):
     """Time that the instructor has marked."""
 
     seat: int | None
@@ -259,10 +250,9 @@ class ClassMark(TypedDict):
     text: str
 
 
-class DashboardUpdate(TypedDict):
+class DashboardUpdate(WireMessage, frozen=True, tag="board"):
     """State of the class, and the tiles of some or all of its seats."""
 
-    kind: Literal["board"]
     state: str
     part: str
     """Kind of the current part (app/classroom/plan.py); empty: the class has only one part."""
@@ -277,14 +267,13 @@ class DashboardUpdate(TypedDict):
     clock_s: float | None
     """The class clock; None: each seat has its own pace."""
     tiles: list[Tile]
-    marks: NotRequired[list[ClassMark]]
+    marks: Sequence[ClassMark] = ()
     """Marks in their order; absent from hosts before 1.1."""
 
 
-class ObservedRun(TypedDict):
+class ObservedRun(WireMessage, frozen=True, tag="seen"):
     """An observed seat: its scenario and its actions so far."""
 
-    kind: Literal["seen"]
     seat: int
     name: str
     scenario: str
@@ -295,31 +284,28 @@ class ObservedRun(TypedDict):
     acts: Sequence[LogEntry]
 
 
-class ObservedRunUpdate(TypedDict):
+class ObservedRunUpdate(WireMessage, frozen=True, tag="seen_more"):
     """New entries of the observed seat, and its position."""
 
-    kind: Literal["seen_more"]
     seat: int
     tick: int
     acts: Sequence[LogEntry]
 
 
-class Unseen(TypedDict):
+class Unseen(WireMessage, frozen=True, tag="unseen"):
     """The seat allows it no more."""
 
-    kind: Literal["unseen"]
     seat: int
     text: str
 
 
-class ReplayMoments(TypedDict):
+class ReplayMoments(WireMessage, frozen=True, tag="partings"):
     """Moments at which seats made different choices, most costly first, from the console's own replay."""
 
-    kind: Literal["partings"]
     moments: list[ReplayMoment]
 
 
-class ReplayMoment(TypedDict):
+class ReplayMoment(Struct, frozen=True):
     """Moment at which seats made different choices."""
 
     t_s: float
@@ -329,7 +315,7 @@ class ReplayMoment(TypedDict):
     """Choices, best first."""
 
 
-class ReplayChoice(TypedDict):
+class ReplayChoice(Struct, frozen=True):
     """Next action of some seats."""
 
     words: str | dict[str, object]
@@ -338,17 +324,15 @@ class ReplayChoice(TypedDict):
     mean: float
 
 
-class RequestDone(TypedDict):
+class RequestDone(WireMessage, frozen=True, tag="done"):
     """Success of an instructor's request."""
 
-    kind: Literal["done"]
     of: str
 
 
-class RequestFailed(TypedDict):
+class RequestFailed(WireMessage, frozen=True, tag="refused"):
     """Failure of an instructor's request, with the reason."""
 
-    kind: Literal["refused"]
     of: str
     text: str
 
@@ -356,3 +340,4 @@ class RequestFailed(TypedDict):
 ToInstructor = (
     DashboardUpdate | ObservedRun | ObservedRunUpdate | Unseen | ReplayMoments | RequestDone | RequestFailed
 )
+TO_INSTRUCTOR: Final[MessageReader[ToInstructor]] = MessageReader(ToInstructor)

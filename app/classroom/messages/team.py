@@ -1,0 +1,151 @@
+"""Messages between the members of a team and the computer that holds their world.
+
+Texts of the engine travel with template and arguments (`engine.localization.as_json`), so each member reads its
+own language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+
+from app.classroom.acts import LINE_MAX, LogEntry
+from app.classroom.messages.codec import HAND_MAX, Key, MessageReader, Name, WireMessage
+from app.classroom.messages.replies import LogVerdict
+from app.classroom.messages.requests import HostRequest
+from engine.drill.team.view import RoleObservation
+
+# --- from a member ------------------------------------------------------------------------------------------
+
+
+class ClaimRole(HostRequest, frozen=True, tag="take"):
+    """First message of a member: the wanted role. Without a role it only requests the list of roles."""
+
+    secret: Annotated[str, Meta(max_length=20)]
+    name: Name
+    token: Key
+    """Token created by the member; an equal token means the same member. Only its SHA-256 is stored."""
+    role: Annotated[str, Meta(max_length=60)] = ""
+    instead: bool = False
+    """Take the role over from a disconnected member, for example from another computer."""
+
+
+class SubmitInput(HostRequest, frozen=True, tag="do"):
+    """An input line, without its role."""
+
+    number: Annotated[int, Meta(ge=1)]
+    """Number of the role's applied lines plus one, so that no line is applied twice."""
+    line: Annotated[str, Meta(min_length=1, max_length=LINE_MAX)]
+
+
+class Ask(HostRequest, frozen=True, tag="ask"):
+    """Question to the instructor; None withdraws it."""
+
+    question: Annotated[str, Meta(max_length=HAND_MAX)] | None
+
+
+class StartTeam(HostRequest, frozen=True, tag="start"):
+    """The world starts, although some roles are vacant."""
+
+
+TeamRequest = ClaimRole | SubmitInput | Ask | StartTeam
+TEAM_REQUESTS: Final[MessageReader[TeamRequest]] = MessageReader(TeamRequest)
+
+
+# --- to a member --------------------------------------------------------------------------------------------
+
+
+class TeamRole(Struct, frozen=True):
+    """Role of the team, and its member."""
+
+    key: str
+    name: str
+    taken_by: str | None
+    """Name of the member; None: the scenario plays it."""
+    connected: bool
+    """True if the member of the role is connected; otherwise the role can be taken over."""
+
+
+class Roles(WireMessage, frozen=True, tag="roles"):
+    """Roles of the team, and their members."""
+
+    title: str
+    roles: list[TeamRole]
+
+
+class MemberWelcome(WireMessage, frozen=True, tag="welcome"):
+    """Assignment of the member, and the known data of the drill."""
+
+    role: str
+    role_name: str
+    role_text: str
+    does: list[str]
+    title: str
+    brief: str
+    roles: list[TeamRole]
+    done: int
+    """Number of applied lines of the role."""
+    scenario: str = ""
+    text: str = ""
+    seed: int = 0
+    mode: str = ""
+    """Assignment of the team, for the desk of the member. Absent from hosts before 1.1."""
+
+
+class RoleView(WireMessage, frozen=True, tag="view"):
+    """One moment of the world as the member's role sees it."""
+
+    frozen: bool
+    done: int
+    view: RoleObservation
+    tick: int = 0
+    acts: Sequence[LogEntry] = ()
+    """Entries of the team's log since the last view, up to *tick*. Absent from hosts before 1.1."""
+    waits_for: Sequence[str] = ()
+    """Vacant roles for which the world waits; empty: it has started."""
+
+
+class InputDone(WireMessage, frozen=True, tag="done"):
+    """Success of a member's input."""
+
+    number: int
+
+
+class InputFailed(WireMessage, frozen=True, tag="not_done"):
+    """Refusal of a member's input, with the reason as `engine.localization.as_json` has it."""
+
+    number: int
+    text: object
+
+
+class InstructorMessage(WireMessage, frozen=True, tag="message"):
+    """Message of the instructor."""
+
+    text: str
+
+
+class TeamDrillEnded(WireMessage, frozen=True, tag="over"):
+    """The drill has ended; None: there is no result."""
+
+    verdict: LogVerdict | None
+
+
+class TeamRefusal(WireMessage, frozen=True, tag="refused"):
+    """The connection makes no sense; only within a member's own program."""
+
+    text: str
+
+
+ToMember = (
+    Roles
+    | MemberWelcome
+    | RoleView
+    | InputDone
+    | InputFailed
+    | InstructorMessage
+    | TeamDrillEnded
+    | TeamRefusal
+)
+TO_MEMBER: Final[MessageReader[ToMember]] = MessageReader(ToMember)
