@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from app.serve import types
 from app.serve.login import TDS_7_2, MalformedPacketError, PacketReader
-from app.serve.types import InvalidValueError, TypedValue, UnreadableValueError, quoted, read_typed
+from app.serve.parameters import InvalidValueError, TypedValue, UnreadableValueError, quoted, read_typed
 from engine.drill.judging.shapes import Row
 from engine.tsql.scalars.values import Scalar
 
@@ -552,11 +552,13 @@ def _arguments(
         value = "DEFAULT" if one.is_default else one.given.literal
         if one.output and one.is_default:
             raise UnsupportedRequestError("an output parameter with the default of the procedure")
-        if one.output:
+        if one.output or value.startswith("CAST("):
             variable = f"{OUTPUT}{place}"
             before += f"DECLARE {variable} {one.given.type}; SET {variable} = {value}; "
+            value = variable
+        if one.output:
             outputs.append((place, one.name, one.given.type))
-            value = f"{variable} OUTPUT"
+            value += " OUTPUT"
         arguments.append(f"{one.name} = {value}" if one.name else value)
     return before, arguments, outputs
 

@@ -8,25 +8,21 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from math import isfinite
 from typing import Final
 from uuid import UUID
 
-from app.serve.login import TDS_7_2, TDS_7_3, MalformedPacketError, PacketReader
+from app.serve.login import TDS_7_2, TDS_7_3
 from engine.drill.judging.shapes import Row
-from engine.tsql.scalars.types import ANY_DIGITS, MAX, SqlType, type_of
+from engine.tsql.scalars.types import ANY_DIGITS, MAX, SqlType, code_page, type_of
 from engine.tsql.scalars.values import Scalar
 
 COLLATION: Final = bytes.fromhex("0904d00034")
 """SQL_Latin1_General_CP1_CI_AS: language 0x0409, ignoring case, kana and width; sort order 52 [MS-TDS 2.2.5.1.2]."""
-CODE_PAGE: Final = "cp1252"
-"""Code page of that collation."""
-
 _WHOLE: Final = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
-_TEXTS: Final = {
+TEXT_TOKENS: Final = {
     "char": 0xAF,
     "varchar": 0xA7,
     "nchar": 0xEF,
@@ -37,13 +33,21 @@ _TEXTS: Final = {
 _OLD: Final = {"varchar": 0x23, "nvarchar": 0x63, "varbinary": 0x22}
 _POINTER: Final = b"\x10" + bytes(16) + bytes(8)
 """Text pointer and timestamp, which no program uses here."""
-_AS: Final = {"text": "varchar", "ntext": "nvarchar", "image": "varbinary", "xml": "nvarchar"}
+_AS: Final = {"text": "varchar", "ntext": "nvarchar", "image": "varbinary"}
 """Wire types of large values: those of the types with max, without text pointers."""
-_TIMES: Final = {"date": 0x28, "time": 0x29, "datetime2": 0x2A, "datetimeoffset": 0x2B}
+_VARIANT_MAX: Final = 8009
+"""Maximum bytes of a sql_variant with its properties."""
+_VARIANTS: Final = {
+    "bit": 0x32, "tinyint": 0x30, "smallint": 0x34, "int": 0x38, "bigint": 0x7F, "float": 0x3E, "real": 0x3B,
+    "money": 0x3C, "smallmoney": 0x7A, "datetime": 0x3D, "smalldatetime": 0x3A, "uniqueidentifier": 0x24,
+    "numeric": 0x6C,
+}  # fmt: skip
+"""Base types of a sql_variant [MS-TDS 2.2.5.5.4] that are not in TEXT_TOKENS and TIME_TOKENS."""
+TIME_TOKENS: Final = {"date": 0x28, "time": 0x29, "datetime2": 0x2A, "datetimeoffset": 0x2B}
 _TIME_TEXT: Final = {"date": 10, "time": 16, "datetime2": 27, "datetimeoffset": 34}
 """Length of date types for clients before TDS 7.3, which receive text [DOC: data type support for date and time]."""
-_DAY_ONE: Final = date(1, 1, 1)
-_OLD_EPOCH: Final = datetime(1900, 1, 1)
+DAY_ONE: Final = date(1, 1, 1)
+OLD_EPOCH: Final = datetime(1900, 1, 1)
 _BYTES_MAX: Final = 8000
 _NULL_LONG: Final = b"\xff" * 8
 
@@ -66,12 +70,14 @@ class WireColumn:
             return bytes([0x26, _WHOLE[name]])
         if self.by_pointer:
             return bytes([_OLD[name]]) + b"\xff\xff\xff\x7f" + (b"" if "binary" in name else COLLATION)
-        if name in _TEXTS:
+        if name in _UNBOUNDED:
+            return _UNBOUNDED[name]
+        if name in TEXT_TOKENS:
             wide = 2 if name in ("nchar", "nvarchar") else 1
             size = 0xFFFF if self.long else min(kind.length * wide, _BYTES_MAX)
-            return struct.pack("<BH", _TEXTS[name], size) + (b"" if "binary" in name else COLLATION)
-        if name in _TIMES:
-            return bytes([_TIMES[name]]) + (b"" if name == "date" else bytes([kind.scale]))
+            return struct.pack("<BH", TEXT_TOKENS[name], size) + (b"" if "binary" in name else COLLATION)
+        if name in TIME_TOKENS:
+            return bytes([TIME_TOKENS[name]]) + (b"" if name == "date" else bytes([kind.scale]))
         if name == "numeric":
             return bytes([0x6C, 17, kind.precision, kind.scale])
         return _FIXED[name]
@@ -79,8 +85,10 @@ class WireColumn:
     def value(self, value: Scalar) -> bytes:
         """Encode a value without its type information. Raises ValueError if it does not match the type."""
         name = self.kind.name
-        if name in _TEXTS:
+        if name in TEXT_TOKENS or name == "xml":
             return self._of_text(value)
+        if name == "sql_variant":
+            return _encode_variant(self.kind.base, value)
         if value is None:
             return b"\0"
         if name in _WHOLE:
@@ -95,10 +103,10 @@ class WireColumn:
             return b"\0" if self.by_pointer else _NULL_LONG if self.long else b"\xff\xff"
         if "binary" in self.kind.name:
             raw = bytes.fromhex(str(value).removeprefix("0x"))
-        elif self.kind.name.startswith("n"):
+        elif self.kind.name.startswith("n") or self.kind.name == "xml":
             raw = str(value).encode("utf-16-le", "surrogatepass")
         else:
-            raw = str(value).encode(CODE_PAGE, "replace")
+            raw = code_page(str(value))
         if self.by_pointer:
             return _POINTER + struct.pack("<I", len(raw)) + raw
         if self.long:
@@ -112,6 +120,30 @@ _FIXED: Final = {
     "bit": b"\x68\x01", "float": b"\x6d\x08", "real": b"\x6d\x04", "money": b"\x6e\x08", "smallmoney": b"\x6e\x04",
     "datetime": b"\x6f\x08", "smalldatetime": b"\x6f\x04", "uniqueidentifier": b"\x24\x10",
 }  # fmt: skip
+
+
+_UNBOUNDED: Final = {"sql_variant": b"\x62" + struct.pack("<I", _VARIANT_MAX), "xml": b"\xf1\0"}
+"""TYPE_INFO of types without a length of their own; XML is without a schema."""
+
+
+def _encode_variant(base: SqlType | None, value: Scalar) -> bytes:
+    """Encode a value with its base type [MS-TDS 2.2.5.5.4]. Raises ValueError if they do not match."""
+    if value is None:
+        return bytes(4)
+    kind = base or _guess_type([value])
+    name = kind.name
+    if name in TEXT_TOKENS:
+        data = WireColumn(kind).value(value)[2:]
+        size = struct.pack("<H", min(kind.length * (2 if name.startswith("n") else 1), _BYTES_MAX))
+        head = bytes([TEXT_TOKENS[name]]), (b"" if "binary" in name else COLLATION) + size
+    elif name in TIME_TOKENS:
+        data = _encode_value(kind, value)
+        head = bytes([TIME_TOKENS[name]]), b"" if name == "date" else bytes([kind.scale])
+    else:
+        data = WireColumn(kind).value(value)[1:]
+        head = bytes([_VARIANTS[name]]), bytes([kind.precision, kind.scale]) if name == "numeric" else b""
+    body = head[0] + bytes([len(head[1])]) + head[1] + data
+    return struct.pack("<I", len(body)) + body
 
 
 def _encode_value(kind: SqlType, value: int | float | str | bytes) -> bytes:
@@ -147,7 +179,7 @@ def _moment(kind: SqlType, text: str) -> bytes:
     """Encode a date or time [MS-TDS 2.2.5.5.1.7 to 2.2.5.5.1.11]: old types from 1900, new ones from year 1."""
     name = kind.name
     if name in ("datetime", "smalldatetime"):
-        since = datetime.fromisoformat(text[:26]) - _OLD_EPOCH
+        since = datetime.fromisoformat(text[:26]) - OLD_EPOCH
         if name == "smalldatetime":
             return struct.pack("<HH", since.days, round(since.seconds / 60))
         return struct.pack("<iI", since.days, round((since.seconds + since.microseconds / 1e6) * 300))
@@ -165,25 +197,21 @@ def _moment(kind: SqlType, text: str) -> bytes:
         units = seconds * 10**kind.scale + int((fraction + "0" * 7)[: kind.scale] or 0)
         out += units.to_bytes(3 if kind.scale < 3 else 4 if kind.scale < 5 else 5, "little")
     if name != "time":
-        out += (moment.date() - _DAY_ONE).days.to_bytes(3, "little")
+        out += (moment.date() - DAY_ONE).days.to_bytes(3, "little")
     return out + (struct.pack("<h", offset) if name == "datetimeoffset" else b"")
 
 
 def column(type_name: str, values: Sequence[Scalar], tds: int, parameter: bool = False) -> WireColumn:
     """Return the wire column of a T-SQL type for a version of TDS.
 
-    For an unknown or variant type, the *values* decide. *parameter*: before TDS 7.2 a returned value has at
+    For an unknown type, the *values* decide. *parameter*: before TDS 7.2 a returned value has at
     most 8,000 bytes.
     """
-    kind = _guess_type(values) if type_name in ("", "null", "sql_variant") else type_of(type_name)
-    if kind.name in ("decimal", "numeric"):
-        kind = SqlType("numeric", precision=kind.precision, scale=kind.scale)
-    if kind.name == "timestamp":
-        kind = SqlType("binary", 8)
-    if kind.name in _TIMES and tds < TDS_7_3:
-        kind = SqlType("nvarchar", _TIME_TEXT[kind.name])
-    kind = SqlType(_AS[kind.name], MAX) if kind.name in _AS else kind
-    long = kind.length == MAX and kind.name in _TEXTS
+    kind = _guess_type(values) if type_name in ("", "null") else type_of(type_name)
+    kind = _wire_type(kind, tds)
+    if kind.base is not None:
+        kind = replace(kind, base=_wire_type(kind.base, tds))
+    long = (kind.length == MAX and kind.name in TEXT_TOKENS) or kind.name == "xml"
     by_pointer = long and tds < TDS_7_2 and not parameter
     if long and tds < TDS_7_2:
         kind, long = SqlType(kind.name, _BYTES_MAX), False
@@ -196,8 +224,21 @@ def column(type_name: str, values: Sequence[Scalar], tds: int, parameter: bool =
         OverflowError,
         struct.error,
     ):  # a value whose format differs from its type is sent as text
-        return WireColumn(SqlType("nvarchar", 4000))
+        return WireColumn(SqlType("nvarchar", 4000) if kind.base is None else SqlType("sql_variant"))
     return found
+
+
+def _wire_type(kind: SqlType, tds: int) -> SqlType:
+    """Return the type by which a version of TDS sends values of a T-SQL type."""
+    if kind.name in ("decimal", "numeric"):
+        return SqlType("numeric", precision=kind.precision, scale=kind.scale)
+    if kind.name == "timestamp":
+        return SqlType("binary", 8)
+    if kind.name in TIME_TOKENS and tds < TDS_7_3:
+        return SqlType("nvarchar", _TIME_TEXT[kind.name])
+    if kind.name == "xml" and tds < TDS_7_2:
+        return SqlType("nvarchar", MAX)
+    return SqlType(_AS[kind.name], MAX) if kind.name in _AS else kind
 
 
 def _guess_type(values: Sequence[Scalar]) -> SqlType:
@@ -208,195 +249,6 @@ def _guess_type(values: Sequence[Scalar]) -> SqlType:
     if known and all(isinstance(value, (int, float)) for value in known):
         return SqlType("float")
     return SqlType("nvarchar", MAX if any(len(str(value)) > 4000 for value in known) else 4000)
-
-
-# --- parameters -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class TypedValue:
-    """Value with its type, both in T-SQL notation."""
-
-    type: str
-    literal: str
-    value: object = None
-    """Text or integer as a Python value."""
-
-
-class UnreadableValueError(MalformedPacketError):
-    """A type is not supported for parameters; the text names it."""
-
-
-class InvalidValueError(MalformedPacketError):
-    """A value does not fit its type; the text is the type."""
-
-
-_NOT_READ: Final = {
-    0x62: "a sql_variant as a parameter", 0xF0: "a type of the CLR as a parameter",
-    0xF3: "a table-valued parameter",
-}  # fmt: skip
-
-
-def quoted(text: str) -> str:
-    """Return text as a T-SQL literal."""
-    return "N'" + text.replace("'", "''") + "'"
-
-
-def read_typed(reader: PacketReader) -> TypedValue:
-    """TYPE_INFO and value of a parameter. Raises MalformedPacketError."""
-    token = reader.number("B")
-    if token in _FIXED_READ:
-        name, form = _FIXED_READ[token]
-        return _number(name, struct.unpack(f"<{form}", reader.take(struct.calcsize(f"<{form}")))[0])
-    if token == 0x1F:
-        return TypedValue("int", "NULL")
-    if token in (0x26, 0x68, 0x6D, 0x6E, 0x6F, 0x24):
-        return _read_short(token, reader)
-    if token in (0x6A, 0x6C):
-        reader.take(1)
-        precision, scale = reader.take(2)
-        raw = reader.take(reader.number("B"))
-        if not scale <= precision <= 38 or len(raw) > 17:
-            raise InvalidValueError("numeric")
-        units = Decimal(int.from_bytes(raw[1:], "little") * (1 if raw[:1] == b"\1" else -1))
-        literal = f"{ANY_DIGITS.scaleb(units, -scale):f}" if raw else "NULL"
-        return TypedValue(f"decimal({precision},{scale})", literal)
-    if token in (0x28, 0x29, 0x2A, 0x2B):
-        return _read_moment(token, reader)
-    if token in _BY_TOKEN:
-        return _read_text(_BY_TOKEN[token], reader)
-    if token in (0x23, 0x63, 0x22):
-        reader.take(4 if token == 0x22 else 9)
-        size = reader.number("i")
-        name = {0x23: "varchar", 0x63: "nvarchar", 0x22: "varbinary"}[token]
-        return _text(name, "max", None if size < 0 else reader.take(size))
-    if token == 0xF1:
-        if reader.number("B"):
-            raise UnreadableValueError("XML with a schema as a parameter")
-        return _text("nvarchar", "max", _long(reader))
-    raise UnreadableValueError(_NOT_READ.get(token, f"a parameter of type {token:#04x}"))
-
-
-_FIXED_READ: Final = {
-    0x30: ("tinyint", "B"), 0x32: ("bit", "B"), 0x34: ("smallint", "h"), 0x38: ("int", "i"), 0x7F: ("bigint", "q"),
-    0x3E: ("float", "d"), 0x3B: ("real", "f"),
-}  # fmt: skip
-_BY_TOKEN: Final = {token: name for name, token in _TEXTS.items()}
-
-
-def _number(name: str, value: float) -> TypedValue:
-    literal = f"{value:.17e}" if name in ("float", "real") else str(value)
-    return TypedValue(name, literal, value)
-
-
-_SIZES: Final = {
-    0x26: (0, 1, 2, 4, 8), 0x68: (0, 1), 0x6D: (0, 4, 8), 0x6E: (0, 4, 8), 0x6F: (0, 4, 8), 0x24: (0, 16),
-}  # fmt: skip
-"""Allowed byte counts for types with a one-byte length."""
-_OLD_DAYS: Final = range(-53_690, 2_958_464)
-"""Days of a datetime since 1900: from 1753-01-01 to 9999-12-31."""
-
-
-def _read_short(token: int, reader: PacketReader) -> TypedValue:
-    most, size = reader.number("B"), reader.number("B")
-    if size not in _SIZES[token]:
-        raise MalformedPacketError(f"{size} bytes of a value of type {token:#04x}")
-    raw = reader.take(size)
-    if token == 0x26:
-        name = {1: "tinyint", 2: "smallint", 4: "int", 8: "bigint"}.get(most, "bigint")
-        return (
-            _number(name, int.from_bytes(raw, "little", signed=most > 1)) if raw else TypedValue(name, "NULL")
-        )
-    if token == 0x68:
-        return _number("bit", raw[0]) if raw else TypedValue("bit", "NULL")
-    if token == 0x6D:
-        name = "real" if most == 4 else "float"
-        if not raw:
-            return TypedValue(name, "NULL")
-        number = struct.unpack("<d" if size == 8 else "<f", raw)[0]
-        if not isfinite(number):
-            raise InvalidValueError(name)
-        return _number(name, number)
-    if token == 0x24:
-        return TypedValue("uniqueidentifier", f"'{UUID(bytes_le=raw)}'" if len(raw) == 16 else "NULL")
-    if token == 0x6E:
-        name = "smallmoney" if most == 4 else "money"
-        if not raw:
-            return TypedValue(name, "NULL")
-        units = struct.unpack("<i", raw)[0] if size == 4 else (
-            struct.unpack("<i", raw[:4])[0] << 32 | struct.unpack("<I", raw[4:])[0]
-        )  # fmt: skip
-        return TypedValue(name, f"{Decimal(units).scaleb(-4):f}")
-    name = "smalldatetime" if most == 4 else "datetime"
-    if not raw:
-        return TypedValue(name, "NULL")
-    days, rest = struct.unpack("<HH" if size == 4 else "<iI", raw)
-    if days not in _OLD_DAYS or rest >= (1_440 if size == 4 else 25_920_000):
-        raise InvalidValueError(name)
-    moment = _OLD_EPOCH + timedelta(days=days, seconds=rest * 60 if size == 4 else rest / 300)
-    return TypedValue(name, f"'{moment.isoformat(' ', 'milliseconds')}'")
-
-
-def _read_moment(token: int, reader: PacketReader) -> TypedValue:
-    name = next(known for known, code in _TIMES.items() if code == token)
-    scale = reader.number("B") if name != "date" else 0
-    written = name if name == "date" else f"{name}({scale})"
-    raw = PacketReader(reader.take(reader.number("B")))
-    if not raw.remaining_bytes:
-        return TypedValue(written, "NULL")
-    units = int.from_bytes(
-        raw.take({"date": 0}.get(name, 3 if scale < 3 else 4 if scale < 5 else 5)), "little"
-    )
-    days = int.from_bytes(raw.take(0 if name == "time" else 3), "little")
-    offset = raw.number("h") if name == "datetimeoffset" else 0
-    seconds, fraction = divmod(units, 10**scale)
-    if scale > 7 or days > 3_652_058 or seconds >= 86_400 or abs(offset) > 840:
-        raise InvalidValueError(name)
-    try:
-        moment = datetime.combine(_DAY_ONE + timedelta(days=days), datetime.min.time())
-        moment += timedelta(seconds=seconds, minutes=offset)
-    except OverflowError:
-        raise InvalidValueError(name) from None
-    digits = f".{fraction:0{scale}d}" if scale else ""
-    day, clock = moment.date().isoformat(), f"{moment.time().isoformat('seconds')}{digits}"
-    text = {"date": day, "time": clock}.get(name, f"{day} {clock}")
-    zone = (
-        f" {'-' if offset < 0 else '+'}{abs(offset) // 60:02}:{abs(offset) % 60:02}"
-        if name == "datetimeoffset"
-        else ""
-    )
-    return TypedValue(written, f"'{text}{zone}'")
-
-
-def _read_text(name: str, reader: PacketReader) -> TypedValue:
-    most = reader.number("H")
-    if "binary" not in name:
-        reader.take(len(COLLATION))
-    if most == 0xFFFF:
-        return _text(name, "max", _long(reader))
-    size = reader.number("H")
-    wide = 2 if name in ("nchar", "nvarchar") else 1
-    return _text(name, str(max(1, most // wide)), None if size == 0xFFFF else reader.take(size))
-
-
-def _long(reader: PacketReader) -> bytes | None:
-    """Return a value in parts [MS-TDS 2.2.5.2.3]."""
-    if reader.number("Q") == 0xFFFFFFFFFFFFFFFF:
-        return None
-    out = bytearray()
-    while size := reader.number("I"):
-        out += reader.take(size)
-    return bytes(out)
-
-
-def _text(name: str, length: str, raw: bytes | None) -> TypedValue:
-    written = f"{name}({length})"
-    if raw is None:
-        return TypedValue(written, "NULL")
-    if "binary" in name:
-        return TypedValue(written, f"0x{raw.hex()}", raw)
-    text = raw.decode("utf-16-le" if name.startswith("n") else CODE_PAGE, "replace")
-    return TypedValue(written, quoted(text), text)
 
 
 DONE, DONE_PROC, DONE_IN_PROC = 0xFD, 0xFE, 0xFF

@@ -34,7 +34,7 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.script import ScriptBatch
 from engine.tsql.query.plans import BindingContext, QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.settings import SessionSettings, settings_of
-from engine.tsql.scalars.types import SqlType, check_conversion, type_of
+from engine.tsql.scalars.types import SqlType, check_conversion, type_of, variant_of
 from engine.tsql.scalars.values import Scalar, convert, format_value, to_text
 
 # --- output of a submission to its window: messages and results, within limits ---------------------------
@@ -463,7 +463,8 @@ class Machine(SubmissionOutput):
         self.scope.held += _size(new) - _size(old.value)
         if arithmetic.total(scope.held for scope in self.scopes) > HELD_CHARACTERS_MAX:
             raise UnsimulatedFeatureError(f"variables of more than {HELD_CHARACTERS_MAX} characters together")
-        self.scope.variables[name] = DeclaredVariable(old.type, new)
+        kind = str(variant_of(source)) if old.type.lower().startswith("sql_variant") else old.type
+        self.scope.variables[name] = DeclaredVariable(kind, new)
 
     @property
     def only_columns(self) -> bool:
@@ -481,7 +482,7 @@ class Machine(SubmissionOutput):
         if declared is None:
             return None
         kind = type_of(declared.type, 1)
-        return None if kind.name == "sql_variant" else kind
+        return None if kind.name == "sql_variant" and kind.base is None else kind
 
     def check_capacity(self, new_item: Table | SqlCursor) -> None:
         """Check that the connection can hold *new_item* as one more table or cursor.

@@ -165,12 +165,11 @@ def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
 
 
 def parse_column_type(type_text: str, default_length: int = 1) -> SqlType | None:
-    """Return the type of a column; None for a column that can hold values of any type."""
+    """Return the type of a column; None for an unknown one."""
     try:
-        kind = type_of(type_text, default_length)
+        return type_of(type_text, default_length)
     except SqlError:
         return None
-    return None if kind.name == "sql_variant" else kind
 
 
 def _read_remote_rows(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:

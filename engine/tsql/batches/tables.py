@@ -48,7 +48,15 @@ def from_rows(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType
     for place, name in enumerate(names):
         kind = kinds[place] if place < len(kinds) else None
         values = [row[place] for row in rows if row[place] is not None]
-        written = _type_of(values) if kind is None else "int" if kind == NULL else str(kind)
+        written = (
+            _type_of(values)
+            if kind is None
+            else "int"
+            if kind == NULL
+            else "sql_variant"
+            if kind.base
+            else str(kind)
+        )
         columns.append(ColumnDefinition(name=name, type=written))
     return number_rows(Table(tuple(columns), tuple(rows), characters=characters_in(rows)))
 

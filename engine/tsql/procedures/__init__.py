@@ -38,7 +38,7 @@ from engine.tsql.procedures.call import (
     procedure,
 )
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.types import parse_type
+from engine.tsql.scalars.types import parse_type, variant_of
 from engine.tsql.scalars.values import Scalar, convert, to_text
 
 
@@ -133,8 +133,9 @@ def _run(
     outputs: list[tuple[str, str]] = []
     for item in procedure.parameters:
         value = given[item.name] if item.name in given else machine.evaluate(item.default)
-        variables[item.name] = DeclaredVariable(item.type, _parameter(value, item.type))
         argument = named.get(item.name)
+        kind = _parameter_type(machine, argument, item.type)
+        variables[item.name] = DeclaredVariable(kind, _parameter(value, kind))
         if argument is not None and argument.output and not item.output:
             raise SqlError(8162, item.name)
         if argument is not None and argument.output and isinstance(argument.value, s.Variable):
@@ -147,6 +148,13 @@ def _run(
         database=database,
         procedure=name,
     )
+
+
+def _parameter_type(machine: Machine, argument: s.Argument | None, declared: str) -> str:
+    """Return the type of a parameter: a sql_variant keeps the type of the value that a variable passes to it."""
+    if argument is None or declared.lower() != "sql_variant" or not isinstance(argument.value, s.Variable):
+        return declared
+    return str(variant_of(machine.variable_type(argument.value.name)))
 
 
 def _parameter(value: Scalar, kind: str) -> Scalar:
@@ -199,6 +207,7 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
             raise SqlError(8162, name)
         parse_type(kind)
         value = machine.evaluate(default) if argument is None else machine.value(argument.value)
+        kind = _parameter_type(machine, argument, kind)
         variables[name] = DeclaredVariable(kind, value if output else _parameter(value, kind))
         if argument is not None and output and argument.output and isinstance(argument.value, s.Variable):
             outputs.append((name, argument.value.name))

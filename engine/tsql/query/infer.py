@@ -45,6 +45,7 @@ from engine.tsql.scalars.types import (
     of_literal,
     type_of,
     varchar,
+    variant_of,
 )
 
 # --- values ----------------------------------------------------------------------------------------------
@@ -308,7 +309,7 @@ def _infer_convert(binder: Binder, node: exp.Expr) -> Kind:
     check_conversion(source, target)
     node.meta["target"] = str(target)
     node.meta["source"] = "" if source is None or source == NULL else str(source)
-    return target
+    return variant_of(source) if target.name == "sql_variant" else target
 
 
 def _infer_case(binder: Binder, node: exp.Expr) -> Kind:
@@ -431,7 +432,9 @@ def _variant_property(node: exp.Expr, kind: Kind) -> None:
     Raises UnsimulatedFeatureError for a value whose own type is unknown here.
     """
     if kind is not None and kind.name == "sql_variant":
-        raise UnsimulatedFeatureError("the type of a value in a sql_variant")
+        if kind.base is None:
+            raise UnsimulatedFeatureError("the type of a value in a sql_variant")
+        kind = kind.base
     if node.expressions[1].name.lower() == "totalbytes":
         raise UnsimulatedFeatureError("SQL_VARIANT_PROPERTY of TotalBytes")
     if kind not in (None, NULL):

@@ -14,7 +14,7 @@ from engine import datetime_formats
 from engine.messages import SqlError
 from engine.tsql.scalars import languages, types
 from engine.tsql.scalars.date_values import Culture
-from engine.tsql.scalars.types import MONEYS, type_of
+from engine.tsql.scalars.types import MONEYS, code_page, type_of
 from engine.tsql.scalars.values import (
     Scalar,
     convert,
@@ -120,7 +120,7 @@ _HASHES: Final = {"md5": "md5", "sha": "sha1", "sha1": "sha1", "sha2_256": "sha2
 def _hash(kind: Scalar, value: Scalar) -> Scalar:
     """Evaluate HASHBYTES, with text as varchar; NULL for an unknown algorithm."""
     name = _HASHES.get(to_text(kind).lower())
-    data = value if isinstance(value, bytes) else to_text(value).encode("cp1252", "replace")
+    data = value if isinstance(value, bytes) else code_page(to_text(value))
     return None if name is None else hashlib.new(name, data, usedforsecurity=False).digest()
 
 

@@ -241,7 +241,16 @@ RULES: Final[dict[str, Rule]] = {
     "date_bucket": _date_bucket,
     **dict.fromkeys(("left_shift", "right_shift", "set_bit"), _same_type),
     "datetime2fromparts": lambda types: None,
-    "serverproperty": lambda types: None,
+    **dict.fromkeys(
+        [
+            "serverproperty",
+            "databasepropertyex",
+            "sessionproperty",
+            "connectionproperty",
+            "sql_variant_property",
+        ],
+        _always(SqlType("sql_variant")),
+    ),
     "decimal_text": lambda types: varchar(40),
     "newid": lambda types: GUID,
     "text": lambda types: nvarchar(4000),

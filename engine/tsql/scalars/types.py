@@ -5,6 +5,7 @@ Sources: [DOC: data type precedence], [DOC: precision, scale, and length], [DOC:
 
 from __future__ import annotations
 
+import codecs
 import re
 from dataclasses import dataclass
 from decimal import Context, Decimal
@@ -72,19 +73,26 @@ SCALED: Final = frozenset({"time", "datetime2", "datetimeoffset"})
 """Types with fractional seconds: seven digits unless specified. Documented."""
 
 
+VARIANT_OF: Final = "sql_variant:"
+"""Start of the internal notation of a sql_variant whose value has a known type."""
+
+
 @dataclass(frozen=True, slots=True)
 class SqlType:
     """Type. *length* is in characters or bytes (MAX for max); *precision* and *scale* are for decimals and times.
 
-    The *precision* of an int is that of a literal, or 0.
+    The *precision* of an int is that of a literal, or 0. *base*: type of the value in a sql_variant, if known.
     """
 
     name: str
     length: int = 0
     precision: int = 0
     scale: int = 0
+    base: SqlType | None = None
 
     def __str__(self) -> str:
+        if self.base is not None:
+            return f"{VARIANT_OF}{self.base}"
         if self.name in DECIMALS:
             return f"{self.name}({self.precision},{self.scale})"
         if self.name in SCALED:
@@ -194,6 +202,8 @@ _WRITTEN: Final = re.compile(
 @lru_cache(maxsize=1024)
 def type_of(text: str, default_length: int = 30) -> SqlType:
     """Return the type in *text*. Character types without a length have *default_length*. Raises 2715 or 1002."""
+    if text.startswith(VARIANT_OF):
+        return variant_of(type_of(text.removeprefix(VARIANT_OF)))
     match = _WRITTEN.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
     written = match[1] if match else text
     name = _ALIASES.get(written, written)
@@ -219,6 +229,13 @@ def type_of(text: str, default_length: int = 30) -> SqlType:
     if name in TEXTS or name in ("binary", "varbinary"):
         return SqlType(name, default_length if size is None else size)
     return SqlType("timestamp" if name == "rowversion" else name)
+
+
+def variant_of(kind: SqlType | None) -> SqlType:
+    """Return the type of a sql_variant with a value of type *kind*, if that is known."""
+    if kind is not None and kind.name == "sql_variant":
+        return kind
+    return SqlType("sql_variant", base=None if kind is None or kind.name == "null" else kind)
 
 
 _WIDTHS: Final = {
@@ -431,6 +448,10 @@ _NEVER: Final = frozenset(
 _ONLY_EXPLICIT: Final = frozenset(
     {("old", "number"), ("xml", "text"), ("xml", "binary"), ("text", "binary")}
     | {(moment, "binary") for moment in ("old", "date", "time", "new")}
+    | {
+        ("sql_variant", other)
+        for other in ["number", "text", "binary", "old", "date", "time", "new", "uniqueidentifier", "xml"]
+    }
 )
 
 
@@ -515,4 +536,14 @@ def guid_bytes(text: str) -> bytes:
 
 def code_page(text: str) -> bytes:
     """Return the text as varchar stores it, in code page 1252 of the default collation."""
-    return text.encode("cp1252", "replace")
+    return codecs.charmap_encode(text, "replace", _ENCODING)[0]
+
+
+def from_code_page(raw: bytes) -> str:
+    """Return the text of bytes in that code page."""
+    return codecs.charmap_decode(raw, "replace", _CODE_PAGE)[0]
+
+
+_CODE_PAGE: Final = "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
+"""Characters of the bytes; Windows maps the five undefined ones to the characters with their numbers."""
+_ENCODING: Final = codecs.charmap_build(_CODE_PAGE)

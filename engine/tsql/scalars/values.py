@@ -34,6 +34,7 @@ from engine.tsql.scalars.types import (
     WIDE,
     SqlType,
     code_page,
+    from_code_page,
     guid_bytes,
     guid_text,
     of_literal,
@@ -433,7 +434,7 @@ def format_as_type(
         if style in (1, 2):
             return ("0x" if style == 1 else "") + value.hex().upper()
         if not wide:
-            return value.decode("cp1252", "replace")
+            return from_code_page(value)
         return remove_marks(value.decode("utf-16-le", "replace"))
     if isinstance(value, str) and value.startswith(MARK):
         kind = source if source is not None and source.is_moment else date_values.kind_of(value)

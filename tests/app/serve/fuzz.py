@@ -36,7 +36,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
     """Return the functions that take an input, chosen by its first byte; connections live in *loop*.
 
     Imported late, so that atheris sees the imports."""
-    from app.serve import listener, login, requests, types
+    from app.serve import listener, login, parameters, requests
     from app.serve.login import MalformedPacketError, PacketKind, PacketReader, TdsMessage, packets
     from app.serve.session import ConnectionClosedError, TdsSession
     from app.serve.wire import Pipe, tls
@@ -56,7 +56,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
         requests.read_transaction(data[1:], versions[data[0] % 4] if data else versions[0])
 
     def value(data: bytes) -> None:
-        read = types.read_typed(PacketReader(data))
+        read = parameters.read_typed(PacketReader(data))
         assert read.literal, read
         read.literal.encode("utf-8", "surrogatepass")
 

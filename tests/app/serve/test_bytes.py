@@ -19,9 +19,10 @@ from app.serve.login import (
     packets,
     read_prelogin,
 )
+from app.serve.parameters import read_typed
 from app.serve.requests import PreparedStatements, SqlRequest, read_batch, read_calls
 from app.serve.session import encode_answer
-from app.serve.types import column, read_typed
+from app.serve.types import column
 from engine.tsql.scalars.values import Scalar
 
 
@@ -79,6 +80,24 @@ def test_a_prelogin_offset_outside_the_packet_is_refused() -> None:
         ("int", None, b"\0"),
         ("nvarchar(5)", None, b"\xff\xff"),
         ("varchar(max)", None, b"\xff" * 8),
+        ("varchar(3)", "\x90€", b"\x02\0\x90\x80"),
+        ("xml", None, b"\xff" * 8),
+        ("sql_variant", None, bytes(4)),
+        ("sql_variant", 7, b"\x06\0\0\0\x38\0\x07\0\0\0"),
+        ("sql_variant:bit", 1, b"\x03\0\0\0\x32\0\x01"),
+        ("sql_variant:numeric(5,2)", "-1.50", b"\x15\0\0\0\x6c\x02\x05\x02\0\x96" + bytes(15)),
+        ("sql_variant:date", "0001-01-02", b"\x05\0\0\0\x28\0\x01\0\0"),
+        ("sql_variant:varbinary(4)", "0x12AB", b"\x06\0\0\0\xa5\x02\x04\0\x12\xab"),
+        (
+            "sql_variant:nvarchar(5)",
+            "ü",
+            b"\x0b\0\0\0\xe7\x07" + bytes.fromhex("0904d00034") + b"\x0a\0\xfc\0",
+        ),
+        (
+            "sql_variant:date",
+            "no date",
+            b"\x17\0\0\0\xe7\x07" + bytes.fromhex("0904d00034") + b"\x40\x1f" + "no date".encode("utf-16-le"),
+        ),
     ],
 )
 def test_values_are_encoded_by_type(type_name: str, value: Scalar, expected: bytes) -> None:
@@ -105,6 +124,26 @@ def test_before_tds_7_2_large_values_are_sent_as_text_and_image(
 
 def test_a_value_of_another_type_is_sent_as_text() -> None:
     assert column("int", ["many"], TDS_7_4).kind.name == "nvarchar"
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("numeric(5,2)", "-1.50"),
+        ("datetime", "2020-01-02 03:04:05.000"),
+        ("datetime2(3)", "2020-01-02 03:04:05.120"),
+        ("uniqueidentifier", "6F9619FF-8B86-D011-B42D-00C04FC964FF"),
+        ("varbinary(4)", "0x12ab"),
+        ("nvarchar(5)", "ü"),
+        ("money", "1.2500"),
+    ],
+)
+def test_a_variant_as_a_parameter_keeps_its_base_type(written: str, value: str) -> None:
+    column_type = column(f"sql_variant:{written}", [value], TDS_7_4)
+    typed = read_typed(PacketReader(column_type.info + column_type.value(value)))
+    assert typed.type == "sql_variant"
+    assert typed.literal.removeprefix("CAST(").lstrip("N'").lower().startswith(value.lower())
+    assert typed.literal.endswith(f" AS {written.replace('numeric', 'decimal')})")
 
 
 def test_parameters_become_literals() -> None:

@@ -1,0 +1,228 @@
+"""Parameters of calls as T-SQL: types and values that a client sends [MS-TDS 2.2.5.4, 2.2.5.5]."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from math import isfinite
+from typing import Final
+from uuid import UUID
+
+from app.serve.login import MalformedPacketError, PacketReader
+from app.serve.types import COLLATION, DAY_ONE, OLD_EPOCH, TEXT_TOKENS, TIME_TOKENS
+from engine.tsql.scalars.types import ANY_DIGITS, from_code_page
+
+
+@dataclass(frozen=True, slots=True)
+class TypedValue:
+    """Value with its type, both in T-SQL notation."""
+
+    type: str
+    literal: str
+    value: object = None
+    """Text or integer as a Python value."""
+
+
+class UnreadableValueError(MalformedPacketError):
+    """A type is not supported for parameters; the text names it."""
+
+
+class InvalidValueError(MalformedPacketError):
+    """A value does not fit its type; the text is the type."""
+
+
+_NOT_READ: Final = {
+    0xF0: "a type of the CLR as a parameter",
+    0xF3: "a table-valued parameter",
+}  # fmt: skip
+
+
+def quoted(text: str) -> str:
+    """Return text as a T-SQL literal."""
+    return "N'" + text.replace("'", "''") + "'"
+
+
+def read_typed(reader: PacketReader) -> TypedValue:
+    """TYPE_INFO and value of a parameter. Raises MalformedPacketError."""
+    token = reader.number("B")
+    if token in _FIXED_READ:
+        name, form = _FIXED_READ[token]
+        return _number(name, struct.unpack(f"<{form}", reader.take(struct.calcsize(f"<{form}")))[0])
+    if token == 0x1F:
+        return TypedValue("int", "NULL")
+    if token in (0x26, 0x68, 0x6D, 0x6E, 0x6F, 0x24):
+        return _read_short(token, reader)
+    if token in (0x6A, 0x6C):
+        reader.take(1)
+        precision, scale = reader.take(2)
+        raw = reader.take(reader.number("B"))
+        if not scale <= precision <= 38 or len(raw) > 17:
+            raise InvalidValueError("numeric")
+        units = Decimal(int.from_bytes(raw[1:], "little") * (1 if raw[:1] == b"\1" else -1))
+        literal = f"{ANY_DIGITS.scaleb(units, -scale):f}" if raw else "NULL"
+        return TypedValue(f"decimal({precision},{scale})", literal)
+    if token in (0x28, 0x29, 0x2A, 0x2B):
+        return _read_moment(token, reader)
+    if token in _BY_TOKEN:
+        return _read_text(_BY_TOKEN[token], reader)
+    if token in (0x23, 0x63, 0x22):
+        reader.take(4 if token == 0x22 else 9)
+        size = reader.number("i")
+        name = {0x23: "varchar", 0x63: "nvarchar", 0x22: "varbinary"}[token]
+        return _text(name, "max", None if size < 0 else reader.take(size))
+    if token == 0xF1:
+        if reader.number("B"):
+            raise UnreadableValueError("XML with a schema as a parameter")
+        return _text("nvarchar", "max", _long(reader))
+    if token == 0x62:
+        reader.take(4)
+        return _read_variant(PacketReader(reader.take(reader.number("I"))))
+    raise UnreadableValueError(_NOT_READ.get(token, f"a parameter of type {token:#04x}"))
+
+
+_FIXED_READ: Final = {
+    0x30: ("tinyint", "B"), 0x32: ("bit", "B"), 0x34: ("smallint", "h"), 0x38: ("int", "i"), 0x7F: ("bigint", "q"),
+    0x3E: ("float", "d"), 0x3B: ("real", "f"),
+}  # fmt: skip
+_BY_TOKEN: Final = {token: name for name, token in TEXT_TOKENS.items()}
+
+
+_VARIANT_AS: Final = {
+    0x3D: b"\x6f\x08\x08", 0x3A: b"\x6f\x04\x04", 0x3C: b"\x6e\x08\x08", 0x7A: b"\x6e\x04\x04", 0x24: b"\x24\x10\x10",
+}  # fmt: skip
+"""Start of the usual form of a value that a sql_variant holds without a length."""
+
+
+def _read_variant(reader: PacketReader) -> TypedValue:
+    """Read a value with its base type [MS-TDS 2.2.5.5.4], which differs from the usual form in its order."""
+    if not reader.remaining_bytes:
+        return TypedValue("sql_variant", "NULL")
+    base, properties = reader.number("B"), reader.take(reader.number("B"))
+    data = reader.take(reader.remaining_bytes)
+    if base in _VARIANT_AS:
+        raw = _VARIANT_AS[base] + data
+    elif base in _FIXED_READ:
+        raw = bytes([base]) + data
+    elif base in _BY_TOKEN:
+        raw = bytes([base]) + properties[-2:] + properties[:-2] + struct.pack("<H", len(data)) + data
+    else:
+        raw = bytes([base]) + b"\x11" * (base in (0x6A, 0x6C)) + properties + bytes([len(data)]) + data
+    inner = read_typed(PacketReader(raw))
+    return TypedValue("sql_variant", f"CAST({inner.literal} AS {inner.type})")
+
+
+def _number(name: str, value: float) -> TypedValue:
+    literal = f"{value:.17e}" if name in ("float", "real") else str(value)
+    return TypedValue(name, literal, value)
+
+
+_SIZES: Final = {
+    0x26: (0, 1, 2, 4, 8), 0x68: (0, 1), 0x6D: (0, 4, 8), 0x6E: (0, 4, 8), 0x6F: (0, 4, 8), 0x24: (0, 16),
+}  # fmt: skip
+"""Allowed byte counts for types with a one-byte length."""
+_OLD_DAYS: Final = range(-53_690, 2_958_464)
+"""Days of a datetime since 1900: from 1753-01-01 to 9999-12-31."""
+
+
+def _read_short(token: int, reader: PacketReader) -> TypedValue:
+    most, size = reader.number("B"), reader.number("B")
+    if size not in _SIZES[token]:
+        raise MalformedPacketError(f"{size} bytes of a value of type {token:#04x}")
+    raw = reader.take(size)
+    if token == 0x26:
+        name = {1: "tinyint", 2: "smallint", 4: "int", 8: "bigint"}.get(most, "bigint")
+        return (
+            _number(name, int.from_bytes(raw, "little", signed=most > 1)) if raw else TypedValue(name, "NULL")
+        )
+    if token == 0x68:
+        return _number("bit", raw[0]) if raw else TypedValue("bit", "NULL")
+    if token == 0x6D:
+        name = "real" if most == 4 else "float"
+        if not raw:
+            return TypedValue(name, "NULL")
+        number = struct.unpack("<d" if size == 8 else "<f", raw)[0]
+        if not isfinite(number):
+            raise InvalidValueError(name)
+        return _number(name, number)
+    if token == 0x24:
+        return TypedValue("uniqueidentifier", f"'{UUID(bytes_le=raw)}'" if len(raw) == 16 else "NULL")
+    if token == 0x6E:
+        name = "smallmoney" if most == 4 else "money"
+        if not raw:
+            return TypedValue(name, "NULL")
+        units = struct.unpack("<i", raw)[0] if size == 4 else (
+            struct.unpack("<i", raw[:4])[0] << 32 | struct.unpack("<I", raw[4:])[0]
+        )  # fmt: skip
+        return TypedValue(name, f"{Decimal(units).scaleb(-4):f}")
+    name = "smalldatetime" if most == 4 else "datetime"
+    if not raw:
+        return TypedValue(name, "NULL")
+    days, rest = struct.unpack("<HH" if size == 4 else "<iI", raw)
+    if days not in _OLD_DAYS or rest >= (1_440 if size == 4 else 25_920_000):
+        raise InvalidValueError(name)
+    moment = OLD_EPOCH + timedelta(days=days, seconds=rest * 60 if size == 4 else rest / 300)
+    return TypedValue(name, f"'{moment.isoformat(' ', 'milliseconds')}'")
+
+
+def _read_moment(token: int, reader: PacketReader) -> TypedValue:
+    name = next(known for known, code in TIME_TOKENS.items() if code == token)
+    scale = reader.number("B") if name != "date" else 0
+    written = name if name == "date" else f"{name}({scale})"
+    raw = PacketReader(reader.take(reader.number("B")))
+    if not raw.remaining_bytes:
+        return TypedValue(written, "NULL")
+    units = int.from_bytes(
+        raw.take({"date": 0}.get(name, 3 if scale < 3 else 4 if scale < 5 else 5)), "little"
+    )
+    days = int.from_bytes(raw.take(0 if name == "time" else 3), "little")
+    offset = raw.number("h") if name == "datetimeoffset" else 0
+    seconds, fraction = divmod(units, 10**scale)
+    if scale > 7 or days > 3_652_058 or seconds >= 86_400 or abs(offset) > 840:
+        raise InvalidValueError(name)
+    try:
+        moment = datetime.combine(DAY_ONE + timedelta(days=days), datetime.min.time())
+        moment += timedelta(seconds=seconds, minutes=offset)
+    except OverflowError:
+        raise InvalidValueError(name) from None
+    digits = f".{fraction:0{scale}d}" if scale else ""
+    day, clock = moment.date().isoformat(), f"{moment.time().isoformat('seconds')}{digits}"
+    text = {"date": day, "time": clock}.get(name, f"{day} {clock}")
+    zone = (
+        f" {'-' if offset < 0 else '+'}{abs(offset) // 60:02}:{abs(offset) % 60:02}"
+        if name == "datetimeoffset"
+        else ""
+    )
+    return TypedValue(written, f"'{text}{zone}'")
+
+
+def _read_text(name: str, reader: PacketReader) -> TypedValue:
+    most = reader.number("H")
+    if "binary" not in name:
+        reader.take(len(COLLATION))
+    if most == 0xFFFF:
+        return _text(name, "max", _long(reader))
+    size = reader.number("H")
+    wide = 2 if name in ("nchar", "nvarchar") else 1
+    return _text(name, str(max(1, most // wide)), None if size == 0xFFFF else reader.take(size))
+
+
+def _long(reader: PacketReader) -> bytes | None:
+    """Return a value in parts [MS-TDS 2.2.5.2.3]."""
+    if reader.number("Q") == 0xFFFFFFFFFFFFFFFF:
+        return None
+    out = bytearray()
+    while size := reader.number("I"):
+        out += reader.take(size)
+    return bytes(out)
+
+
+def _text(name: str, length: str, raw: bytes | None) -> TypedValue:
+    written = f"{name}({length})"
+    if raw is None:
+        return TypedValue(written, "NULL")
+    if "binary" in name:
+        return TypedValue(written, f"0x{raw.hex()}", raw)
+    text = raw.decode("utf-16-le", "replace") if name.startswith("n") else from_code_page(raw)
+    return TypedValue(written, quoted(text), text)
