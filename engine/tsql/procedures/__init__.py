@@ -18,6 +18,7 @@ from engine.tsql.language.lexer import quote
 from engine.tsql.procedures import (
     accounts,
     alerts,
+    application_locks,
     information,
     job_help,
     jobs,
@@ -26,7 +27,6 @@ from engine.tsql.procedures import (
     object_help,
     odbc,
     queries,
-    sp_who,
 )
 from engine.tsql.procedures.call import (
     RETURN_VALUE,
@@ -83,7 +83,7 @@ def execute(machine: Machine, statement: s.Execute) -> None:
             found.run(call)
         except SqlError:
             if statement.returns and not machine.is_in_try:
-                machine.set_variable(statement.returns, sp_who.FAILED.get(plain, FAILED))
+                machine.set_variable(statement.returns, application_locks.FAILED.get(plain, FAILED))
             raise
         for place, argument in enumerate(statement.arguments):
             parameter = argument.name or found.parameters[place]
@@ -245,7 +245,7 @@ _RUN: Final[Procedures] = {
     "sp_msforeachdb": _for_each_database,
     **accounts.PROCEDURES,
     **alerts.PROCEDURES,
-    **sp_who.PROCEDURES,
+    **application_locks.PROCEDURES,
     **object_help.PROCEDURES,
     **odbc.PROCEDURES,
     **information.PROCEDURES,

@@ -82,16 +82,6 @@ def _delete_operator(call: ProcedureCall) -> None:
     )
 
 
-_OPERATOR_COLUMNS: Final = ("id", "name", "enabled", "email_address", "pager_address", "netsend_address")
-
-
-def _help_operator(call: ProcedureCall) -> None:
-    rows = ledger.rows(call.world, call.server, "sysoperators")
-    if call.get("@operator_name") is not None:
-        rows = [find_named_row(call, "sysoperators", "@operator_name")]
-    call.show(_OPERATOR_COLUMNS, [tuple(row.get(name) for name in _OPERATOR_COLUMNS) for row in rows])
-
-
 # --- alerts ----------------------------------------------------------------------------------------------
 
 _ALERT: Final = {
@@ -169,19 +159,6 @@ def _delete_alert(call: ProcedureCall) -> None:
     row = find_named_row(call, "sysalerts", "@name")
     ledger.remove(call.world, call.server, "sysalerts", lambda other: other["id"] == row["id"])
     ledger.remove(call.world, call.server, "sysnotifications", lambda other: other["alert_id"] == row["id"])
-
-
-_ALERT_COLUMNS: Final = (
-    "id", "name", "message_id", "severity", "enabled", "delay_between_responses", "last_occurrence_date",
-    "last_occurrence_time", "occurrence_count", "database_name", "wmi_query",
-)  # fmt: skip
-
-
-def _help_alert(call: ProcedureCall) -> None:
-    rows = ledger.rows(call.world, call.server, "sysalerts")
-    if call.get("@alert_name") is not None:
-        rows = [find_named_row(call, "sysalerts", "@alert_name")]
-    call.show(_ALERT_COLUMNS, [tuple(row.get(name) for name in _ALERT_COLUMNS) for row in rows])
 
 
 def _add_notification(call: ProcedureCall) -> None:
@@ -360,11 +337,9 @@ PROCEDURES: Final[Procedures] = {
     "sp_add_operator": _add_operator,
     "sp_update_operator": _update_operator,
     "sp_delete_operator": _delete_operator,
-    "sp_help_operator": _help_operator,
     "sp_add_alert": _add_alert,
     "sp_update_alert": _update_alert,
     "sp_delete_alert": _delete_alert,
-    "sp_help_alert": _help_alert,
     "sp_add_notification": _add_notification,
     "sp_update_notification": _add_notification,
     "sp_delete_notification": _delete_notification,

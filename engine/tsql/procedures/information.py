@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine import arithmetic
-from engine.constants import INTERNAL_VERSION, PRODUCT
+from engine.constants import PRODUCT
 from engine.messages import SqlError
 from engine.model import ReplicaWord
 from engine.protocol import accounts, clock, commits, errorlog, options, startup, volumes
@@ -23,44 +23,6 @@ from engine.tsql.scalars.values import Scalar, comparable, to_text
 
 def _rows(call: ProcedureCall, view: str) -> list[catalog.Record]:
     return list(catalog.rows_of(call.machine.context, view))
-
-
-def _help_database(call: ProcedureCall) -> None:
-    """Execute sp_helpdb [name]. Raise 15010 for an unknown database."""
-    wanted = call.text("@dbname")
-    rows = _rows(call, "sys.databases")
-    if wanted:
-        rows = [row for row in rows if comparable(to_text(row["name"])) == comparable(wanted)]
-        if not rows:
-            raise SqlError(15010, wanted)
-    files = _rows(call, "sys.master_files")
-    shown = []
-    for row in rows:
-        size = sum(int(str(file["size"])) for file in files if file["database_id"] == row["database_id"])
-        status = (
-            f"Status={to_text(row['state_desc'])}, "
-            f"Updateability={'READ_ONLY' if row['is_read_only'] else 'READ_WRITE'}, "
-            f"UserAccess={to_text(row['user_access_desc'])}, "
-            f"Recovery={to_text(row['recovery_model_desc'])}, "
-            f"Version={INTERNAL_VERSION[call.machine.context.version]}, "
-            f"Collation={to_text(row['collation_name'])}"
-        )
-        shown.append(
-            (
-                row["name"],
-                f"{size / 128.0:13.2f} MB",
-                _owner(call, row["owner_sid"]),
-                row["database_id"],
-                to_text(row["create_date"])[:11],
-                status,
-                row["compatibility_level"],
-            )
-        )
-    columns = ("name", "db_size", "owner", "dbid", "created", "status", "compatibility_level")
-    call.machine.add_result(columns, shown)
-    if wanted:
-        chosen = [file for file in files if file["database_id"] == rows[0]["database_id"]]
-        _show_files(call, chosen)
 
 
 PAGE_BYTES: Final = 8060
@@ -97,36 +59,10 @@ def _space_used(call: ProcedureCall) -> None:
     call.show(("reserved", "data", "index_size", "unused"), [(f"{data} KB", f"{data} KB", "0 KB", "0 KB")])
 
 
-def _owner(call: ProcedureCall, sid: Scalar) -> Scalar:
-    """Return the login with that SID; NULL if it does not exist any more."""
-    logins = _rows(call, "sys.server_principals")
-    return next((login["name"] for login in logins if login["sid"] == sid), None)
-
-
 def _change_owner(call: ProcedureCall) -> None:
     """Execute sp_changedbowner: set the owner of the current database."""
     database = call.database
     call.append_messages(options.set_owner(call.world, call.server, database, call.text("@loginame")))
-
-
-def _show_files(call: ProcedureCall, files: list[catalog.Record]) -> None:
-    rows = [
-        (
-            file["name"],
-            file["file_id"],
-            file["physical_name"],
-            None if file["type"] else "PRIMARY",
-            f"{int(str(file['size'])) * 8} KB",
-            "Unlimited" if file["max_size"] == -1 else f"{int(str(file['max_size'])) * 8} KB",
-            "log only" if file["type"] else "data only",
-        )
-        for file in files
-    ]
-    call.machine.add_result(("name", "fileid", "filename", "filegroup", "size", "maxsize", "usage"), rows)
-
-
-def _help_file(call: ProcedureCall) -> None:
-    _show_files(call, _rows(call, "sys.database_files"))
 
 
 def _fixed_drives(call: ProcedureCall) -> None:
@@ -437,9 +373,7 @@ def _folders(call: ProcedureCall) -> None:
 PROCEDURES: Final[Procedures] = {
     "sp_server_diagnostics": _server_diagnostics,
     "sp_spaceused": _space_used,
-    "sp_helpdb": _help_database,
     "sp_changedbowner": _change_owner,
-    "sp_helpfile": _help_file,
     "xp_fixeddrives": _fixed_drives,
     "sp_change_users_login": _change_users_login,
     "sp_helptext": _help_text,

@@ -240,14 +240,6 @@ def _delete_step(call: ProcedureCall) -> None:
     _note_change(call, name)
 
 
-def _help_step(call: ProcedureCall) -> None:
-    steps = ledger.steps_of(call.world, call.server, job_named(call))
-    columns = ("step_id", "step_name", "subsystem", "command", "flags", "on_success_action", "on_fail_action")
-    call.show(
-        (*columns, "database_name"), [tuple(row.get(n) for n in (*columns, "database_name")) for row in steps]
-    )
-
-
 # --- schedules -------------------------------------------------------------------------------------------
 
 _SCHEDULE: Final = {
@@ -334,7 +326,6 @@ PROCEDURES: Final[Procedures] = {
     "sp_add_jobstep": _add_step,
     "sp_update_jobstep": _update_step,
     "sp_delete_jobstep": _delete_step,
-    "sp_help_jobstep": _help_step,
     "sp_add_schedule": _add_schedule,
     "sp_add_jobschedule": _add_job_schedule,
     "sp_attach_schedule": _attach_schedule,

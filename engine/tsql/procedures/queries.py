@@ -1,4 +1,8 @@
-"""System procedures that consist of one query over the catalog, as T-SQL text (queries.sql)."""
+"""Procedures of the product that are queries over the catalog, as T-SQL text (queries.sql).
+
+A query whose first column is named `error` raises that message for its first row; `message` reports it as information.
+A query after `IF @name` runs if that parameter has a value. `quiet` after the names: no row counts.
+"""
 
 from __future__ import annotations
 
@@ -6,33 +10,52 @@ import re
 from importlib import resources
 from typing import Final
 
+from engine.messages import SqlError
 from engine.tsql.batches.data import DeclaredVariable
 from engine.tsql.procedures.call import INTEGERS, ProcedureCall, Procedures
+from engine.tsql.scalars.values import to_text
 
 _TEXT: Final = resources.files("engine.tsql.procedures").joinpath("queries.sql").read_text(encoding="utf-8")
+_QUIET: Final = "quiet"
 _QUERIES: Final = {
-    name: query.strip()
+    name: (query.strip(), _QUIET in names.split())
     for names, query in re.findall(r"^-- ([xs]p_.*)\n((?:(?!-- ).+\n)+)", _TEXT, re.MULTILINE)
     for name in names.split()
+    if name != _QUIET
 }
 
 
 def show_query(call: ProcedureCall) -> None:
-    """Show the rows of the procedure's query. Its parameters are variables in the query."""
+    """Show the rows of the procedure's queries, in which its parameters are variables. Raises their errors."""
     machine, scope = call.machine, call.machine.scope
-    parameters = re.findall(r"@\w+", _QUERIES[call.name])
+    text, quiet = _QUERIES[call.name]
     own = {
-        name: DeclaredVariable("int" if name in INTEGERS else "nvarchar(4000)", call.arguments.get(name))
-        for name in parameters
+        name: DeclaredVariable("int", value)
+        if name in INTEGERS
+        else DeclaredVariable("nvarchar(4000)", value if value is None else to_text(value))
+        for name in re.findall(r"@\w+", re.sub(r"'[^']*'", "", text))
+        for value in [call.get(name)]
     }
     own["@qualifier"] = DeclaredVariable("nvarchar(128)", call.database or machine.session.database)
     outside, chained = scope.variables, machine.chained
     scope.variables, machine.chained = own, True
     try:
-        names, rows = machine.select(machine.plan("statement", _QUERIES[call.name]))
+        for query in text.split(";\n"):
+            condition = re.match(r"IF (@\w+) ", query)
+            if condition is not None and call.get(condition[1]) in (None, ""):
+                continue
+            plan = machine.plan("statement", query[condition.end() :] if condition is not None else query)
+            names, rows = machine.select(plan)
+            if names[0] == "error" and rows:
+                raise SqlError(int(str(rows[0][0])), *rows[0][1:])
+            if names[0] == "message" and rows:
+                machine.say_number(int(str(rows[0][0])), *rows[0][1:])
+            elif names[0] not in ("error", "message"):
+                machine.add_result(names, rows, plan.kinds)
+                if not quiet and not machine.captures:  # INSERT … EXEC reports the inserted rows once
+                    machine.say_rows(len(rows))
     finally:
         scope.variables, machine.chained = outside, chained
-    call.show(names, rows)
 
 
 PROCEDURES: Final[Procedures] = dict.fromkeys(_QUERIES, show_query)

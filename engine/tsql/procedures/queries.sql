@@ -1,4 +1,4 @@
--- Procedures of the product that are one query over the catalog (queries.py). A line "-- name name …" begins the query
+-- Procedures of the product that are queries over the catalog (queries.py). A line "-- name name …" begins the queries
 -- of these procedures; @qualifier is the name of their database.
 
 -- sp_databases
@@ -135,3 +135,159 @@ WHERE o.type IN ('U', 'V') AND (@table_name IS NULL OR o.name = @table_name)
     AND (ISNULL(@table_owner, '') = '' OR s.name LIKE @table_owner)
     AND (ISNULL(@column_name, '') = '' OR c.name LIKE @column_name)
 ORDER BY s.name, o.name, c.name, p.name
+
+-- sp_who
+SELECT 15007 AS error, @loginame AS name
+WHERE ISNULL(@loginame, '') NOT IN ('', 'active') AND @loginame NOT LIKE '[0-9]%'
+    AND NOT EXISTS (SELECT * FROM sys.server_principals WHERE name = @loginame);
+SELECT spid, ecid, RTRIM(status) AS status, RTRIM(loginame) AS loginame, RTRIM(hostname) AS hostname,
+    CAST(blocked AS char(5)) AS blk, CASE WHEN dbid <> 0 THEN DB_NAME(dbid) END AS dbname, RTRIM(cmd) AS cmd, request_id
+FROM sys.sysprocesses
+WHERE ISNULL(@loginame, '') = '' OR (@loginame = 'active' AND cmd <> 'AWAITING COMMAND')
+    OR CAST(spid AS nvarchar(9)) = @loginame OR loginame = @loginame
+ORDER BY spid
+
+-- sp_who2
+SELECT 15007 AS error, @loginame AS name
+WHERE ISNULL(@loginame, '') NOT IN ('', 'active') AND @loginame NOT LIKE '[0-9]%'
+    AND NOT EXISTS (SELECT * FROM sys.server_principals WHERE name = @loginame);
+SELECT CAST(p.spid AS char(5)) AS SPID,
+    CAST(CASE RTRIM(status) WHEN 'sleeping' THEN status ELSE UPPER(status) END AS char(30)) AS Status,
+    RTRIM(loginame) AS Login, CASE hostname WHEN '' THEN '  .' ELSE RTRIM(hostname) END AS HostName,
+    CASE blocked WHEN 0 THEN '  .' ELSE CAST(blocked AS varchar(5)) END AS BlkBy, CASE WHEN dbid <> 0 THEN DB_NAME(dbid) END AS DBName,
+    RTRIM(cmd) AS Command, CAST(ISNULL(cpu, 0) AS varchar(12)) AS CPUTime,
+    CAST(ISNULL(physical_io, 0) AS varchar(12)) AS DiskIO,
+    CONVERT(varchar(5), ISNULL(last_batch, login_time), 101) + ' '
+        + CONVERT(varchar(8), ISNULL(last_batch, login_time), 108) AS LastBatch,
+    RTRIM(program_name) AS ProgramName, CAST(p.spid AS char(5)) AS SPID, CAST(request_id AS char(5)) AS REQUESTID
+FROM sys.sysprocesses p
+WHERE ISNULL(@loginame, '') = '' OR (@loginame = 'active' AND cmd <> 'AWAITING COMMAND')
+    OR CAST(spid AS nvarchar(9)) = @loginame OR loginame = @loginame
+ORDER BY p.spid
+
+-- sp_helpdb quiet
+SELECT 15010 AS error, @dbname AS name WHERE @dbname IS NOT NULL AND DB_ID(@dbname) IS NULL;
+SELECT d.name, STR(f.size / 128.0, 13, 2) + ' MB' AS db_size, p.name AS owner, d.database_id AS dbid,
+    CONVERT(nvarchar(11), d.create_date) AS created,
+    'Status=' + d.state_desc + ', Updateability=' + CASE d.is_read_only WHEN 1 THEN 'READ_ONLY' ELSE 'READ_WRITE' END
+        + ', UserAccess=' + d.user_access_desc + ', Recovery=' + d.recovery_model_desc
+        + ', Version=' + ISNULL(CAST(DATABASEPROPERTYEX(d.name, 'Version') AS varchar(9)), '0')
+        + ISNULL(', Collation=' + d.collation_name, '')
+        + CASE d.collation_name WHEN 'SQL_Latin1_General_CP1_CI_AS' THEN ', SQLSortOrder=52' ELSE ', SQLSortOrder=0' END
+        + CASE d.is_auto_close_on WHEN 1 THEN ', IsAutoClose' ELSE '' END
+        + CASE d.is_auto_shrink_on WHEN 1 THEN ', IsAutoShrink' ELSE '' END
+        + CASE d.is_in_standby WHEN 1 THEN ', IsInStandby' ELSE '' END
+        + CASE d.is_auto_create_stats_on WHEN 1 THEN ', IsAutoCreateStatistics' ELSE '' END
+        + CASE d.is_auto_update_stats_on WHEN 1 THEN ', IsAutoUpdateStatistics' ELSE '' END AS status,
+    d.compatibility_level
+FROM sys.databases d
+JOIN (SELECT database_id, SUM(size) AS size FROM sys.master_files GROUP BY database_id) f
+    ON f.database_id = d.database_id
+LEFT JOIN sys.server_principals p ON p.sid = d.owner_sid
+WHERE @dbname IS NULL OR d.name = @dbname
+ORDER BY d.name;
+IF @dbname SELECT name, file_id AS fileid, physical_name AS filename, CASE type WHEN 0 THEN 'PRIMARY' END AS filegroup,
+    CAST(CAST(size AS bigint) * 8 AS nvarchar(15)) + ' KB' AS size,
+    CASE max_size WHEN -1 THEN 'Unlimited' ELSE CAST(CAST(max_size AS bigint) * 8 AS nvarchar(15)) + ' KB' END AS maxsize,
+    CASE is_percent_growth WHEN 1 THEN CAST(growth AS nvarchar(15)) + '%'
+        ELSE CAST(CAST(growth AS bigint) * 8 AS nvarchar(15)) + ' KB' END AS growth,
+    CASE type WHEN 1 THEN 'log only' ELSE 'data only' END AS usage
+FROM sys.master_files
+WHERE database_id = DB_ID(@dbname)
+
+-- sp_helpfile quiet
+SELECT 15325 AS error, 'file', @filename AS name, @qualifier AS place
+WHERE @filename IS NOT NULL AND NOT EXISTS (SELECT * FROM sys.database_files WHERE name = @filename);
+SELECT name, file_id AS fileid, physical_name AS filename, CASE type WHEN 0 THEN 'PRIMARY' END AS filegroup,
+    CAST(CAST(size AS bigint) * 8 AS nvarchar(15)) + ' KB' AS size,
+    CASE max_size WHEN -1 THEN 'Unlimited' ELSE CAST(CAST(max_size AS bigint) * 8 AS nvarchar(15)) + ' KB' END AS maxsize,
+    CASE is_percent_growth WHEN 1 THEN CAST(growth AS nvarchar(15)) + '%'
+        ELSE CAST(CAST(growth AS bigint) * 8 AS nvarchar(15)) + ' KB' END AS growth,
+    CASE type WHEN 1 THEN 'log only' ELSE 'data only' END AS usage
+FROM sys.database_files
+WHERE @filename IS NULL OR name = @filename
+
+-- sp_helpuser
+SELECT 15198 AS error, @name_in_db AS name
+WHERE @name_in_db IS NOT NULL AND NOT EXISTS (SELECT * FROM sys.database_principals WHERE name = @name_in_db);
+SELECT u.name AS UserName, ISNULL(r.name, 'public') AS RoleName, l.name AS LoginName,
+    l.default_database_name AS DefDBName, u.default_schema_name AS DefSchemaName,
+    CAST(u.principal_id AS char(10)) AS UserID, u.sid AS SID
+FROM sys.database_principals u
+LEFT JOIN sys.database_role_members m ON m.member_principal_id = u.principal_id
+LEFT JOIN sys.database_principals r ON r.principal_id = m.role_principal_id
+LEFT JOIN sys.server_principals l ON l.sid = u.sid
+WHERE u.type <> 'R' AND (@name_in_db IS NULL OR u.name = @name_in_db)
+ORDER BY u.name
+
+-- sp_helprole
+SELECT 15409 AS error, @rolename AS name
+WHERE @rolename IS NOT NULL
+    AND NOT EXISTS (SELECT * FROM sys.database_principals WHERE type = 'R' AND name = @rolename);
+SELECT name AS RoleName, principal_id AS RoleId, 0 AS IsAppRole
+FROM sys.database_principals
+WHERE type = 'R' AND (@rolename IS NULL OR name = @rolename)
+
+-- sp_helprolemember
+SELECT 15409 AS error, @rolename AS name
+WHERE @rolename IS NOT NULL
+    AND NOT EXISTS (SELECT * FROM sys.database_principals WHERE type = 'R' AND name = @rolename);
+SELECT r.name AS DbRole, u.name AS MemberName, u.sid AS MemberSID
+FROM sys.database_role_members m
+JOIN sys.database_principals r ON r.principal_id = m.role_principal_id
+JOIN sys.database_principals u ON u.principal_id = m.member_principal_id
+WHERE @rolename IS NULL OR r.name = @rolename
+ORDER BY 1, 2
+
+-- sp_helpsrvrolemember
+SELECT 15412 AS error, @srvrolename AS name
+WHERE @srvrolename IS NOT NULL
+    AND NOT EXISTS (SELECT * FROM sys.server_principals WHERE type = 'R' AND name = @srvrolename);
+SELECT r.name AS ServerRole, u.name AS MemberName, u.sid AS MemberSID
+FROM sys.server_role_members m
+JOIN sys.server_principals r ON r.principal_id = m.role_principal_id
+JOIN sys.server_principals u ON u.principal_id = m.member_principal_id
+WHERE @srvrolename IS NULL OR r.name = @srvrolename
+ORDER BY 1, 2
+
+-- sp_help_operator
+SELECT 14262 AS error, '@operator_name', @operator_name AS name
+WHERE @operator_name IS NOT NULL AND NOT EXISTS (SELECT * FROM msdb.dbo.sysoperators WHERE name = @operator_name);
+SELECT o.id, o.name, o.enabled, o.email_address, o.last_email_date, o.last_email_time, o.pager_address,
+    o.last_pager_date, o.last_pager_time, o.weekday_pager_start_time, o.weekday_pager_end_time,
+    o.saturday_pager_start_time, o.saturday_pager_end_time, o.sunday_pager_start_time, o.sunday_pager_end_time,
+    o.pager_days, o.netsend_address, o.last_netsend_date, o.last_netsend_time, c.name AS category_name
+FROM msdb.dbo.sysoperators o
+LEFT JOIN msdb.dbo.syscategories c ON c.category_id = o.category_id
+WHERE (@operator_name IS NULL OR o.name = @operator_name)
+    AND (@operator_id IS NULL OR CAST(o.id AS nvarchar(12)) = @operator_id)
+ORDER BY o.name
+
+-- sp_help_alert
+SELECT 14262 AS error, '@alert_name', @alert_name AS name
+WHERE @alert_name IS NOT NULL AND NOT EXISTS (SELECT * FROM msdb.dbo.sysalerts WHERE name = @alert_name);
+SELECT a.id, a.name, a.event_source, a.event_category_id, a.event_id, a.message_id, a.severity, a.enabled,
+    a.delay_between_responses, a.last_occurrence_date, a.last_occurrence_time, a.last_response_date,
+    a.last_response_time, a.notification_message, a.include_event_description, a.database_name,
+    a.event_description_keyword, a.occurrence_count, a.count_reset_date, a.count_reset_time, a.job_id,
+    j.name AS job_name, a.has_notification, a.flags, a.performance_condition, c.name AS category_name,
+    CASE WHEN a.performance_condition IS NOT NULL THEN 2 ELSE 1 END AS type
+FROM msdb.dbo.sysalerts a
+LEFT JOIN msdb.dbo.sysjobs j ON j.job_id = a.job_id
+LEFT JOIN msdb.dbo.syscategories c ON c.category_id = a.category_id
+WHERE (@alert_name IS NULL OR a.name = @alert_name) AND (@alert_id IS NULL OR CAST(a.id AS nvarchar(12)) = @alert_id)
+    AND (@category_name IS NULL OR c.name = @category_name)
+ORDER BY a.name
+
+-- sp_help_jobstep
+SELECT 14262 AS error, '@job_name', @job_name AS name
+WHERE @job_name IS NOT NULL AND NOT EXISTS (SELECT * FROM msdb.dbo.sysjobs WHERE name = @job_name);
+SELECT s.step_id, s.step_name, s.subsystem, s.command, s.flags, s.cmdexec_success_code, s.on_success_action,
+    s.on_success_step_id, s.on_fail_action, s.on_fail_step_id, s.server, s.database_name, s.database_user_name,
+    s.retry_attempts, s.retry_interval, s.os_run_priority, s.output_file_name, s.last_run_outcome,
+    s.last_run_duration, s.last_run_retries, s.last_run_date, s.last_run_time, s.proxy_id
+FROM msdb.dbo.sysjobsteps s
+JOIN msdb.dbo.sysjobs j ON j.job_id = s.job_id
+WHERE (j.name = @job_name OR CAST(j.job_id AS nvarchar(36)) = @job_id) AND (@step_id IS NULL OR s.step_id = @step_id)
+    AND (@step_name IS NULL OR s.step_name = @step_name)
+ORDER BY s.step_id
