@@ -27,7 +27,7 @@ from app.classroom.conversation import (
     hear,
     send_message,
 )
-from app.classroom.instructions import answered, as_message, check_answers, is_recipient, list_due
+from app.classroom.instructions import InstructionBook, answered, as_message, check_answers, list_due
 from app.classroom.live_board import LiveBoard
 from app.classroom.messages import requests
 from app.classroom.messages.codec import LATER, REFUSED, ProtocolError
@@ -88,7 +88,7 @@ class ClassHost:
         )
         self._writer = RecordWriter(record, self._confirm_write)
         self._lines = {seat.id: state_of(seat) for seat in record.seats()}
-        self._instructions = {one.number: one for one in record.instructions()}
+        self._instructions = InstructionBook(record.instructions())
         self.pace = ClassPace(the_class, self._scenario)
         for number, line in self._lines.items():
             self._initialize_seat(line, record.acts(number))
@@ -225,7 +225,7 @@ class ClassHost:
                     line.tick,
                     self._reflect,
                     line.name,
-                    list_due(self._instructions.values(), line),
+                    list_due(self._instructions, line),
                     line.hand,
                 ),
             )
@@ -260,7 +260,7 @@ class ClassHost:
     def _initialize_seat(self, line: SeatState, log: Sequence[LogEntry]) -> None:
         """Initialize the seat with *log*, all that the record has of it."""
         line.letters = sum(len(act.line) for act in log)
-        line.answered = answered(log, self._instructions.values())
+        line.answered = answered(log, self._instructions.select_for(line))
 
     async def _catch_up(self, line: SeatState) -> None:
         """Read stored entries of this seat that another host or an unconfirmed write added."""
@@ -328,7 +328,7 @@ class ClassHost:
         """Confirm the rewind of a seat: prepared instructions come again, and its observers see it."""
         log = await self._writer.read(self._record.acts, line.number)
         line.tick = line.last_tick
-        line.answered = answered(log, self._instructions.values())
+        line.answered = answered(log, self._instructions.select_for(line))
         line.told &= line.answered
         line.progress = SeatSpeed()
         await self._instruct(line)
@@ -338,13 +338,9 @@ class ClassHost:
 
     async def _instruct(self, line: SeatState) -> None:
         """Send the instructions that the seat has not answered yet."""
-        for number, given in self._instructions.items():
-            if (
-                is_recipient(given, line)
-                and number not in line.answered | line.told
-                and line.socket is not None
-            ):
-                line.told.add(number)
+        for given in self._instructions.select_for(line):
+            if not (given.number in line.answered or given.number in line.told) and line.socket is not None:
+                line.told.add(given.number)
                 await send_message(line.socket, as_message(given))
 
     async def _send_instruction(self, message: requests.Instruct) -> None:
@@ -374,8 +370,7 @@ class ClassHost:
         )
 
     async def _send_out(self, instructions: list[ClassInstruction]) -> None:
-        for one in await self._writer.keep(self._record.instruct, instructions):
-            self._instructions[one.number] = one
+        self._instructions.add(await self._writer.keep(self._record.instruct, instructions))
         self._neighbours.tell(Changed())
         await self._to_seats(self._instruct)
 
@@ -554,8 +549,7 @@ class ClassHost:
             return
         for column in [column.key for column in ClassPart.__table__.columns]:
             setattr(self._class, column, getattr(the_class, column))
-        for given in await self._writer.read(self._record.instructions):
-            self._instructions.setdefault(given.number, given)
+        self._instructions.add(await self._writer.read(self._record.instructions))
         self._board.marks = await self._writer.read(self._record.marks)
         attended = []
         for seat in await self._writer.read(self._record.seats):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from app.classroom import acts
@@ -26,6 +26,27 @@ class Respondent(Addressee, Protocol):
     answered: set[int]
 
 
+class InstructionBook(dict[int, ClassInstruction]):
+    """Instructions of a class by number, and those of each seat without a search through all of them."""
+
+    def __init__(self, instructions: Iterable[ClassInstruction]) -> None:
+        super().__init__()
+        self._by_seat: dict[int | None, list[ClassInstruction]] = {}
+        self.add(instructions)
+
+    def add(self, instructions: Iterable[ClassInstruction]) -> None:
+        """Add instructions that are not known yet."""
+        for one in instructions:
+            if one.number not in self:
+                self[one.number] = one
+                self._by_seat.setdefault(one.seat_id, []).append(one)
+
+    def select_for(self, seat: Addressee) -> list[ClassInstruction]:
+        """Return the instructions to a seat, its group or all, in their order."""
+        found = [*self._by_seat.get(None, ()), *self._by_seat.get(seat.number, ())]
+        return sorted((one for one in found if is_recipient(one, seat)), key=lambda one: one.number)
+
+
 def is_recipient(instruction: ClassInstruction, seat: Addressee) -> bool:
     """Return whether the instruction is for the seat."""
     return instruction.seat_id in (None, seat.number) and instruction.group_name in (None, seat.group)
@@ -35,14 +56,14 @@ def check_answers(
     entries: Sequence[LogEntry],
     seat: Addressee,
     earlier_entries: Iterable[LogEntry],
-    instructions: Mapping[int, ClassInstruction],
+    instructions: InstructionBook,
 ) -> None:
     """Check the answers of *seat* to instructions.
 
     Each instruction is answered once, unless its answer was rewound. Raises LogMismatchError if one of *entries*,
     which follow *earlier_entries*, is no answer to the instruction that it names.
     """
-    log = list(earlier_entries)
+    log, own = list(earlier_entries), instructions.select_for(seat)
     for act in entries:
         if act.instruction:
             given = instructions.get(act.instruction)
@@ -57,7 +78,7 @@ def check_answers(
                         number=act.number, kind=kind
                     )
                 )
-            if act.instruction in answered(log, instructions.values()):
+            if act.instruction in answered(log, own):
                 raise LogMismatchError(
                     tr("input {number} answers an instruction that is already answered").format(
                         number=act.number
@@ -91,15 +112,14 @@ def answered(log: Sequence[LogEntry], instructions: Iterable[ClassInstruction]) 
     return {act.instruction for act in answers if act.instruction} - (timed - acts.answered(answers))
 
 
-def list_due(instructions: Iterable[ClassInstruction], seat: Respondent) -> list[InstructionMessage]:
+def list_due(instructions: InstructionBook, seat: Respondent) -> list[InstructionMessage]:
     """List instructions with a time up to that of the seat that it has not answered, in the order of time."""
     due = [
         as_message(one)
-        for one in instructions
+        for one in instructions.select_for(seat)
         if one.tick is not None
         and one.kind != BACK
         and one.tick <= seat.tick
-        and is_recipient(one, seat)
         and one.number not in seat.answered
     ]
     return sorted(due, key=lambda one: (one.tick or 0, one.number))

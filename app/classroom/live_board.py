@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from starlette.websockets import WebSocket
 
 from app.classroom.conversation import broadcast, send
+from app.classroom.instructions import InstructionBook
 from app.classroom.messages.codec import encode
 from app.classroom.messages.replies import ClassMark, DashboardUpdate
 from app.classroom.models import ClassInstruction, ClassPart
@@ -23,7 +24,7 @@ class LiveBoard:
         the_class: ClassPart,
         parts: int,
         lines: Mapping[int, SeatState],
-        instructions: Mapping[int, ClassInstruction],
+        instructions: InstructionBook,
         pace: ClassPace,
     ) -> None:
         """Create the board; *parts*: number of parts. Other values change and are read with the board."""
@@ -57,7 +58,6 @@ class LiveBoard:
         """Return the class and the tiles of all seats, or of *numbers*."""
         wanted = self._lines.values() if numbers is None else [self._lines[number] for number in numbers]
         there = [line for line in self._lines.values() if line.connected and not line.over]
-        given = self._instructions.values()
         return DashboardUpdate(
             state=self._class.state,
             part=self._class.part,
@@ -67,7 +67,10 @@ class LiveBoard:
             ends_in_s=self._pace.class_ends_in_s(there),
             break_s=self._pace.break_s(),
             clock_s=self._pace.clock_s(),
-            tiles=[build_tile(line, self._pace, given, self._hands) for line in wanted],
+            tiles=[
+                build_tile(line, self._pace, self._instructions.select_for(line), self._hands)
+                for line in wanted
+            ],
             marks=[ClassMark(one.seat_id, (one.tick or 0) / TICKS_PER_S, one.text) for one in self.marks],
         )
 

@@ -10,7 +10,6 @@ from typing import Final
 from starlette.websockets import WebSocket
 
 from app.classroom.conversation import RequestRefusedError
-from app.classroom.instructions import is_recipient
 from app.classroom.messages.replies import LogVerdict, Tile
 from app.classroom.messages.requests import SeatTarget
 from app.classroom.models import ClassInstruction, Seat
@@ -110,14 +109,12 @@ def build_tile(
 ) -> Tile:
     """Build the tile of a seat: the verdict on its log and its current status.
 
-    *hands* are the seats with raised hands, in their order.
+    *instructions* are those to this seat. *hands* are the seats with raised hands, in their order.
     """
     due = [
         one.number
         for one in instructions
-        if is_recipient(one, seat)
-        and (one.tick is None or one.tick <= seat.tick)
-        and one.number not in seat.answered
+        if (one.tick is None or one.tick <= seat.tick) and one.number not in seat.answered
     ]
     return Tile(
         seat=seat.number,

@@ -26,6 +26,18 @@ class Sparkline(QStyledItemDelegate):
         """Create a line; *points* of a row: position from 0 on, and value from 0 to *maximum*."""
         super().__init__(table)
         self._table, self._points, self._maximum = table, points, maximum
+        self._measured: Sequence[Any] = ()
+        self._last = 1.0
+        """Largest position in the rows of `_measured`."""
+
+    def _find_last(self, rows: Sequence[Any]) -> float:
+        """Return the largest position of all rows. Rows that were replaced are a new list."""
+        if rows is not self._measured:
+            self._measured = rows
+            self._last = (
+                max((points[-1][0] for row in rows if (points := self._points(row))), default=0.0) or 1.0
+            )
+        return self._last
 
     @override
     def initStyleOption(
@@ -47,7 +59,7 @@ class Sparkline(QStyledItemDelegate):
         drawn = read_look(option)
         colors, box = theme.tokens(drawn.palette), QRectF(drawn.rect)
         plot = box.adjusted(SIDE_PX, SIDE_PX, -SIDE_PX, -drawn.metrics.height() - 4.0)
-        last = max(max((at for at, _ in self._points(row)), default=0.0) for row in rows) or 1.0
+        last = self._find_last(rows)
         line = [
             QPointF(
                 plot.left() + plot.width() * at / last, plot.bottom() - plot.height() * much / self._maximum

@@ -420,7 +420,7 @@ class ClassBoard(QDialog):
             ("give", tile is not None and tile.held),
             ("lower", tile is not None and tile.hand is not None),
         ):
-            self.of_seat[word].setVisible(allowed or word in ("look", "take"))
+            self.of_seat[word].setVisible(allowed or word == "look" or (word == "take" and tile is None))
         asks = tile is not None and tile.hand is not None
         self.question.setVisible(asks)
         self.suggested.setVisible(asks)

@@ -313,6 +313,6 @@ class RosterTable(TableView):
         else:
             ordered = sorted(tiles, key=lambda tile: (*sort_key(tile), tile.seat))
         self.seats = [tile.seat for tile in ordered]
-        self.table.replace([replace(tile, name=name_of(tile)) for tile in ordered])
-        if chosen is not None:
+        self.table.update([replace(tile, name=name_of(tile)) for tile in ordered])
+        if chosen is not None and chosen != self.selected_seat:  # otherwise the list would scroll to it
             self.selectRow(self.seats.index(chosen))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, cast
 
@@ -265,8 +266,9 @@ def team_json(drill: DrillState) -> list[Row]:
     ]
 
 
+@cache
 def program_version() -> str:
-    """Return the version of the installed program."""
+    """Return the version of the installed program. Reading it from the package takes milliseconds."""
     try:
         return version("mirrordrill")
     except PackageNotFoundError:

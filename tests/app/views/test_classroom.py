@@ -115,6 +115,20 @@ def test_a_seat_is_one_row_at_all_times(board: ClassBoard) -> None:
     assert details(board, 0)[2] == "by you at 1:10"
 
 
+def test_list_stays_where_it_was_scrolled_while_seats_change(board: ClassBoard, qtbot: QtBot) -> None:
+    seats = [tile(number, f"Person {number}") for number in range(1, 61)]
+    board.show_board(board_of(*seats))
+    board.show()
+    qtbot.waitExposed(board)
+    board.tiles.selectRow(0)
+    bar = board.tiles.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    assert bar.value() > 0
+    board.show_board(board_of(*(tile(one.seat, one.name, at_s=200.0) for one in seats)))
+    qtbot.wait(10)
+    assert (bar.value(), board.selected_seat) == (bar.maximum(), 1)
+
+
 def test_markup_in_names_and_questions_is_shown_as_text(board: ClassBoard) -> None:
     asks = tile(1, "<h1>Ann</h1>", hand="<img src='x'>", hand_place=1)
     board.show_board(board_of(asks))
