@@ -42,7 +42,7 @@ def of_forks(_: str | None = None) -> ForkServerContext:
 
 def _begin(arguments: list[str], environment: dict[str, str], files: Mapping[int, Connection | str]) -> None:
     """Run the program in the fork. *files*: descriptors by number, or paths."""
-    from app import __main__ as program
+    import app.__main__ as program
 
     os.chdir(ROOT)
     os.environ.clear()

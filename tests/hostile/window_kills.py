@@ -174,7 +174,7 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
     from PySide6.QtWidgets import QApplication
 
     from app.classroom import discovery
-    from app.main_window.assembly import Assembly
+    from app.classroom.seat_phase import RECORDING
     from app.main_window.classes import Classes
     from app.settings import WindowSettings
     from tests.open_window import build_window
@@ -184,9 +184,10 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
     settings = QSettings(f"{folder}/window.ini", QSettings.Format.IniFormat)
     window = build_window(None, WindowSettings(settings))
     window.session.host.at_once_s = 0.0  # a replay takes many frames, as a long one does
-    assembly = window.findChild(Assembly)
-    assert assembly is not None
-    classes: Classes = assembly._classes_of_window()
+    (join,) = [one for one in window.menus["&Class"].actions() if one.text() == "&Join a class…"]
+    join.trigger()  # creates the class controller
+    classes = window.findChild(Classes)
+    assert classes is not None
     classes.join(code, NAME)
     print("joined", flush=True)
     vars(discovery)["is_installed"] = lambda: False  # it would find its host around the cut cable
@@ -202,12 +203,11 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
         if shown != status:
             status = shown
             print(f"{STATUS}{status}", flush=True)
-        if seat is None or not seat._attendance.is_recording:
+        if seat is None or seat.phase not in RECORDING:
             return
         assert LIVE in shown or "recording" in shown
-        link = seat._attendance.link
         if stop.exists() and count >= 3:
-            if link.acknowledged == len(seat._attendance._seat_log.acts):
+            if seat._attendance.is_delivered:
                 classes.stop()
                 application.exit(0)
             return

@@ -73,7 +73,7 @@ def test_the_menu_of_new_queries_opens_a_powershell_tab(hands: Hands) -> None:
     console.tools["run"].trigger()
     hands.wait(0.5)
     assert "Get-Nonsense" in shell.transcript.toPlainText()
-    console._close_current()
+    console.tools["close"].trigger()
     assert console.tabs.shells() == []
 
 

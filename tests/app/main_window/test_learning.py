@@ -108,7 +108,7 @@ def test_waiting_can_be_the_answer_and_the_answer_can_be_shown(hands: Hands) -> 
     bar.buttons["wait"].click()
     wait_for_review(hands)
     assert bar.heading.text().startswith("Correct")
-    window.learning._press("again")
+    bar.buttons["again"].click()
     hands.search()
     bar.buttons["answer"].click()
     assert "Best continuation" in bar.heading.text()

@@ -153,7 +153,8 @@ def test_large_text_widens_the_brief(qapp: QApplication, lab: OpenWindow) -> Non
     assert child(lab.transport, SpeedField).font().pointSizeF() == pytest.approx(
         2.0 * theme.BASE_POINTS * 1.05
     )
-    assert lab.history._title.font().pointSizeF() == pytest.approx(2.0 * theme.BASE_POINTS * 1.8)
+    title = next(label for label in lab.history.findChildren(QLabel) if label.text() == "History")
+    assert title.font().pointSizeF() == pytest.approx(2.0 * theme.BASE_POINTS * 1.8)
 
 
 # --- recent files -------------------------------------------------------------------------------------------

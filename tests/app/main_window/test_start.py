@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
@@ -134,7 +135,8 @@ def test_closing_early_leaves_nothing_behind(bare_window: OpenWindow, startup: S
     bare_window.close()
     startup.end()
     assert not bare_window.is_ready
-    assert not startup._timer.isActive()
+    QTest.qWait(300)
+    assert not bare_window.is_ready
 
 
 IMPORTED_BESIDE = """

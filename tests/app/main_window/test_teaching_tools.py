@@ -215,7 +215,7 @@ def test_menu_and_palette_use_the_open_database_of_many(large_lab_window: OpenWi
     titles = [action.text() for action in large_lab_window.menus["&Faults"].actions()]
     assert [title for title in titles if title.startswith("Sales")] == ["Sales004"]
     large_lab_window.actions_by_name["help.palette"].trigger()
-    groups = {entry.group for entry in large_lab_window.palette_of_commands._offered}
+    groups = {entry.group for entry in large_lab_window.palette_of_commands.model.entries}
     assert {group for group in groups if group.startswith("Sales")} == {"Sales004"}
 
 

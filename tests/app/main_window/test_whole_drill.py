@@ -12,6 +12,7 @@ from app.storage import Profile
 from app.view_models.offers import ActionTarget
 from app.views.debrief.page import POINTS, STORY, TIMELINE
 from app.views.debrief.reflection import ReflectionForm
+from app.widgets.strip import TimeStrip
 from engine.model import Role
 from tests.app.main_window.conftest import Hands, open_menus
 from tests.assertions import require
@@ -185,7 +186,8 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
     hands.wait(100.0)
     window.session.do("finish")
     assert window.pages.currentWidget() == window.debrief
-    window.debrief._choose_moment(30.0)
+    hands.open_tab(TIMELINE)
+    window.debrief.findChildren(TimeStrip)[0].moment_chosen.emit(30.0)
     hands.click(button(window.debrief, "Retry from 0:30.0"))
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == 3000

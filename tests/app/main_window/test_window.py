@@ -7,7 +7,7 @@ from typing import Final, cast
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -169,7 +169,7 @@ def test_text_can_be_enlarged(hands: Hands, store: WindowSettings) -> None:
 def test_reduced_motion_is_stored(
     qtbot: QtBot, window: OpenWindow, profile: Profile, store: WindowSettings
 ) -> None:
-    window.appearance._motion.trigger()
+    next(one for one in window.findChildren(QAction) if one.text() == "Reduce &motion").trigger()
     window.close()
     again = show_window(qtbot, profile, store)
     assert again.topology._reduced_motion

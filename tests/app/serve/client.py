@@ -32,7 +32,7 @@ class Client:
     """Connection to the server. `welcome` is the response to the login, also if the login fails."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
+        self.reader, self.writer = reader, writer
         self.welcome = b""
 
     async def ask(self, text: str) -> bytes:
@@ -40,23 +40,23 @@ class Client:
         return await self.say(packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le")))
 
     async def say(self, raw: bytes) -> bytes:
-        self._writer.write(raw)
+        self.writer.write(raw)
         return await self.answer()
 
     async def answer(self) -> bytes:
         out = b""
         while True:
             try:
-                head = await self._reader.readexactly(HEADER.size)
+                head = await self.reader.readexactly(HEADER.size)
             except asyncio.IncompleteReadError:
                 raise ConnectionResetError from None
             _, status, length, *_ = HEADER.unpack(head)
-            out += await self._reader.readexactly(length - HEADER.size)
+            out += await self.reader.readexactly(length - HEADER.size)
             if status & END:
                 return out
 
     def close(self) -> None:
-        self._writer.close()
+        self.writer.close()
 
 
 async def connect(port: int, password: str, database: str = "", read_only: bool = False) -> Client:

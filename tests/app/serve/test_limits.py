@@ -144,7 +144,7 @@ def test_a_connection_over_the_limit_is_refused_with_a_message(monkeypatch: pyte
             assert encode_text("the maximum number of '3' user connections") in late.welcome
             with pytest.raises(ConnectionError):
                 await late.ask("SELECT 1")
-            site._clients[0].close()
+            site.clients[0].close()
             await asyncio.sleep(0.05)
             assert error(17809) not in (await site.connect("SERVER_A")).welcome
 

@@ -29,12 +29,12 @@ class Site:
         self.host.inbox.wake = self.host.process_inbox
         self.host.play()
         self.listener = Listener(self.host)
-        self._clients: list[Client] = []
+        self.clients: list[Client] = []
 
     async def connect(self, name: str, database: str = "Sales", read_only: bool = False) -> Client:
         port, password = self.listener.ports[name], self.listener.password
-        self._clients.append(await connect(port, password, database, read_only))
-        return self._clients[-1]
+        self.clients.append(await connect(port, password, database, read_only))
+        return self.clients[-1]
 
     async def run_on(self, seconds: float) -> None:
         """Advance simulated time, and update the ports."""
@@ -46,7 +46,7 @@ class Site:
             await asyncio.sleep(0)
 
     async def close(self) -> None:
-        for client in self._clients:
+        for client in self.clients:
             client.close()
         await self.listener.close()
 

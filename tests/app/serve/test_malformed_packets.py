@@ -97,7 +97,7 @@ def test_malformed_packets_end_nothing_but_their_connection() -> None:
             for logs_in, data in attacks(password, 60):
                 if logs_in:
                     client = await connect(port, password)
-                    reader, writer = client._reader, client._writer
+                    reader, writer = client.reader, client.writer
                 else:
                     reader, writer = await asyncio.open_connection("127.0.0.1", port)
                 writer.write(data)

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 from pyqtgraph import GraphicsLayoutWidget
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QAction, QImage
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QButtonGroup, QComboBox, QMenu, QScrollArea
+from PySide6.QtWidgets import QApplication, QButtonGroup, QComboBox, QMenu, QScrollArea, QWidget
 
 from app.view_models.series import time_step_s
 from app.views.charts import Charts
+from app.views.charts.lane import States
 from app.views.charts.panel import ChartValueAxis, axis_top
+from app.views.charts.toolbar import ChartTools
 from app.widgets.axes import TimeAxis
 from app.words.formatting import COUNTERS, OF_COPIES, WATCHED, WATCHED_ALONE
 from engine.drill.running.drill import Drill
@@ -60,6 +62,22 @@ def curve(charts: Charts, name: str) -> tuple[Any, Any]:
     return x, y
 
 
+def pixel_of(charts: Charts, t_s: float) -> float:
+    """Return the x coordinate of a time in the lanes, by the plot."""
+    view, plot = child(charts, GraphicsLayoutWidget), charts.panels[0].plot.vb
+    place = view.mapFromScene(plot.mapViewToScene(QPointF(t_s, 0.0)))
+    return float(view.mapTo(charts, place).x() - charts.lane.x())
+
+
+def painted_columns(lane: QWidget, from_x: float) -> tuple[int, int]:
+    """Return the first and last column of the upper row that has another color than the last column of the lane."""
+    image = lane.grab().toImage()
+    y = lane.fontMetrics().height() // 2
+    ground = image.pixelColor(image.width() - 1, 1)
+    found = [x for x in range(round(from_x) - 4, image.width()) if image.pixelColor(x, y) != ground]
+    return found[0], found[-1]
+
+
 def fault(t_s: float, text: str = "power-off SERVER_A", verb: str = "power-off") -> Event:
     return build_event(round(100 * t_s), "fault", "SERVER_A", None, text, verb=verb)
 
@@ -81,7 +99,7 @@ def test_the_database_choice_gets_its_own_row_without_room(charts: Charts, run: 
     charts.setStyleSheet(f"QToolButton {{ padding: {padding_px}px }}")
     run.world.availability["Orders"] = Availability(database="Orders")
     charts.show_drill(run)
-    tools = charts._tools
+    tools = child(charts, ChartTools)
     tops = []
     for lines in (40, 20, 40):  # 20 lines are less than the least width beside one another
         charts.resize(lines * charts.fontMetrics().height(), 400)
@@ -189,7 +207,9 @@ def test_hovering_shows_values_without_selecting(qtbot: Any, charts: Charts) -> 
 def test_marks_belong_to_the_shown_database(charts: Charts, run: Any) -> None:
     message: tuple[tuple[str, object], ...] = (("messages", []), ("batch", "SELECT 1"))
     charts.add_events([build_event(1000, "sql_done", "SERVER_A", "Orders", "", **dict(message)), fault(20.0)])
-    assert [marker.t_s for marker in charts._course.markers] == [20.0]
+    charts.show_world(run.world)
+    assert [mark.t_s for mark in charts.lane.marks_near(pixel_of(charts, 20.0))] == [20.0]
+    assert charts.lane.marks_near(pixel_of(charts, 10.0)) == []
 
 
 def test_a_click_on_a_mark_selects_its_time(qtbot: Any, charts: Charts, run: Any) -> None:
@@ -197,7 +217,7 @@ def test_a_click_on_a_mark_selects_its_time(qtbot: Any, charts: Charts, run: Any
     charts.time_selected.connect(chosen.append)
     charts.add_events([fault(41.25)])
     charts.show_world(run.world)
-    place = QPoint(round(charts._pixel_of(41.25)) + 2, charts.lane.height() - 8)
+    place = QPoint(round(pixel_of(charts, 41.25)) + 2, charts.lane.height() - 8)
     qtbot.mouseClick(charts.lane, Qt.MouseButton.LeftButton, pos=place)
     assert chosen == [41.25]
     assert [mark.text for mark in charts.lane.marks_near(place.x())] == ["SERVER_A ▸ Power off"]
@@ -221,7 +241,7 @@ def test_another_moment_shows_only_events_until_then(charts: Charts, run: Any) -
     run.world.tick = 3000
     charts.show_drill(run)
     assert curve(charts, "send_queue_kb")[0][-1] == 30.0
-    assert charts.lane.marks_near(charts._pixel_of(41.25)) == []
+    assert charts.lane.marks_near(pixel_of(charts, 41.25)) == []
 
 
 def test_other_counters_can_be_selected(charts: Charts, run: Any) -> None:
@@ -251,9 +271,14 @@ def test_lanes_appear_at_once_during_a_pause(
     for _ in range(3):
         charts.grab()
         QApplication.processEvents()
-    assert charts.lane._bounds[0] > charts.fontMetrics().horizontalAdvance("availability")
+    low, high = charts.panels[0].plot.vb.viewRange()[0]
+    left, right = (pixel_of(charts, t_s) for t_s in (low, high))
+    assert left > charts.fontMetrics().horizontalAdvance("availability")
     for lane in (charts.lane, charts.states):
-        assert lane._bounds == (charts._pixel_of(charts._range[0]), charts._pixel_of(charts._range[1]))
+        x0, x1 = painted_columns(lane, left)
+        assert x0 == pytest.approx(left, abs=2.0)
+        assert x1 == pytest.approx(pixel_of(charts, 60.0), abs=2.0)
+        assert x1 <= right
 
 
 def test_a_picture_names_its_database_and_both_formats_agree(charts: Charts, tmp_path: Path) -> None:
@@ -320,9 +345,11 @@ def test_values_have_their_unit(qtbot: Any) -> None:
 
 def test_a_low_panel_has_room_for_its_name(charts: Charts) -> None:
     for panel in charts.panels:
-        height = panel.plot.vb.height()
-        end = panel.plot.vb.viewRange()[1][1]
-        assert (1.0 - panel._top / end) * height == pytest.approx(panel._label_px, abs=2.0)
+        height, end = panel.plot.vb.height(), panel.plot.vb.viewRange()[1][1]
+        top = max(
+            value for _, values in panel.plot.getAxis("left").tickValues(0.0, end, height) for value in values
+        )
+        assert (1.0 - top / end) * height >= charts.fontMetrics().height()
 
 
 def test_the_picture_has_a_text_alternative(charts: Charts) -> None:
@@ -361,8 +388,9 @@ def test_a_full_log_is_predicted(charts: Charts, run: Any) -> None:
 def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> None:
     lost = build_event(4000, "state", "SERVER_B", "Sales", "SYNCHRONIZED -> DISCONNECTED", new="DISCONNECTED")
     safety = build_event(4100, "state", "SERVER_B", "Sales", "safety OFF", why="safety", new="OFF")
-    charts.add_events([lost, safety])
-    lanes = charts._states.lanes(60.0)
+    states = States("Sales")
+    states.start(run.states_before, run.world, [lost, safety])
+    lanes = states.lanes(60.0)
     assert [(s.from_s, s.to_s, s.what) for s in lanes["SERVER_B"]] == [
         (0.0, 40.0, "SYNCHRONIZED"), (40.0, 60.0, "DISCONNECTED"),
     ]  # fmt: skip
@@ -378,8 +406,8 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
 
     up: Any = Standing(True)
     down: Any = Standing(False)
-    charts._states.follow([up] * 30 + [down] * 10 + [up] * 20, np.arange(1.0, 61.0))
-    lanes = charts._states.lanes(60.0)
+    states.follow([up] * 30 + [down] * 10 + [up] * 20, np.arange(1.0, 61.0))
+    lanes = states.lanes(60.0)
     assert [(s.from_s, s.to_s, s.what) for s in lanes["SERVER_A"]] == [
         (0.0, 31.0, "SYNCHRONIZED"), (31.0, 41.0, "no instance"), (41.0, 60.0, "SYNCHRONIZED"),
     ]  # fmt: skip
@@ -390,7 +418,8 @@ def test_an_exam_shows_no_states_and_only_own_marks(charts: Charts, run: Any) ->
     run.events = [fault(20.0), build_event(2500, "note", None, None, "look")]
     charts.show_drill(run)
     assert not charts.states.isVisible()
-    assert [mark.text for mark in charts.lane._marks] == ["look"]
+    assert [mark.text for mark in charts.lane.marks_near(pixel_of(charts, 25.0))] == ["look"]
+    assert charts.lane.marks_near(pixel_of(charts, 20.0)) == []
     assert "SERVER_B" not in charts.summary
 
 

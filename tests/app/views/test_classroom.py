@@ -400,9 +400,7 @@ def test_lobby_counts_ready_seats_and_starts_after_a_countdown(board: ClassBoard
     assert "Ann, Bob" in projector.state.text()
     board.lobby.start.click()
     assert "3" in board.lobby.start.text()
-    for _ in range(3):
-        board.lobby._tick()
-    assert said == ["go"]
+    qtbot.waitUntil(lambda: said == ["go"], timeout=10_000)
     board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob")))
     assert not board.go.isHidden()
     assert "Ann" not in projector.state.text(), "the room sees numbers while the class runs"

@@ -569,7 +569,9 @@ def test_a_snippet_is_inserted_with_its_placeholders(
     from app.views.console import history
 
     console.current.editor.setPlainText("USE master")
-    partner = next(menu for menu in console._snippet_menu.actions() if menu.text() == "Partner")
+    partner = next(
+        one for menu in console.findChildren(QMenu) for one in menu.actions() if one.text() == "Partner"
+    )
     next(action for action in partner.menu().actions() if action.text() == "Set the timeout").trigger()
     assert [place.name for place in history.places(console.drafts()["SERVER_A"])] == ["database", "seconds"]
 

@@ -187,7 +187,7 @@ def test_a_finished_analysis_does_not_switch_the_tab(qtbot: QtBot, page: Debrief
 def test_keys_step_through_the_markers_of_the_strip(qtbot: QtBot, page: Debrief) -> None:
     open_tab(page, TIMELINE)
     strip = require(page.widget()).findChildren(TimeStrip)[0]
-    times = [marker.t_s for marker in strip._course.markers]
+    times = [marker.t_s for marker in strip.markers]
     qtbot.keyClick(strip, Qt.Key.Key_Left)
     qtbot.keyClick(strip, Qt.Key.Key_Left)
     with qtbot.waitSignal(strip.moment_chosen, timeout=100) as chosen:

@@ -349,13 +349,13 @@ def test_numbers_are_parsed_as_displayed(qtbot: Any, name: str) -> None:
 def test_fields_and_controls_grow_with_the_text(planner: Planner) -> None:
     planner.resize(2000, 900)
     field = planner.controls.bandwidth.field
-    before = field.width(), planner._left_column.width()
+    before = field.width(), planner.controls.width()
     font = planner.font()
     font.setPointSizeF(2.0 * font.pointSizeF())
     for widget in (planner, field):  # itself: below a style sheet no font is handed down
         widget.setFont(font)
     assert field.width() > 1.5 * before[0]
-    assert planner._left_column.width() > 1.5 * before[1]
+    assert planner.controls.width() > 1.5 * before[1]
 
 
 def test_the_share_of_quick_failovers_is_shown(

@@ -27,10 +27,14 @@ def drills() -> list[ScenarioSummary]:
 
 
 @pytest.fixture
-def picker(qtbot: QtBot, drills: list[ScenarioSummary]) -> ScenarioPicker:
+def cards(drills: list[ScenarioSummary]) -> list[Card]:
+    return [Card.from_summary(drill, known=True) for drill in drills]
+
+
+@pytest.fixture
+def picker(qtbot: QtBot, cards: list[Card]) -> ScenarioPicker:
     picker = ScenarioPicker()
     qtbot.addWidget(picker)
-    cards = [Card.from_summary(drill, known=True) for drill in drills]
     picker.show_cards(cards)
     first = next(card for card in cards if card.name == "automatic-failover")
     picker.show_recommendation(NextDrill(first, "Because."))
@@ -141,7 +145,9 @@ def test_space_on_a_path_filters_and_again_shows_all(picker: ScenarioPicker, qtb
     assert not button.isChecked()
 
 
-def test_selecting_a_hidden_drill_clears_the_filters(picker: ScenarioPicker, qtbot: QtBot) -> None:
+def test_selecting_a_hidden_drill_clears_the_filters(
+    picker: ScenarioPicker, cards: list[Card], qtbot: QtBot
+) -> None:
     qtbot.keyClicks(picker.search, "zzz")
     assert list_cards(picker) == []
     assert child(picker, QLabel, "empty").isVisible()
@@ -149,7 +155,7 @@ def test_selecting_a_hidden_drill_clears_the_filters(picker: ScenarioPicker, qtb
     current = picker.current()
     assert current is not None
     assert current.name == "page-repair"
-    picker.show_cards(picker._cards)
+    picker.show_cards(cards)
     assert picker.current() == current, "the selected drill stays selected"
 
 

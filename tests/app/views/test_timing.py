@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from app.view_models.failover_moment.phases import PHASES as PHASES_OF
-from app.views.timing import Timing
+from app.views.timing import NO_FAILOVER, Timing
 from app.widgets.tables import TableView
+from app.words.language import tr
 from engine.model import Failover
 from engine.published.whitepaper_failover import FAILOVER_S
+from tests.children import child
 from tests.engine.worlds import P, lab, play
 
 STEPS = ("detected", "redo_done", "decided", "online", "undo_done")
@@ -67,7 +69,7 @@ def test_a_failover_is_shown_in_phases_next_to_its_published_row(timing: Timing,
     ]
     assert "Power OFF principal server" in timing.verdict.text()
     for kind in PHASES:
-        assert kind.name.replace(" ", "&nbsp;") in timing.phases._text.text()
+        assert kind.name.replace(" ", "&nbsp;") in child(timing.phases, QLabel).text()
 
 
 def test_tables_are_stacked_without_room(timing: Timing, run: Any) -> None:
@@ -128,7 +130,9 @@ def test_a_phase_in_progress_grows(timing: Timing, run: Any) -> None:
 def test_a_new_failover_is_listed_first_and_selected(timing: Timing, run: Any) -> None:
     timing.show_drill(run)
     assert not timing.table.isVisibleTo(timing)  # no empty tables; a sentence says what will stand here
-    assert timing._empty.isVisibleTo(timing)
+    assert any(
+        label.text() == tr(NO_FAILOVER) for label in timing.findChildren(QLabel) if label.isVisibleTo(timing)
+    )
     first = failover("automatic", "power-off", 1000, 82, 4, 101, 160, 40)
     run.world.failovers = [first]
     timing.show_world(run.world)

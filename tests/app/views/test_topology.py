@@ -252,7 +252,8 @@ def test_larger_text_makes_larger_cards(qapp: QApplication, view: Topology) -> N
 
 def measure_cards(view: Topology) -> tuple[bool, float]:
     """Return whether cards are narrow, and their line height on screen as a multiple of that of normal text."""
-    return scene_of(view)._style.narrow, view.zoom()
+    style = next(iter(scene_of(view).links.values())).style
+    return style.narrow, view.zoom()
 
 
 def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
@@ -298,7 +299,7 @@ def test_no_broken_link_mark_hides_another_links_text(view: Topology) -> None:
         view.show_world(world)
         broken = [link for link in scene_of(view).links.values() if link.face.status.tone == "bad"]
         words = {link: link._label_box() for link in broken if any(link._label())}
-        marks = [link._line.center() for link in broken]
+        marks = [link.line.center() for link in broken]
         assert len(marks) > len(words) > 1
         assert not [(box, mark) for box in words.values() for mark in marks if box.contains(mark)]
     finally:

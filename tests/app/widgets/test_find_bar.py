@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QPushButton, QToolButton
 
 from app.views.console.query import sql_highlighter
 from app.widgets import find_bar
@@ -91,7 +91,7 @@ def test_one_match_and_all_are_replaced_and_undone(qtbot: Any, editor: CodeEdit)
     qtbot.keyClicks(bar.with_, r"\1")  # no pattern, though it looks like one
     qtbot.keyClick(bar.with_, Key.Key_Return)
     assert editor.toPlainText() == TEXT.replace("name", r"\1", 1)
-    bar._all.click()
+    next(button for button in bar.findChildren(QPushButton) if button.text() == "Replace all").click()
     assert editor.toPlainText() == TEXT.replace("name", r"\1").replace("Name", r"\1")
     assert bar.place.text() == "2 matches replaced"
     editor.undo()

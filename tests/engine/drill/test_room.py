@@ -37,7 +37,7 @@ def play_until(history: History, until_s: float) -> History:
 def rooms(history: History) -> tuple[int, int]:
     """Return the bytes of the run, and of its snapshots in addition."""
     seen: set[int] = set()
-    return room([history.drill], seen), room(history._snapshots, seen)
+    return room([history.drill], seen), room([history], seen)
 
 
 @pytest.fixture

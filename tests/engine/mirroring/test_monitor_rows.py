@@ -6,6 +6,7 @@ import pytest
 
 from engine.mirroring.monitor import COLUMNS, MonitorRow, MonitorRows
 from engine.model import MirrorState, Role, WitnessState
+from tests.room import room
 
 
 def row(tick: int, unsent_kb: float = 0.0) -> MonitorRow:
@@ -43,13 +44,14 @@ def test_old_rows_are_deleted_with_their_memory() -> None:
     for tick in range(10_000):
         rows = rows.with_row(row(tick), tick - 50)
     assert [one.tick for one in rows] == list(range(9_949, 10_000))
-    assert rows._buffer.rows.nbytes < 1_000 * COLUMNS.itemsize
+    assert room([rows]) < 1_000 * COLUMNS.itemsize + 10_000
 
 
 def test_forks_share_their_past_and_diverge() -> None:
     past = build_rows(20)
     one, other = past.with_row(row(100), 0), past.with_row(row(200), 0)
-    assert one._buffer is past._buffer
+    seen: set[int] = set()
+    assert room([past], seen) > room([one], seen) + 10 * COLUMNS.itemsize
     assert [rows[-1].tick for rows in (past, one, other)] == [19, 100, 200]
     assert list(one[:20]) == list(other[:20]) == list(past)
 

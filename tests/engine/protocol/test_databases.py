@@ -55,3 +55,13 @@ def test_databases_are_created_by_statement() -> None:
     assert (P, "Archive") in world.copies, "the second window uses it"
     do(world, f"sql {P}#2 USE master", f"sql {P} DROP DATABASE Archive", then_s=1.0)
     assert (P, "Archive") not in world.copies
+
+
+def test_a_database_with_snapshots_is_not_dropped() -> None:
+    world = lab()
+    commands.partner_off(world, P, DB)
+    do(world, "stop-app APP")
+    do(world, f"sql {P} CREATE DATABASE Picture ON (NAME = {DB}, FILENAME = 'D:\\p.ss') AS SNAPSHOT OF {DB}")
+    assert drop_database(world) == 3709
+    assert drop_database(world, "Picture") == 0
+    assert drop_database(world) == 0

@@ -9,6 +9,7 @@ from engine.events import Event
 from engine.inputs import InputError
 from engine.model import DbState, MirrorState, Role, World
 from engine.verbs.lines import parse_line
+from tests.engine.cluster.worlds import fci_lab
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, do, lab
 from tests.events import read_field
 
@@ -178,3 +179,12 @@ def test_a_partner_that_left_with_its_volume_is_not_notified(clause: str, state:
     do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER {clause}", then_s=0.0)
     assert world.copies[P, DB].mirroring.guid is None
     assert world.copies[M, DB].mirroring.state is state
+
+
+def test_a_failed_shared_drive_moves_with_its_instance() -> None:
+    world = fci_lab()
+    do(world, "fail-volume SQLFCI1 L", "move-role SQLFCI1 NODE_2", then_s=120.0)
+    failed = {
+        name: computer.failed_drives for name, computer in world.computers.items() if computer.failed_drives
+    }
+    assert failed == {"NODE_2": ("L",)}

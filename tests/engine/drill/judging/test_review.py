@@ -69,7 +69,7 @@ def test_an_incomparable_failover_is_not_compared() -> None:
     assert "1,000 connections" in failover.unlike
 
 
-OTHER = small()._text.replace('workload = "Workload1"', 'workload = "Workload1"\nscale = 0.5') + "# timeout\n"
+OTHER = small().text.replace('workload = "Workload1"', 'workload = "Workload1"\nscale = 0.5') + "# timeout\n"
 
 
 def test_an_outage_that_ended_on_its_own_is_described() -> None:

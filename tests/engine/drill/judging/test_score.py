@@ -195,3 +195,25 @@ def test_only_questions_count_as_status_questions(lines: list[str], why: str) ->
     taken.advance_to(12_000)
     taken.do("finish")
     assert item(taken.score().items, "Status").why.startswith(why)
+
+
+@pytest.mark.parametrize("batch", ["", "sql SERVER_B ALTER DATABASE Sales SET PARTNER SUSPEND"])
+def test_points_for_a_forbidden_state_are_lost_when_it_is_reached(batch: str) -> None:
+    rubric = '[[rubric]]\nkind = "forbidden"\nname = "Session"\npoints = 10\nbetter = "Keep it."\n\n'
+    forbidden = (
+        '[[forbidden]]\nname = "apart"\ntext = "Suspended"\nwhen = "Sales is SUSPENDED"\n'
+        'better = "Keep the session"\n\n'
+    )
+    taken = drill(
+        ('[[rubric]]\nkind = "downtime"', f'{forbidden}{rubric}[[rubric]]\nkind = "downtime"'),
+        ("points = 40", "points = 30"),
+    )
+    taken.advance_to(8000)
+    taken.do("power-on SERVER_A")
+    taken.advance_to(15_000)
+    if batch:
+        taken.do(batch)
+        taken.advance_to(15_200)
+        taken.do(batch.replace("SUSPEND", "RESUME"))
+    taken.advance_to(taken.end_tick or 0)
+    assert (item(taken.score().items, "Session").points == 10.0) is (not batch)

@@ -128,13 +128,16 @@ def play_as_reactions(scenario: Scenario, script: str, seed: int) -> SearchDrill
     return run
 
 
+def find_failure_s(scenario: Scenario, seed: int) -> float:
+    """Return the time of the first event of the timeline."""
+    run = SearchDrill(scenario, seed)
+    run.advance_to(ticks(100.0))
+    return run.story_ticks[0] / TICKS_PER_S
+
+
 def with_seeds(scenario: Scenario, low_s: float, high_s: float) -> Iterator[int]:
     """Yield seeds with which the power fails between these times."""
-    return (
-        seed
-        for seed in count()
-        if low_s <= SearchDrill(scenario, seed)._waiting[0][0] / TICKS_PER_S <= high_s
-    )
+    return (seed for seed in count() if low_s <= find_failure_s(scenario, seed) <= high_s)
 
 
 @pytest.mark.parametrize("changes", [(), (DRAWN,), (LOCKED,), (DRAWN, *ASKED)], ids=str)
@@ -164,7 +167,7 @@ def test_an_action_waits_for_the_events_before_it_in_the_plan() -> None:
 def test_a_locked_action_is_retried_until_it_is_allowed() -> None:
     drill = texts.small(DRAWN, LOCKED)
     late, early = next(with_seeds(drill, 50.0, 60.0)), next(with_seeds(drill, 20.0, 21.0))
-    plan = f"{SearchDrill(drill, late)._waiting[0][0] / TICKS_PER_S + 8.0} power-on SERVER_A"
+    plan = f"{find_failure_s(drill, late) + 8.0} power-on SERVER_A"
     run = play_as_reactions(drill.model_copy(update={"seed": late}), plan, early)
     assert [item.line for item in run.journal] == ["30 power-on SERVER_A"]
 
