@@ -46,6 +46,7 @@ from engine.flow.samples import (
     StreamPositions,
     StreamReading,
     StreamTotals,
+    total_commit_delay_ms,
 )
 from engine.flow.setup import (
     CrossingKind,
@@ -63,5 +64,5 @@ __all__ = [
     "COUNTERS", "NOWHERE", "Array", "CrossingKind", "Flow", "Level", "Operation", "Pair", "Place",
     "SafetyMode", "Samples", "Site", "SourcePositions", "SourceReading", "SourceSetup", "SourceTotals",
     "StreamPositions", "StreamReading", "StreamSetup", "StreamTotals", "Workload", "add_pair", "pair",
-    "redo_threads", "run", "warm_start", "warm_up", "worker_threads",
+    "redo_threads", "run", "total_commit_delay_ms", "warm_start", "warm_up", "worker_threads",
 ]  # fmt: skip

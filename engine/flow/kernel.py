@@ -74,9 +74,10 @@ SOURCE_SMOOTH = 10
     OPERATION_LEFT,
     OPERATION_RUNNING,
     QUEUED_S,  # connection-seconds waiting for a worker thread
+    STALLED_S,  # time since a transaction ended, while connections are inside transactions
     SOURCE_ARMED,  # level crossings at which a run stops
-) = range(15, 36)
-SOURCE_COLUMNS = 36
+) = range(15, 37)
+SOURCE_COLUMNS = 37
 
 # Columns of a stream's state; the first four are cumulative.
 (
@@ -283,6 +284,7 @@ RATE_SMOOTHING_PER_S = 5.0  # smoothing over 0.2 s
 MESSAGE_SMOOTHING_PER_S = 2.0  # smoothing over 0.5 s
 LOOK_TICKS = 10  # counters are sampled every 0.1 s
 LOOK_S = 0.1
+OLDEST_S = 1.0  # after this time without a commit, delays are the age of the oldest transaction
 LOOK_SHARE = 0.1  # share of a new sample: smoothing over a second
 LEAST_SHARE = 0.05  # minimum share of an instance's cores that clients keep under any load
 SLACK = 1e-6
@@ -561,6 +563,8 @@ def commit(state: Table, params: Table, i: int, acknowledged: float, dt: float) 
     state[i, TRANSACTIONS] += done
     state[i, COMMIT_RATE] += (done - state[i, COMMIT_RATE] * dt) * RATE_SMOOTHING_PER_S
     state[i, INSIDE_S] += (inside + thinking * params[i, THINK_INSIDE]) * dt
+    stalled = params[i, THINK_OUT] > 0.0 and inside > SLACK and done <= SLACK * inside * dt
+    state[i, STALLED_S] = state[i, STALLED_S] + dt if stalled else 0.0
     if params[i, DELAYED] > 0.0:  # no commit waits, but the counters report the streams' delay
         waiting = (generated - min(state[i, FLUSHED], acknowledged)) / params[i, LOG_KB]
     state[i, WAITING_S] += waiting * dt
@@ -1171,12 +1175,16 @@ def note_crossings(
 def read_source(state: Table, params: Table, i: int, hosts: Table, host: int, output: Row) -> None:
     """Write the present counters of `SOURCE_COUNTERS` into *output*, in that order."""
     commits = state[i, SOURCE_SMOOTH + TRANSACTIONS]
-    busy = commits > 1e-6
+    response, delay = 0.0, 0.0
+    if state[i, STALLED_S] >= OLDEST_S:  # the oldest of them
+        response = state[i, STALLED_S]
+        delay = response if state[i, WAITING] > SLACK else 0.0
+    elif commits > 1e-6:
+        response = state[i, SOURCE_SMOOTH + INSIDE_S] / commits
+        delay = state[i, SOURCE_SMOOTH + WAITING_S] / commits
     output[0] = commits
-    output[1] = state[i, SOURCE_SMOOTH + INSIDE_S] / commits if busy else 0.0
-    output[2] = (
-        1000.0 * state[i, SOURCE_SMOOTH + WAITING_S] / commits if busy and params[i, WAITS] > 0.0 else 0.0
-    )
+    output[1] = response
+    output[2] = 1000.0 * delay if params[i, WAITS] > 0.0 else 0.0
     output[3] = state[i, SOURCE_SMOOTH + GENERATED]
     output[4] = state[i, GENERATED] - state[i, REUSE]
     output[5] = max(state[i, LOG_SIZE], output[4])

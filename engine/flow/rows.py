@@ -79,7 +79,7 @@ def resize_population(s: Array, setup: SourceSetup) -> None:
     if not setup.serving:
         inside[:] = 0.0
         s[k.THINKING] = total
-        s[k.COMMIT_RATE] = 0.0
+        s[k.COMMIT_RATE] = s[k.STALLED_S] = 0.0
         return
     busy = arithmetic.total(inside.tolist())
     if busy > total:

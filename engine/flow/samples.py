@@ -305,8 +305,12 @@ class SourceReading:
     """Present counters, with rates smoothed over about a second. The fields are in the order of `SOURCE_COUNTERS`."""
 
     transactions_per_s: float
-    response_s: float
-    commit_delay_ms: float  # mean wait of a commit for its streams; 0 when commits do not wait
+    response_s: float  # mean of the last second; while no transaction ends, the age of the oldest
+    commit_delay_ms: float
+    """Mean wait of a commit for its streams; while no commit completes, the age of the oldest waiting one.
+
+    0 when commits do not wait.
+    """
     log_generation_kb_per_s: float
     log_used_kb: float
     log_size_kb: float
@@ -315,6 +319,16 @@ class SourceReading:
     principal_dirty_pages: float
     log_since_checkpoint_kb: float
     in_flight_transactions: float
+
+
+def total_commit_delay_ms(delay_ms: float, transactions_per_s: float, in_flight: float) -> float:
+    """Return the wait of all commits within a second, in ms; while no commit completes, all of them wait all of it.
+
+    Documented for the counter Transaction Delay [DOC: Database Replica object].
+    """
+    if delay_ms >= 1000.0 * k.OLDEST_S:
+        return 1000.0 * in_flight
+    return delay_ms * transactions_per_s
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from msgspec.structs import astuple, replace
 
 from engine.constants import TICKS_PER_S
 from engine.events import AlertData
-from engine.flow import Array
+from engine.flow import Array, total_commit_delay_ms
 from engine.messages import Message, SqlError, fill_message
 from engine.mirroring import quorum
 from engine.model import (
@@ -251,11 +251,13 @@ def _measure_principal(
         unsent_kb=max(0.0, at.flushed_kb - max(sent_kb, has_kb)),
         send_rate_kb_per_s=rate,
         transactions_per_s=now.transactions_per_s,
-        average_delay_ms=now.commit_delay_ms if copy.mirroring.safety is Safety.FULL else 0.0,
         end_of_log_kb=at.flushed_kb,
         failover_lsn_kb=has_kb,
     )
-    row = replace(row, transaction_delay_ms=row.average_delay_ms * row.transactions_per_s)
+    if copy.mirroring.safety is Safety.FULL:
+        delay_ms = now.commit_delay_ms
+        total_ms = total_commit_delay_ms(delay_ms, now.transactions_per_s, now.in_flight_transactions)
+        row = replace(row, average_delay_ms=delay_ms, transaction_delay_ms=total_ms)
     return replace(row, time_behind_tick=_time_behind(row, previous_rows))
 
 

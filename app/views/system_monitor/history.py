@@ -14,7 +14,7 @@ import numpy.typing as npt
 from app.view_models.series import Columns
 from app.words.language import mark
 from engine.constants import TICKS_PER_S
-from engine.flow import COUNTERS, NOWHERE, Place, Samples
+from engine.flow import COUNTERS, NOWHERE, Place, Samples, total_commit_delay_ms
 from engine.model import Computer, Instance, Key, World
 from engine.protocol import streams
 
@@ -81,7 +81,8 @@ def _waiting(get: Get, compression: float) -> Array:
 
 def _delay(get: Get, compression: float) -> Array:
     """Return milliseconds of waiting in a second, over all transactions."""
-    return get("commit_delay_ms") * get("transactions_per_s")
+    columns = map(get, ("commit_delay_ms", "transactions_per_s", "in_flight_transactions"))
+    return np.array([total_commit_delay_ms(*row) for row in zip(*columns, strict=True)], dtype=np.float64)
 
 
 def _percent_used(get: Get, compression: float) -> Array:

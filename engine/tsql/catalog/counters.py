@@ -10,6 +10,7 @@ from importlib import resources
 from typing import Final
 
 from engine import arithmetic
+from engine.flow import total_commit_delay_ms
 from engine.mirroring import monitor
 from engine.model import DatabaseCopy
 from engine.protocol import connections, groups
@@ -150,7 +151,11 @@ def _principal(context: Context, copy: DatabaseCopy, source: int, stream: int) -
         "Log Compressed Bytes Sent/sec": sent_kb * 1024.0 * ratio,
         "Log Send Queue KB": monitor.send_queue_kb(context.world, copy),
         "Mirrored Write Transactions/sec": flow.positions(source).transactions if waiting else 0.0,
-        "Transaction Delay": now.commit_delay_ms * now.transactions_per_s if waiting else 0.0,
+        "Transaction Delay": total_commit_delay_ms(
+            now.commit_delay_ms, now.transactions_per_s, now.in_flight_transactions
+        )
+        if waiting
+        else 0.0,
     }
 
 

@@ -76,6 +76,23 @@ SESSION_STATEMENTS = (
     "ALTER ENDPOINT Mirroring STATE = STARTED",
 )
 
+ACCOUNT, OTHER_ACCOUNT = "CORP\\sqlservice", "CORP\\other"
+CMDLETS = (
+    "Stop-ClusterNode {node}",
+    "Start-ClusterNode {node}",
+    "Suspend-ClusterNode {node}",
+    "Suspend-ClusterNode {node} -Drain",
+    "Resume-ClusterNode {node}",
+    "(Get-ClusterNode {node}).NodeWeight = 0",
+    "Move-ClusterGroup 'Cluster Group'",
+    "Set-ClusterQuorum -NoWitness",
+    "Set-ClusterQuorum -FileShareWitness \\\\FSW\\share",
+    "Restart-Computer -Force",
+    "Restart-Service MSSQLSERVER -Force",
+    "Stop-Service ClusSvc",
+    "Start-Service ClusSvc",
+)
+
 KINDS = {"Physical Disk": "disk", "File Share Witness": "file share", "Cloud Witness": "cloud"}
 
 
@@ -135,10 +152,65 @@ class Run:
             found += ["power-off FSW", "power-on FSW"]
         found += [f"fail-disk {server} Sales", f"mend-disk {server} Sales",
                   f"slow-disk {server} data factor={chance.choice((1, 10))}"]  # fmt: skip
+        found += self._server_faults(server, node)
+        if other and not self.settled:
+            found += self._network_and_cluster_faults(node, other)
         statements = GROUP_STATEMENTS if self.world.groups and self.world.nodes else SESSION_STATEMENTS
         statement = chance.choice(statements)
         target = chance.choice(list(self.world.instances))
         found += [f"sql {server} {statement.format(target=target)}"] * 2
+        return found
+
+    def _server_faults(self, server: str, node: str) -> list[str]:
+        """Return faults and repairs that leave the quorum of a cluster alone."""
+        chance = self.chance
+        drive = chance.choice("DL")
+        found = [
+            f"slow-cpu {node} factor={chance.choice((1, 4))}",
+            f"stop-agent {server}",
+            f"start-agent {server}",
+            f"workload Sales {chance.choice(('none', 'Workload1', 'Workload2'))}",
+            "open-transaction Sales",
+            "end-transaction Sales",
+            "change-schema Sales",
+            f"corrupt-page {server} Sales page=77",
+            f"mend-page {server} Sales",
+            f"fail-volume {server} {drive}",
+            f"mend-volume {server} {drive}",
+            f"expire-certificate {server}",
+            f"disable-tcp {server}",
+            f"enable-tcp {server}",
+            f"close-firewall {node} 5022",
+            f"open-firewall {node} 5022",
+            "bulk-load Sales rows=100000",
+            "rebuild-index Sales",
+            f"set-service-account {server} {OTHER_ACCOUNT}",
+            f"cancel {server}",
+        ]
+        if not self.world.instances[server].clustered:
+            found += [f"stop-service {server}", f"start-service {server}", f"restart-service {server}"]
+        return found
+
+    def _network_and_cluster_faults(self, node: str, other: str) -> list[str]:
+        """Return faults and chores whose membership the oracle does not derive."""
+        chance = self.chance
+        found = [
+            f"black-hole {node} {other}",
+            f"cut-one-way {node} {other}",
+            f"flap-link {node} {other} period_s={chance.choice((1, 4, 20))}",
+            f"reset-link {node} {other}",
+            f"degrade {node} {other} rtt_ms={chance.choice((1, 200, 6000))}",
+            f"degrade {node} {other} loss={chance.choice((0, 0.2, 0.9))}",
+            f"close-firewall {node} 3343",
+            "revert-all",
+        ]
+        for cluster in self.world.clusters:
+            known = config.current(self.world, cluster)
+            found += [f"set-weight {node} {chance.choice((0, 1))}", f"prevent-quorum {node}", f"patch {node}"]
+            for role in known.roles:
+                found += [f"stop-role {role.name}", f"start-role {role.name}"]
+                found += [f"fail-resource {one.name}" for one in role.resources]
+            found += [f"ps {node} {cmdlet.format(node=node)}" for cmdlet in CMDLETS]
         return found
 
     def apply(self, line: str) -> None:
@@ -256,6 +328,7 @@ class Run:
         return self.problems
 
     def heal(self) -> None:
+        self.apply("revert-all")
         for name in self.world.computers:
             self.apply(f"power-on {name}")
             self.apply(f"plug-cable {name}")
@@ -266,7 +339,10 @@ class Run:
         for server in self.world.instances:
             self.apply(f"unhang {server}")
             self.apply(f"mend-disk {server} Sales")
+            if self.world.instances[server].service_account == OTHER_ACCOUNT:
+                self.apply(f"set-service-account {server} {ACCOUNT}")
             self.apply(f"slow-disk {server} data factor=1")
+            self.apply("end-transaction Sales")
         for cluster in self.world.clusters:
             self.apply(f"mend-witness {cluster}")
         self.wait(150)
@@ -274,6 +350,9 @@ class Run:
             self.apply(f"start-cluster {name}")
         self.wait(150)
         for cluster in self.world.clusters:
+            for name in self.world.clusters[cluster].nodes:
+                self.apply(f"set-weight {name} 1")
+                self.apply(f"ps {name} Resume-ClusterNode {name}")
             for role in config.current(self.world, cluster).roles:
                 self.apply(f"start-role {role.name}")
         for server, instance in self.world.instances.items():

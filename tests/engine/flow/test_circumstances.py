@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.flow import CrossingKind, SafetyMode, run
+from engine.flow import CrossingKind, SafetyMode, run, total_commit_delay_ms
 from tests.engine.flow.pairs import (
     W1,
     W2,
@@ -32,6 +32,24 @@ def test_a_suspended_or_disconnected_session_delays_no_commit_and_keeps_log(chan
     assert after.hardened_kb == before.hardened_kb
     assert reading(flow).send_queue_kb == pytest.approx(after.flushed_kb - after.sent_kb)
     assert after.flushed_kb - before.flushed_kb == pytest.approx(60 * 720, rel=0.002)
+
+
+def test_the_delay_of_stalled_commits_is_the_age_of_the_oldest() -> None:
+    """The mean wait divided by a vanishing rate grew to years, and was 0 when the rate was below a limit."""
+    flow = build_flow(W1, SafetyMode.FULL)
+    change(flow, setup(W1, SafetyMode.FULL, carrying=False))
+    for seconds in (5, 25, 570):
+        run_s(flow, seconds)
+        now, age_s = reading(flow), positions(flow)
+        assert now.commit_delay_ms == pytest.approx(1000.0 * now.response_s)
+        assert age_s.committed_kb < age_s.generated_kb
+    assert now.response_s == pytest.approx(600, abs=0.5)
+    waiting = total_commit_delay_ms(now.commit_delay_ms, now.transactions_per_s, now.in_flight_transactions)
+    assert waiting == pytest.approx(1000.0 * W1.connections, rel=0.001)
+    change(flow, setup(W1, SafetyMode.FULL, connected=False, carrying=False))
+    run_s(flow, 20)
+    assert reading(flow).commit_delay_ms == 0.0
+    assert reading(flow).response_s < 1.0
 
 
 def test_a_stalled_link_delays_commits_until_the_timeout() -> None:
