@@ -120,8 +120,7 @@ def set_weight(world: World, name: str, weight: int) -> None:
     """Execute `(Get-ClusterNode name).NodeWeight = weight`."""
     first = _writer(world, world.nodes[name].cluster)
     weights = tuple((node, weight if node == name else old) for node, old in first.config.weights)
-    config.update(world, first.name, weights=weights)
-    membership.recount_votes(world, first.cluster)
+    membership.change_votes(world, first.name, weights=weights)
 
 
 WITNESS_KINDS: Final = {
@@ -160,8 +159,7 @@ def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
             used = role.resource(name)
             if used is not None:
                 raise InputError(say("{name} is a resource of {role}", name=used.name, role=role.name))
-    config.update(world, first.name, witness=witness)
-    membership.recount_votes(world, cluster)
+    membership.change_votes(world, first.name, witness=witness)
 
 
 THRESHOLD_LIMITS: Final = (3, 120)

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from engine.cluster import clusterlog, config, quarantine, quorum, roles
 from engine.events import ClusterData
+from engine.inputs import InputError
 from engine.localization import say
-from engine.model import Cluster, ClusterConfig, Handlers, Node, World, ticks
+from engine.model import Cluster, ClusterConfig, FieldOf, Handlers, Node, World, ticks
 
 REGROUP_S: Final = (1.0, 2.0)
 """Time from the last missed heartbeat until the survivors agree on the members. Derived."""
@@ -264,6 +265,24 @@ def recount_votes(world: World, name: str) -> None:
         forced = known.forced and 2 * len(there) <= len(cluster.nodes)
         if (counted, witness, forced) != (known.counted, known.witness_counts, known.forced):
             config.update(world, node.name, counted=counted, witness_counts=witness, forced=forced)
+
+
+def change_votes(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> None:
+    """Change the configuration of quorum from *node*, and recount the votes with the same write.
+
+    Raises InputError if its partition would lose quorum.
+    """
+    there, cluster = (
+        config.members(world, world.nodes[node].partition),
+        world.clusters[world.nodes[node].cluster],
+    )
+    known = replace(world.nodes[node].config, **changes)
+    votes = config.has_vote(world, known, there)
+    counted, witness = quorum.count_votes(cluster, known, there, votes)
+    known = replace(known, counted=counted, witness_counts=witness)
+    if not known.forced and not quorum.has_majority(known, there, votes):
+        raise InputError(say("{cluster} would lose quorum", cluster=cluster.name))
+    config.update(world, node, counted=counted, witness_counts=witness, **changes)
 
 
 # --- joining and forming ----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from itertools import permutations, product
 import pytest
 from msgspec.structs import replace
 
+from engine.cluster import config
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import World
@@ -172,6 +173,25 @@ def test_forced_quorum_ends_with_a_majority_of_the_nodes() -> None:
     do(world, "power-on N3")
     run_until(world, 400)
     assert not world.nodes["N1"].config.forced
+
+
+@pytest.mark.parametrize("command", ["Set-ClusterQuorum -NoWitness", "(Get-ClusterNode N2).NodeWeight = 0"])
+@pytest.mark.parametrize("wait_s", [10, 60])
+@pytest.mark.parametrize("windows", VERSIONS)
+def test_changed_votes_are_counted_with_the_same_write(windows: str, wait_s: float, command: str) -> None:
+    """In Windows Server 2012 the last node could not write any more after its witness was removed."""
+    world = cluster(2, True, windows)
+    run_until(world, 1)
+    do(world, "power-off N2")
+    run_until(world, wait_s)
+    do(world, f"ps N1 {command}")
+    run_until(world, world.t_s + 60)
+    assert world.nodes["N1"].partition
+    assert config.may_write(world, "N1")
+    do(world, "power-on N2", "ps N1 (Get-ClusterNode N2).NodeWeight = 1")
+    run_until(world, world.t_s + 200)
+    assert config.may_write(world, "N1")
+    assert world.nodes["N2"].partition
 
 
 def test_lower_quorum_priority_selects_the_node_that_loses_its_vote() -> None:
