@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from app.classroom.acts import SENT_BACK, answered, effective
+from app.classroom.acts import SENT_BACK, effective
 from app.classroom.code import Invitation
 from app.classroom.link import HostLink
 from app.classroom.messages.codec import HAND_MAX, REFLECTION_MAX
@@ -15,6 +15,7 @@ from app.classroom.models import INJECT
 from app.classroom.scenario import loaded
 from app.classroom.seat import MARK_TICKS
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, folder_of
+from app.classroom.seat_orders import SeatOrders
 from app.classroom.seat_phase import RECORDING, SeatEvent, SeatPhase, next_phase
 from app.classroom.verdict import NOT_IN_A_CLASS
 from app.host import RecordingError
@@ -41,8 +42,7 @@ class GuiSeat:
         if part is not None:
             self._seat_log.turn_to(part)
         self.link = HostLink(where, self._seat_log, consent)
-        self.answered = answered(self._seat_log.acts)
-        """Instructions that were carried out or read."""
+        self.orders = SeatOrders(self._seat_log.acts)
         self._history: History | None = None
         self._instruction: tuple[int, str] | None = None
         """The inject that is being carried out."""
@@ -109,9 +109,9 @@ class GuiSeat:
     def _answer_missed(self, welcome: SeatWelcome, tick: Tick) -> None:
         """Log the instructions of the time since *tick*, which the run skips, each at its own time."""
         for one in welcome.events:
-            if one.number not in self.answered and (one.tick or 0) >= tick:
+            if one.number not in self.orders.answered and (one.tick or 0) >= tick:
                 line = one.text if one.what == INJECT else ""
-                self.answered.add(one.number)
+                self.orders.answered.add(one.number)
                 self._note(one.tick or 0, line, "", one.number)
                 if not line:
                     self.missed.append(one)
@@ -130,7 +130,7 @@ class GuiSeat:
         drill = self._drill
         self.link.tick = drill.tick
         self._note(drill.tick, SENT_BACK, drill.state_hash(), number)
-        self.answered = answered(self._seat_log.acts)
+        self.orders.read_answers(self._seat_log.acts)
 
     def end(self) -> None:
         """Hang up; the log stays."""
@@ -176,7 +176,6 @@ class GuiSeat:
 
     def carry_out(self, number: int, line: str, do: Callable[[str], bool]) -> None:
         """Apply an inject by *do* and log it. A refused inject is logged too; in a replay it changes nothing."""
-        self.answered.add(number)
         self._instruction = (number, line)
         try:
             done = do(line)
@@ -187,7 +186,6 @@ class GuiSeat:
 
     def read(self, number: int) -> None:
         """Log that a message was shown."""
-        self.answered.add(number)
         self._note(self._drill.tick, "", "", number)
 
     def tell_frozen(self, frozen: bool) -> None:

@@ -8,26 +8,25 @@ from contextlib import suppress
 from queue import Empty
 from typing import Final
 
-from app.classroom.acts import SENT_BACK, LogEntry, answered, effective
+from app.classroom.acts import SENT_BACK, LogEntry, effective
 from app.classroom.led_replay import list_shown_runs
 from app.classroom.link import HostLink
 from app.classroom.messages.codec import HAND_MAX
 from app.classroom.messages.replies import (
     Attention,
-    ClassClock,
     HandLowered,
     InstructionMessage,
     LogVerdict,
-    PaceState,
     RunShown,
     SeatRefusal,
     SeatWelcome,
     ShownPosition,
     VerdictMessage,
 )
-from app.classroom.models import BACK, FROZEN, INJECT, MESSAGE, OVER
+from app.classroom.models import INJECT, MESSAGE
 from app.classroom.scenario import loaded
 from app.classroom.seat_log import SeatAssignment, SeatLog
+from app.classroom.seat_orders import HELD, WATCHED, SeatOrders, format_rewind
 from app.classroom.verdict import NOT_IN_A_CLASS
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -45,48 +44,6 @@ STEP_S: Final = 0.1
 STEP_TICKS: Final = 10 * TICKS_PER_S
 """Step of a run at full speed, in ticks: some milliseconds."""
 FROZEN_S: Final = 0.05
-
-
-LOOKED_AT: Final = {
-    True: lambda: tr("The instructor is watching your seat."),
-    False: lambda: tr("The instructor is no longer watching your seat."),
-}
-HELD: Final = {
-    True: lambda: tr("The instructor has taken control of your seat."),
-    False: lambda: tr("You control your seat again."),
-}
-
-
-def format_rewind(tick: Tick, reason: str) -> str:
-    """Format the message to a person whose seat was rewound to *tick*."""
-    minutes, seconds = divmod(tick // TICKS_PER_S, 60)
-    to = tr("The instructor sent you back to {t}.").format(t=f"{minutes}:{seconds:02}")
-    return f"{to} {reason}".strip()
-
-
-class Limit:
-    """Current limit of a seat: a tick, and the class clock."""
-
-    def __init__(self) -> None:
-        self.until: Tick | None = None
-        self.clock: ClassClock | None = None
-        self._since = 0.0
-
-    def apply(self, state: PaceState) -> None:
-        """Take a new limit from the host."""
-        self.until, self.clock, self._since = state.until, state.clock, time.monotonic()
-
-    def reached(self, tick: Tick) -> bool:
-        """Return whether the seat has stopped at the limit until the instructor releases it."""
-        return self.until is not None and tick >= self.until
-
-    def tick(self) -> Tick | None:
-        """Return the latest permitted tick; None without a limit."""
-        limits = [] if self.until is None else [self.until]
-        if self.clock is not None:
-            gone_s = time.monotonic() - self._since
-            limits.append(self.clock.tick + int(gone_s * self.clock.speed * TICKS_PER_S))
-        return min(limits, default=None)
 
 
 class SeatRewoundError(Exception):
@@ -121,14 +78,11 @@ class SeatRun:
         self.drill = Drill(self._scenario, given.seed, given.mode)
         self.verdict: LogVerdict | None = None
         """Host's verdict on the whole log."""
-        self._limit = Limit()
+        self._orders = SeatOrders(kept.acts)
         self._seat_log, self._link, self._speed, self._show = kept, link, speed, show
-        self._frozen, self._looked_at = False, False
         self._shown: RunShown | None = None
         self._told_shown: dict[int, set[int]] = {}
         """Seat that is shown -> entries of its log that the person has read."""
-        self._pending: dict[int, tuple[Tick, InstructionMessage]] = {}
-        self._answered = answered(kept.acts)
         self._play_again(effective(kept.acts))
         self._started, self._from = time.monotonic(), self.drill.tick
 
@@ -180,9 +134,9 @@ class SeatRun:
         drill, known = self.drill, len(self.drill.events)
         while drill.tick < tick and not drill.finished:
             self.follow_instructions()
-            due = [tick for tick, _ in self._pending.values() if tick > drill.tick]
+            due = self._orders.list_due_ticks(drill.tick)
             mark = (drill.tick // MARK_TICKS + 1) * MARK_TICKS
-            limit = self._limit.tick()
+            limit = self._orders.latest_tick()
             if limit is not None and limit <= drill.tick:  # the class clock is behind the seat
                 time.sleep(FROZEN_S)
                 continue
@@ -232,10 +186,8 @@ class SeatRun:
             self.sleep_frozen()
             self._hear()
             self._rewind()
-        for number, (tick, one) in sorted(self._pending.items(), key=lambda entry: (entry[1][0], entry[0])):
-            if tick <= self.drill.tick and not self.drill.finished:
-                del self._pending[number]
-                self._apply_instruction(number, one)
+        while not self.drill.finished and (one := self._orders.take_due(self.drill.tick)) is not None:
+            self._apply_instruction(one)
         self._tell()
 
     def wait(self) -> None:
@@ -245,23 +197,23 @@ class SeatRun:
         self._rewind()
 
     def _is_blocked(self) -> bool:
-        return self._frozen or self._limit.reached(self.drill.tick)
+        return self._orders.is_frozen or self._orders.is_at_limit(self.drill.tick)
 
     def _rewind(self) -> None:
         """Rewind to an earlier time if the instructor requests it. Raises SeatRewoundError."""
-        for number, (tick, one) in sorted(self._pending.items()):
-            if one.what == BACK:
-                del self._pending[number]
-                given = self.assignment
-                self._link.tick, self._link.over = tick, False
-                self.drill = Drill(self._scenario, given.seed, given.mode)
-                self._play_again(act for act in effective(self._seat_log.acts) if act.tick < tick)
-                self.drill.advance_to(tick)
-                self._note(SENT_BACK, number)
-                self._answered = answered(self._seat_log.acts)
-                self._started, self._from = time.monotonic(), tick
-                self._tell_person(format_rewind(tick, one.text))
-                raise SeatRewoundError
+        order = self._orders.take_rewind()
+        if order is None:
+            return
+        given, tick = self.assignment, order.tick or 0
+        self._link.tick, self._link.over = tick, False
+        self.drill = Drill(self._scenario, given.seed, given.mode)
+        self._play_again(act for act in effective(self._seat_log.acts) if act.tick < tick)
+        self.drill.advance_to(tick)
+        self._note(SENT_BACK, order.number)
+        self._orders.read_answers(self._seat_log.acts)
+        self._started, self._from = time.monotonic(), tick
+        self._tell_person(format_rewind(tick, order.text))
+        raise SeatRewoundError
 
     def _hear(self) -> None:
         """Process messages. Raises ClassEndedError, PartMismatchError."""
@@ -277,17 +229,15 @@ class SeatRun:
                     raise PartMismatchError(said.part)
                 case SeatWelcome() if not (self.drill.terms.rewind and self._seat_log.acts):
                     self._skip_to(said.tick, said.events)
+            was_watched = self._orders.is_watched
+            self._orders.apply(said)
+            if self._orders.is_over:
+                raise ClassEndedError
             match said:
-                case SeatWelcome() | PaceState():
-                    if said.state == OVER:
-                        raise ClassEndedError
-                    self._frozen = said.state == FROZEN
-                    if isinstance(said, PaceState):
-                        self._limit.apply(said)
                 case VerdictMessage():
                     self.verdict = said.verdict
                 case Attention():
-                    self._apply_attention(said)
+                    self._announce_attention(was_watched)
                 case HandLowered():
                     self._link.hand = None
                     self._link.wake()
@@ -296,8 +246,6 @@ class SeatRun:
                     self._tell_shown(said.tick)
                 case ShownPosition():
                     self._tell_shown(said.tick)
-                case InstructionMessage() if said.number not in self._answered | set(self._pending):
-                    self._pending[said.number] = (said.tick or 0, said)
 
     def _tell_shown(self, tick: Tick | None) -> None:
         """List the inputs of the runs that the instructor shows, up to the shared time."""
@@ -323,28 +271,28 @@ class SeatRun:
             return
         for one in events:
             at = one.tick or 0
-            if one.number not in self._answered and at >= self.drill.tick and not self.drill.finished:
+            if one.number not in self._orders.answered and at >= self.drill.tick and not self.drill.finished:
                 self.drill.advance_to(at)
-                self._apply_instruction(one.number, one)
+                self._orders.answered.add(one.number)
+                self._apply_instruction(one)
         self.drill.advance_to(tick)
         self._started, self._from = time.monotonic(), self.drill.tick
 
-    def _apply_attention(self, attention: Attention) -> None:
-        link = self._link
-        if attention.looked_at != self._looked_at:
-            self._looked_at = attention.looked_at
-            self._tell_person(LOOKED_AT[self._looked_at]())
-        if attention.held != link.held:
-            link.held = attention.held
+    def _announce_attention(self, was_watched: bool) -> None:
+        link, orders = self._link, self._orders
+        if orders.is_watched != was_watched:
+            self._tell_person(WATCHED[orders.is_watched]())
+        if orders.is_held != link.held:
+            link.held = orders.is_held
             self._tell_person(HELD[link.held]())
             link.wake()
 
     def _tell_person(self, text: str) -> None:
         self._show(InstructionMessage(number=0, what=MESSAGE, tick=None, text=text))
 
-    def _apply_instruction(self, number: int, instruction: InstructionMessage) -> None:
+    def _apply_instruction(self, instruction: InstructionMessage) -> None:
         """Apply an inject or show a message. The log records it, even a refused inject."""
-        self._answered.add(number)
+        number = instruction.number
         if instruction.what == INJECT:
             try:
                 self.do(instruction.text, number)

@@ -27,8 +27,8 @@ from app.classroom.messages.replies import (
     ToSeat,
     VerdictMessage,
 )
-from app.classroom.models import BACK, FROZEN, INJECT, OVER
-from app.classroom.seat import HELD, LOOKED_AT, Limit, format_rewind
+from app.classroom.models import INJECT
+from app.classroom.seat_orders import HELD, WATCHED, format_rewind
 from app.classroom.seat_phase import LABELS, SeatEvent, SeatPhase
 from app.learning.reflection import Reflection
 from app.main_window.run_controller import RunController
@@ -89,6 +89,7 @@ class WindowSeat(QObject):
     ) -> None:
         super().__init__(parent)
         self._attendance, self._session, self._play, self._notice = attendance, session, play, notice
+        self._orders = attendance.orders
         self._window = window
         self._reflects, self._thought = False, False
         """Two flags: the class asks for a reflection; the person has answered or skipped it."""
@@ -99,21 +100,15 @@ class WindowSeat(QObject):
         self._history: History | None = None
         self.replay: SeatReplay | None = None
         """Window with runs that the instructor shows to all."""
-        self._looked_at = False
-        self._frozen = False
         self._is_reported = False
         """True if the seat has shown the path of the log that the learner must hand in."""
         self._ran = False
         """True if the run continues when nothing stops it any more."""
-        self._limit = Limit()
         self._at_limit, self._is_ahead = False, False
         """Two flags: the run has reached its limit; it is ahead of the class clock."""
         self._since = time.monotonic()
-        self._is_over = False
-        """True if the instructor has ended the class."""
         self._label = ""
         """Last shown state of the seat."""
-        self._pending: dict[int, InstructionMessage] = {}
         self._timer = QTimer(self, interval=LISTEN_MS)
         self._timer.timeout.connect(self._process_messages)
         self._timer.start()
@@ -157,14 +152,14 @@ class WindowSeat(QObject):
 
     # --- inside
 
-    def _apply_attention(self, message: Attention) -> None:
-        """Apply the instructor's attention to this seat: observed or not, held or released."""
-        if message.looked_at != self._looked_at:
-            self._looked_at = message.looked_at
-            self._notice.show_info(LOOKED_AT[self._looked_at]())
-        if message.held != self._attendance.link.held:
-            self._attendance.tell_held(message.held)
-            self._notice.show_info(HELD[message.held]())
+    def _announce_attention(self, was_watched: bool) -> None:
+        """Tell the person whether the instructor watches or controls the seat."""
+        orders = self._orders
+        if orders.is_watched != was_watched:
+            self._notice.show_info(WATCHED[orders.is_watched]())
+        if orders.is_held != self._attendance.link.held:
+            self._attendance.tell_held(orders.is_held)
+            self._notice.show_info(HELD[orders.is_held]())
         self._emit_state()
 
     def _describe_attempt(self) -> str:
@@ -183,15 +178,15 @@ class WindowSeat(QObject):
 
     def _emit_state(self) -> None:
         link = self._attendance.link
-        if self._attendance.phase is SeatPhase.ENDED and self._is_over:
+        if self._attendance.phase is SeatPhase.ENDED and self._orders.is_over:
             self._set_label(tr("the class has ended"))
             return
         known = (
             (True, tr(LABELS[self._attendance.phase])),
             (link.hand is not None, tr("hand raised")),
-            (self._looked_at, tr("watched")),
+            (self._orders.is_watched, tr("watched")),
             (link.held, tr("taken over")),
-            (self._frozen, tr("frozen") if self._has_begun else tr("waiting for the start")),
+            (self._orders.is_frozen, tr("frozen") if self._has_begun else tr("waiting for the start")),
         )
         self._set_label("  ·  ".join(words for so, words in known if so))
 
@@ -240,7 +235,7 @@ class WindowSeat(QObject):
             if not self._session.loading:  # the run was replaced by another one
                 self._give_up()
             return
-        if self._attendance.phase is SeatPhase.ENDED and not self._is_over:
+        if self._attendance.phase is SeatPhase.ENDED and not self._orders.is_over:
             self._give_up()  # the log cannot be written
             return
         if self._attendance.phase is SeatPhase.JOINING:
@@ -265,7 +260,7 @@ class WindowSeat(QObject):
             return
         self._apply_limit()
         self._carry_out()
-        if self._is_over and self._attendance.is_recording:
+        if self._orders.is_over and self._attendance.is_recording:
             self._end_class()
         link = self._attendance.link
         if link.over and self._reflects and self._exam and self.form is None:
@@ -275,21 +270,21 @@ class WindowSeat(QObject):
             self._notice.show_info(tr("Hand in your log: {file}").format(file=self._attendance.file))
 
     def _handle_message(self, message: ToSeat) -> None:
+        if isinstance(message, SeatWelcome) and not self._attendance.is_same_part(message):
+            self.another_part.emit(message.part, self._attendance.link.consent)
+            return
+        was_frozen, was_watched = self._orders.is_frozen, self._orders.is_watched
+        self._orders.apply(message)
         match message:
-            case SeatWelcome() if not self._attendance.is_same_part(message):
-                self.another_part.emit(message.part, self._attendance.link.consent)
             case SeatWelcome():
-                self._turn(message.state)
+                self._follow_state(was_frozen)
                 if self._history is None:
                     self._begin(message)
             case PaceState():
-                self._limit.apply(message)
-                self._turn(message.state)
+                self._follow_state(was_frozen)
                 self._announce_break(message)
-            case InstructionMessage() if message.number not in self._attendance.answered:
-                self._pending[message.number] = message
             case Attention():
-                self._apply_attention(message)
+                self._announce_attention(was_watched)
             case HandLowered():
                 self.raise_hand(None)
             case RunShown():
@@ -346,7 +341,7 @@ class WindowSeat(QObject):
         lines = [tr("You are in the class: seat {n}, {name}.").format(n=welcome.seat, name=name)]
         if name != self._attendance.name:
             lines.append(tr("Somebody else has your name, so yours has a number."))
-        if self._frozen and not self._has_begun:
+        if self._orders.is_frozen and not self._has_begun:
             lines.append(tr("The instructor starts the clock for all."))
         version = welcome.version
         if version != program_version():
@@ -393,7 +388,7 @@ class WindowSeat(QObject):
         if self._session.history is self._history:
             self._session.pause()
         self._emit_state()
-        if self._is_over and not reason:
+        if self._orders.is_over and not reason:
             return
         self.failed.emit(
             reason
@@ -415,17 +410,14 @@ class WindowSeat(QObject):
             tr("The class is over. Here is your debrief.") if debriefed else tr("The class has ended.")
         )
 
-    def _turn(self, state: str) -> None:
-        """Freeze, go on, end."""
-        frozen = state == FROZEN
-        if frozen != self._frozen:
-            self._frozen = frozen
-            if not frozen:
+    def _follow_state(self, was_frozen: bool) -> None:
+        """Freeze, go on, or end."""
+        if self._orders.is_frozen != was_frozen:
+            if was_frozen:
                 self._notice.clear()
             elif self._attendance.is_recording:
                 self._announce_freeze()
-        if state == OVER:
-            self._is_over = True
+        if self._orders.is_over:
             self._return_to_own_run()
         self._follow_instructor()
         self._emit_state()
@@ -434,7 +426,7 @@ class WindowSeat(QObject):
     def _should_pause(self) -> bool:
         """Return whether the run must stand still."""
         return (
-            self._frozen or self._at_limit or self._is_ahead or self._is_over
+            self._orders.is_frozen or self._at_limit or self._is_ahead or self._orders.is_over
             or self.replay is not None or not self._attendance.is_recording
         )  # fmt: skip
 
@@ -448,7 +440,7 @@ class WindowSeat(QObject):
         elif self._ran and not self._should_pause:
             self._ran = False
             self._session.play()
-        self._attendance.tell_frozen(self._frozen or self._at_limit or self.replay is not None)
+        self._attendance.tell_frozen(self._orders.is_frozen or self._at_limit or self.replay is not None)
 
     def _announce_break(self, message: PaceState) -> None:
         if message.break_s is not None:
@@ -460,7 +452,7 @@ class WindowSeat(QObject):
         live = self._session.live
         if live is None or self._session.history is not self._history:
             return
-        at_limit, limit = self._limit.reached(live.tick), self._limit.tick()
+        at_limit, limit = self._orders.is_at_limit(live.tick), self._orders.latest_tick()
         if at_limit != self._at_limit:
             self._at_limit = at_limit
             if at_limit:
@@ -471,14 +463,14 @@ class WindowSeat(QObject):
         self._is_ahead = not at_limit and limit is not None and live.tick > limit
         self._follow_instructor()
 
-    def _rewind(self, number: int, instruction: InstructionMessage) -> None:
+    def _rewind(self, instruction: InstructionMessage) -> None:
         """Rewind to the time that the instructor requests."""
         tick = instruction.tick or 0
         history, inputs = self._attendance.rewind(tick)
         self._history = history
 
         def resume_class(replayed_run: History) -> None:
-            self._attendance.finish_rewind(number)
+            self._attendance.finish_rewind(instruction.number)
             self._play.attend(replayed_run, self._attendance, self._reflects)
             self._notice.show_info(format_rewind(tick, instruction.text))
             self._ran = True
@@ -489,24 +481,22 @@ class WindowSeat(QObject):
     def _keep_frozen(self, running: bool) -> None:
         if running and self._should_pause and self._session.history is self._history:
             self._follow_instructor()
-            if self._frozen and not self._is_over:
+            if self._orders.is_frozen and not self._orders.is_over:
                 self._announce_freeze()
 
     def _carry_out(self) -> None:
-        for number, one in sorted(self._pending.items()):
-            if one.what == BACK and self._attendance.is_recording and self.replay is None:
-                del self._pending[number]
-                self._rewind(number, one)
-                return
-        live = self._session.live
-        if live is None or not self._attendance.has_run or self.replay is not None:
+        if self.replay is not None:
             return
-        for number, one in sorted(self._pending.items()):
-            if (one.tick or 0) <= live.tick:
-                del self._pending[number]
-                if one.what == INJECT:
-                    self._session.show_latest()  # the past is read-only
-                    self._attendance.carry_out(number, one.text, self._session.do)
-                else:
-                    self._notice.show_info(tr("Instructor: {text}").format(text=one.text))
-                    self._attendance.read(number)
+        if self._attendance.is_recording and (order := self._orders.take_rewind()) is not None:
+            self._rewind(order)
+            return
+        live = self._session.live
+        if live is None or not self._attendance.has_run:
+            return
+        while (one := self._orders.take_due(live.tick)) is not None:
+            if one.what == INJECT:
+                self._session.show_latest()  # the past is read-only
+                self._attendance.carry_out(one.number, one.text, self._session.do)
+            else:
+                self._notice.show_info(tr("Instructor: {text}").format(text=one.text))
+                self._attendance.read(one.number)

@@ -1,0 +1,104 @@
+"""Orders of the instructor to one seat, as the host's messages have them. Window, terminal and team follow them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from app.classroom.acts import LogEntry, answered
+from app.classroom.messages.replies import (
+    Attention,
+    ClassClock,
+    InstructionMessage,
+    PaceState,
+    SeatWelcome,
+    ToSeat,
+)
+from app.classroom.models import BACK, FROZEN, OVER
+from app.words.language import tr
+from engine.constants import TICKS_PER_S
+from engine.model import Tick
+
+WATCHED: Final = {
+    True: lambda: tr("The instructor is watching your seat."),
+    False: lambda: tr("The instructor is no longer watching your seat."),
+}
+HELD: Final = {
+    True: lambda: tr("The instructor has taken control of your seat."),
+    False: lambda: tr("You control your seat again."),
+}
+
+
+def format_rewind(tick: Tick, reason: str) -> str:
+    """Format the message to a person whose seat was rewound to *tick*."""
+    minutes, seconds = divmod(tick // TICKS_PER_S, 60)
+    to = tr("The instructor sent you back to {t}.").format(t=f"{minutes}:{seconds:02}")
+    return f"{to} {reason}".strip()
+
+
+class SeatOrders:
+    """Current orders to a seat: freeze, limit, class clock, end, and instructions that are not carried out yet."""
+
+    def __init__(self, log: Sequence[LogEntry]) -> None:
+        """Create the orders of a seat with this *log*: it has answered some instructions already."""
+        self.is_frozen = self.is_over = False
+        self.is_watched = self.is_held = False
+        self._until: Tick | None = None
+        self._clock: ClassClock | None = None
+        self._since_s = 0.0
+        self._pending: dict[int, InstructionMessage] = {}
+        self.read_answers(log)
+
+    def read_answers(self, log: Sequence[LogEntry]) -> None:
+        """Read from *log* which instructions were carried out. A rewind may have removed some."""
+        self.answered = answered(log)
+
+    def apply(self, message: ToSeat) -> None:
+        """Follow a message of the host; other kinds change nothing."""
+        match message:
+            case SeatWelcome():
+                self._set_state(message.state)
+            case PaceState():
+                self._until, self._clock, self._since_s = message.until, message.clock, time.monotonic()
+                self._set_state(message.state)
+            case Attention():
+                self.is_watched, self.is_held = message.looked_at, message.held
+            case InstructionMessage() if message.number not in self.answered:
+                self._pending.setdefault(message.number, message)
+
+    def _set_state(self, state: str) -> None:
+        self.is_frozen = state == FROZEN
+        self.is_over = self.is_over or state == OVER
+
+    def is_at_limit(self, tick: Tick) -> bool:
+        """Return whether the seat has stopped at the limit until the instructor releases it."""
+        return self._until is not None and tick >= self._until
+
+    def latest_tick(self) -> Tick | None:
+        """Return the latest permitted tick; None without a limit."""
+        limits = [] if self._until is None else [self._until]
+        if self._clock is not None:
+            gone_s = time.monotonic() - self._since_s
+            limits.append(self._clock.tick + int(gone_s * self._clock.speed * TICKS_PER_S))
+        return min(limits, default=None)
+
+    def list_due_ticks(self, tick: Tick) -> list[Tick]:
+        """Return the times of pending instructions after *tick*."""
+        return [at for one in self._pending.values() if (at := one.tick or 0) > tick]
+
+    def take_rewind(self) -> InstructionMessage | None:
+        """Remove and return the first pending rewind; None without one."""
+        return self._take(one for one in self._pending.values() if one.what == BACK)
+
+    def take_due(self, tick: Tick) -> InstructionMessage | None:
+        """Remove and return the first inject or message that is due at *tick*; None without one."""
+        pending = self._pending.values()
+        return self._take(one for one in pending if one.what != BACK and (one.tick or 0) <= tick)
+
+    def _take(self, found: Iterable[InstructionMessage]) -> InstructionMessage | None:
+        first = min(found, key=lambda one: (one.tick or 0, one.number), default=None)
+        if first is not None:
+            del self._pending[first.number]
+            self.answered.add(first.number)
+        return first
