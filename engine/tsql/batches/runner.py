@@ -366,7 +366,7 @@ class Runner(Machine):
         changes = isinstance(self._statement, s.QueryStatement) and not selects_only(self._statement.text)
         if (number in STATEMENT_ENDS or (changes and number in VALUE_ERRORS)) and not aborts:
             self.say_number(3621)
-        if (aborts or number in CONVERSIONS) and self.session.transactions:
+        if (aborts or _ends_transaction(errors[0])) and self.session.transactions:
             transactions.roll_back(self)
         if aborts or ends_batch or number in BATCH_ENDS:
             self.end_batch()
@@ -416,7 +416,7 @@ class Runner(Machine):
             del self.scopes[depth + 1 :]
             scope.position = handler
             scope.caught.append(replace(error, procedure=raised_in))
-            lost = error.number in CONVERSIONS or dict(self.session.options).get("XACT_ABORT") == "ON"
+            lost = _ends_transaction(error) or dict(self.session.options).get("XACT_ABORT") == "ON"
             if self.session.transactions and lost:
                 self.note(doomed=True)
             self.note(error=error.number)
@@ -566,6 +566,11 @@ class Runner(Machine):
                 self.set_variable(item.name, *self.evaluate_with_type(item.default))
 
     # -- commands
+
+
+def _ends_transaction(error: CaughtError) -> bool:
+    """Return whether an error ends the transaction: a conversion, or CREATE TABLE with a name in use."""
+    return error.number in CONVERSIONS or (error.number, error.state) == (2714, 6)
 
 
 INFORMATION: Final = (

@@ -53,10 +53,11 @@ def check_drop(context: Context, verb: str, parts: tuple[str, ...]) -> None:
 
 def is_schema_bound(context: Context, parts: tuple[str, ...], column: str = "") -> bool:
     """Return whether a schema-bound module names the object, or its *column* if given."""
-    return any(not column or _has_name(tokens, column) for _, tokens in _find_bound(context, parts))
+    return any(not column or has_name(tokens, column) for _, tokens in _find_bound(context, parts))
 
 
-def _has_name(tokens: Sequence[Token], name: str) -> bool:
+def has_name(tokens: Sequence[Token], name: str) -> bool:
+    """Return whether one of the tokens is the name."""
     names = (name_of(token).lower() for token in tokens if token.kind in ("word", "quoted"))
     return name.lower() in names
 
@@ -64,7 +65,7 @@ def _has_name(tokens: Sequence[Token], name: str) -> bool:
 def check_column(context: Context, action: str, parts: tuple[str, ...], column: str) -> None:
     """Raise 5074 and 4922 if a schema-bound module names the column. *action* is ALTER COLUMN or DROP COLUMN."""
     for module, tokens in _find_bound(context, parts):
-        if _has_name(tokens, column):
+        if has_name(tokens, column):
             error = SqlError(5074, "object", module, "column", column, also=(4922,))
             error.title = f"ALTER TABLE {action}"
             raise error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -15,6 +15,7 @@ from engine.tsql.catalog.column_types import TYPE_IDS, type_record
 from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, Rows, of_version, view
 from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Key
+from engine.tsql.language.lexer import Token, tokens_of
 
 TEMP_NAME_LENGTH: Final = 116
 """Length to which tempdb pads the name of a temp table with `_` before it appends a number. Documented."""
@@ -417,18 +418,41 @@ def _default_id(owner: int, column: ColumnDefinition) -> int:
 
 
 def _default_text(column: ColumnDefinition) -> str:
-    """Return the default as the catalog shows it.
+    """Return the default as the catalog shows it [DOC: sys.default_constraints].
 
-    A number has an extra pair of parentheses [DOC: sys.default_constraints].
+    Numbers are in parentheses, names of functions in lower case, names of types in brackets.
     """
-    text = column.default
-    return (
-        f"(({text}))"
-        if re.fullmatch(r"-?[\d.]+", text, re.ASCII)
-        else text
-        if text[:1] == "("
-        else f"({text})"
-    )
+    tokens = list(tokens_of(column.default)[:-1])
+    while len(tokens) > 2 and tokens[0].text == "(" and _closing(tokens) == len(tokens) - 1:
+        tokens = tokens[1:-1]
+    shown, sign = "", ""
+    for place, token in enumerate(tokens):
+        before = tokens[place - 1] if place else None
+        is_sign = token.text == "-" and (before is None or before.text in ("(", ",", "+", "-", "*", "/"))
+        called = place + 1 < len(tokens) and tokens[place + 1].text == "("
+        if is_sign and place + 1 < len(tokens) and tokens[place + 1].kind == "number":
+            sign = "-"
+        elif token.kind == "number":
+            shown, sign = f"{shown}({sign}{token.text})", ""
+        elif token.upper == "CURRENT_TIMESTAMP":
+            shown += "getdate()"
+        elif token.kind == "word" and called:
+            shown += token.upper if token.upper in ("CONVERT", "CAST") else token.text.lower()
+        elif token.kind == "word" and token.text.lower() in TYPE_IDS:
+            shown += f"[{token.text.lower()}]"
+        else:
+            shown += f" {token.text} " if token.upper in ("AS", "AND", "OR") else token.text
+    return f"({shown})"
+
+
+def _closing(tokens: Sequence[Token]) -> int:
+    """Return the position of the parenthesis that closes the first one."""
+    depth = 0
+    for place, token in enumerate(tokens):
+        depth += (token.text == "(") - (token.text == ")")
+        if not depth:
+            return place
+    return -1
 
 
 def _defaults(context: Context) -> Iterable[Record]:
@@ -443,7 +467,7 @@ def _defaults(context: Context) -> Iterable[Record]:
                     "parent_column_id": place,
                     "definition": _default_text(column),
                     "Definition": _default_text(column),
-                    "is_system_named": int(not column.default_name),
+                    "is_system_named": int("__" in column.default_name or not column.default_name),
                 }
 
 

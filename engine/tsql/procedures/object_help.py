@@ -5,21 +5,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql import catalog
-from engine.tsql.batches import objects, schema_binding
+from engine.tsql.batches import constraints, objects, schema_binding
+from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.catalog.view import CatalogView
-from engine.tsql.language.columns import Check, ForeignKey, Key
+from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
+from engine.tsql.language.lexer import tokens_of
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import parse_type
 from engine.tsql.scalars.values import Scalar, to_text
+
+Name = tuple[str, ...]
+"""Parts of the name of an object."""
 
 _FIXED: Final[dict[str, tuple[int, int | None, int | None]]] = {
     "bigint": (8, 19, 0),
@@ -324,53 +329,142 @@ def _list(call: ProcedureCall) -> None:
 
 
 def _rename(call: ProcedureCall) -> None:
-    """Execute sp_rename.
+    """Rename an object, constraint, column or index.
 
-    Raises 15225 for an unknown object, 15335 for an existing new name, 15336 for a schema-bound object.
+    Raises 15225 or 15248 for a missing one, 15335 for an existing new name, 15336 for a bound one.
     """
     context, old, new = call.machine.context, call.text("@objname"), call.text("@newname")
     kind = (call.text("@objtype") or "").upper()
-    if kind not in ("", "OBJECT", "COLUMN"):
+    if kind not in ("", "OBJECT", "COLUMN", "INDEX"):
         raise UnsimulatedFeatureError(f"sp_rename of an item of type {kind}")
     parts = tuple(part.strip('[]"') for part in old.split("."))
-    column = parts[-1] if kind == "COLUMN" else ""
-    owner = parts[:-1] if column else parts
-    _, found = objects.locate_object(context, owner) if owner else (None, None)
-    if column and (found is None or isinstance(found.item, objects.Schema)):
-        raise SqlError(15248, kind)
-    if found is None or isinstance(found.item, objects.Schema):
-        raise SqlError(15225, old, context.session.database, kind or "(null)")
-    if schema_binding.is_schema_bound(context, owner, column):
-        raise SqlError(15336, old)
-    if column:
-        _rename_column(call, owner, found.item, column, new)
-    else:
-        if objects.find(context, (found.schema, new)) is not None:
-            raise SqlError(15335, new, "object")
-        objects.move(context, found, replace(found, name=new))
+    found = objects.locate_object(context, parts)[1] if kind in ("", "OBJECT") else None
+    if found is not None and not isinstance(found.item, objects.Schema):
+        _rename_object(call, found, parts, new)
+    elif not (
+        (kind in ("", "OBJECT") and _rename_constraint(context, parts, new))
+        or (kind != "OBJECT" and len(parts) > 1 and _rename_part(context, parts, kind, old, new))
+    ):
+        raise (
+            SqlError(15248, kind)
+            if kind in ("COLUMN", "INDEX")
+            else SqlError(15225, old, context.session.database, kind or "(null)")
+        )
     call.machine.say_number(15477)
 
 
-def _rename_column(
-    call: ProcedureCall,
-    owner: tuple[str, ...],
-    item: objects.UserObject,
-    column: str,
-    new_name: str,
-) -> None:
-    columns = item.columns if isinstance(item, Table) else ()
-    if not isinstance(item, Table) or column.lower() not in (one.name.lower() for one in columns):
-        raise SqlError(15248, "COLUMN")
-    if new_name.lower() in (one.name.lower() for one in columns):
-        raise SqlError(15335, new_name, "COLUMN")
-    if item.constraints or any(one.computed for one in columns):
-        raise UnsimulatedFeatureError(
-            "sp_rename of a column of a table with keys, indexes, constraints or formulas"
-        )
-    renamed = tuple(
-        replace(one, name=new_name) if one.name.lower() == column.lower() else one for one in columns
+def _rename_object(call: ProcedureCall, found: objects.StoredObject, parts: Name, new_name: str) -> None:
+    context = call.machine.context
+    if schema_binding.is_schema_bound(context, parts):
+        raise SqlError(15336, call.text("@objname"))
+    if objects.find(context, (found.schema, new_name)) is not None:
+        raise SqlError(15335, new_name, "object")
+    item = found.item
+    if isinstance(item, Table):
+        item = replace(item, columns=_with_default_names(found.name, item))
+    objects.move(context, found, replace(found, name=new_name, item=item))
+    _change_references(
+        context, (found.schema, found.name), lambda key: replace(key, table=(found.schema, new_name))
     )
-    objects.put(call.machine.context, owner, replace(item, columns=renamed))
+
+
+def _with_default_names(name: str, table: Table) -> tuple[ColumnDefinition, ...]:
+    """Return the columns with the generated names of their defaults, which a new name does not change."""
+    return tuple(
+        replace(column, default_name=constraints.default_name(name, column)) if column.default else column
+        for column in table.columns
+    )
+
+
+def _change_references(context: Context, table: Name, change: Callable[[ForeignKey], ForeignKey]) -> None:
+    """Change the foreign keys that refer to a table."""
+    key = objects.key_of(table)
+    for stored, item in objects.list_objects(context):
+        if isinstance(item, Table) and any(_refers(rule, key) for rule in item.constraints):
+            rules = tuple(
+                change(rule) if isinstance(rule, ForeignKey) and _refers(rule, key) else rule
+                for rule in item.constraints
+            )
+            objects.put(context, (stored.schema, stored.name), replace(item, constraints=rules))
+
+
+def _refers(rule: Constraint, key: str) -> bool:
+    return isinstance(rule, ForeignKey) and objects.key_of(rule.table) == key
+
+
+def _rename_constraint(context: Context, parts: Name, new_name: str) -> bool:
+    """Rename a key, CHECK or foreign key; return False if the schema has none with this name."""
+    schema = (len(parts) > 1 and parts[-2].lower()) or "dbo"
+    for stored, item in objects.list_objects(context):
+        if not isinstance(item, Table) or stored.schema.lower() != schema:
+            continue
+        names = [
+            rule.name.lower()
+            for rule in item.constraints
+            if not isinstance(rule, Key) or rule.kind in ("PRIMARY KEY", "UNIQUE")
+        ]
+        if parts[-1].lower() in names:
+            if new_name.lower() in names or objects.find(context, (stored.schema, new_name)) is not None:
+                raise SqlError(15335, new_name, "object")
+            _rename_rule(context, (stored.schema, stored.name), item, parts[-1], new_name)
+            return True
+    return False
+
+
+def _rename_rule(context: Context, owner: Name, table: Table, old_name: str, new_name: str) -> None:
+    rules = tuple(
+        replace(rule, name=new_name) if rule.name.lower() == old_name.lower() else rule
+        for rule in table.constraints
+    )
+    objects.put(context, owner, replace(table, constraints=rules))
+
+
+def _rename_part(context: Context, parts: Name, kind: str, old: str, new_name: str) -> bool:
+    """Rename a column or index of a table; return False if it does not exist."""
+    owner, name = parts[:-1], parts[-1]
+    _, found = objects.locate_object(context, owner)
+    table = found.item if found is not None else None
+    if found is None or not isinstance(table, Table):
+        return False
+    taken = [column.name.lower() for column in table.columns]
+    if kind == "INDEX" or name.lower() not in taken:
+        taken = [rule.name.lower() for rule in table.constraints if isinstance(rule, Key)]
+        if kind == "COLUMN" or name.lower() not in taken:
+            return False
+        if new_name.lower() in taken:
+            raise SqlError(15335, new_name, "INDEX")
+        _rename_rule(context, owner, table, name, new_name)
+        return True
+    if new_name.lower() in taken:
+        raise SqlError(15335, new_name, "COLUMN")
+    texts = [rule.text for rule in table.constraints if isinstance(rule, Check)]
+    texts += [rule.filter for rule in table.constraints if isinstance(rule, Key)]
+    texts += [column.computed for column in table.columns]
+    if schema_binding.is_schema_bound(context, owner, name) or any(
+        schema_binding.has_name(tokens_of(text), name) for text in texts if text
+    ):
+        raise SqlError(15336, old)
+
+    def renamed(names: Name) -> Name:
+        return tuple(new_name if one.lower() == name.lower() else one for one in names)
+
+    def change(rule: Constraint) -> Constraint:
+        rule = replace(rule, columns=renamed(rule.columns))
+        if isinstance(rule, Key):
+            rule = replace(rule, included=renamed(rule.included), descending=renamed(rule.descending))
+        return rule
+
+    columns = tuple(
+        replace(column, name=new_name) if column.name.lower() == name.lower() else column
+        for column in _with_default_names(found.name, table)
+    )
+    objects.put(
+        context, owner, replace(table, columns=columns, constraints=tuple(map(change, table.constraints)))
+    )
+    _change_references(
+        context, (found.schema, found.name), lambda key: replace(key, references=renamed(key.references))
+    )
+    return True
 
 
 PROCEDURES: Final[Procedures] = {

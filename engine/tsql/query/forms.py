@@ -59,6 +59,8 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
 
     *replaced*: indexes of tokens that are not checked.
     """
+    if tokens[0].upper == "SELECT" and tokens[1].kind == "end":
+        raise SqlSyntaxError(tokens[0].line, 102, tokens[0].text)
     merge = tokens[0].upper == "MERGE"
     _check_joins(tokens, int(merge))
     using = {tokens[place].start for place in replaced}

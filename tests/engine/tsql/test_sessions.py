@@ -147,3 +147,11 @@ def test_global_temp_tables_are_shared_and_local_ones_are_not() -> None:
     assert sql(world, other, "CREATE TABLE ##g (b int)").numbers == [2714]
     assert "Not simulated" in sql(world, other, "INSERT ##g VALUES (8)").texts[0]
     assert sql(world, P, "SELECT a FROM ##g").grids == [[[7]]]
+
+
+def test_a_table_name_in_use_ends_the_transaction() -> None:
+    """As python-tds's own test expects it: the table of the transaction can be created again."""
+    world = lab(workload="none")
+    assert sql(world, P, "BEGIN TRAN CREATE TABLE t (a int)").numbers == []
+    assert sql(world, P, "CREATE TABLE t (a int)").numbers == [2714]
+    assert sql(world, P, "SELECT @@TRANCOUNT, OBJECT_ID('t')").grids == [[[0, None]]]
