@@ -13,7 +13,7 @@ from engine.model import Node, ResourceState, World
 from engine.powershell import lookup
 from engine.powershell.lookup import NOTHING, Cmdlet
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, Row, ShellError
-from engine.protocol import clock, network
+from engine.protocol import clock
 
 THRESHOLDS: Final = {"SameSubnetThreshold": False, "CrossSubnetThreshold": True}
 """Cluster properties that can be set, and whether they apply across subnets."""
@@ -382,14 +382,17 @@ def _subnets(world: World, node: str) -> dict[str, str]:
 
 
 def get_interface(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Get-ClusterNetworkInterface."""
+    """Execute Get-ClusterNetworkInterface: an interface is Unavailable while its node is down.
+
+    [DOC: CLUSTER_NETINTERFACE_STATE]
+    """
     subnets = _subnets(world, node)
     rows = tuple(
         {
             "Name": f"{name} - Ethernet",
             "Node": name,
             "Network": subnets[world.nodes[name].subnet],
-            "State": "Up" if world.computers[name].powered and network.nic_up(world, name) else "Failed",
+            "State": "Unavailable" if config.read_node_state(world, node, name) == "Down" else "Up",
             "Address": config.address(world, name),
         }
         for name in world.clusters[lookup.find_node(world, node).cluster].nodes

@@ -21,17 +21,20 @@ def _server(world: World, node: str, call: CmdletCall) -> str:
     A failover cluster instance has its service on each node on which it is installed.
     """
     wanted = call.value("name", 0)
-    installed = [name for name, one in world.instances.items() if one.clustered and node in one.installed]
-    there = [
-        *world.instances_on(node),
-        *(name for name in installed if world.instances[name].computer != node),
-    ]
+    there = _list_installed(world, node)
     named = wanted.upper().removeprefix("MSSQL$")
     found = [name for name in there if wanted.upper() == "MSSQLSERVER" or name.upper() == named]
     if not found:
         text = f"Cannot find any service with service name '{wanted}'."
         raise ShellError(call.name, text, "ObjectNotFound", "NoServiceFoundForGivenName")
     return found[0]
+
+
+def _list_installed(world: World, node: str) -> list[str]:
+    """Return the instances on the node, and then the failover cluster instances that run elsewhere."""
+    here = list(world.instances_on(node))
+    clustered = (name for name, one in world.instances.items() if one.clustered and node in one.installed)
+    return here + [name for name in clustered if name not in here]
 
 
 AGENT: Final = "SQLSERVERAGENT"
@@ -41,23 +44,35 @@ def get_service(world: World, node: str, call: CmdletCall, piped: PipelineTable 
     """Execute Get-Service: return the cluster service, SQL Server and its Agent on the node, all or by name."""
     names = call.values("name", 0) or (
         "ClusSvc",
-        *(("MSSQLSERVER", AGENT) if world.instances_on(node) else ()),
+        *(("MSSQLSERVER", AGENT) if _list_installed(world, node) else ()),
     )
     rows = tuple(_service_row(world, node, call, name) for name in names)
     return PipelineTable("service", ("Status", "Name", "DisplayName"), rows)
 
 
+STATUSES: Final = {
+    Service.RUNNING: "Running",
+    Service.STARTING: "StartPending",
+    Service.STOPPING: "StopPending",
+    Service.STOPPED: "Stopped",
+}
+"""Service state -> its status in Get-Service. Known."""
+
+
 def _service_row(world: World, node: str, call: CmdletCall, wanted: str) -> Row:
     if wanted.lower() == "clussvc":
-        state, name, shown = config.is_running(world, world.nodes[node]), "ClusSvc", "Cluster Service"
+        status = "Running" if config.is_running(world, world.nodes[node]) else "Stopped"
+        name, shown = "ClusSvc", "Cluster Service"
     else:
         agent = wanted.upper() == AGENT
         server = "MSSQLSERVER" if agent else wanted
         instance = world.instances[_server(world, node, CmdletCall(call.name, {"name": (server,)}))]
-        state = instance.computer == node and instance.service is not Service.STOPPED
-        state = state and (instance.agent_running or not agent)
-        name, shown = wanted, f"SQL Server {'Agent ' if agent else ''}({server})"
-    return {"Status": "Running" if state else "Stopped", "Name": name, "DisplayName": shown}
+        status = STATUSES[instance.service] if instance.computer == node else "Stopped"
+        if agent and not (instance.agent_running and status == "Running"):
+            status = "Stopped"
+        short = re.sub(r"(?i)^MSSQL\$", "", server)
+        name, shown = wanted, f"SQL Server {'Agent ' if agent else ''}({short})"
+    return {"Status": status, "Name": name, "DisplayName": shown}
 
 
 def restart_service(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
@@ -212,9 +227,25 @@ def net(world: World, node: str, verb: str, name: str, option: str | None) -> st
     switch = switches.get((option or "").lower(), "")
     if option and not switch:
         raise CommandNotSimulatedError(f"net {verb} {name} {option}")
-    shown = _switch_service(world, node, CmdletCall(f"net {verb}"), name, verb.lower() == "start", switch)
-    done = {"start": "starting", "stop": "stopping"}[verb.lower()]
-    return f"The {shown} service is {done}."
+    start, call = verb.lower() == "start", CmdletCall(f"net {verb}")
+    try:
+        service_row = _service_row(world, node, call, name)
+    except ShellError:
+        return _explain("The service name is invalid.", 2185)
+    shown, status = service_row["DisplayName"], service_row["Status"]
+    if status.endswith("Pending"):
+        return _explain("The service is starting or stopping.  Please try again later.", 2189)
+    if start and status == "Running" and not switch:
+        return _explain("The requested service has already been started.", 2182)
+    if not start and status == "Stopped":
+        return _explain(f"The {shown} service is not started.", 3521)
+    _switch_service(world, node, call, name, start, switch)
+    return f"The {shown} service is {'starting' if start else 'stopping'}."
+
+
+def _explain(text: str, number: int) -> str:
+    """Format an error of the command net, whose texts are known."""
+    return f"{text}\n\nMore help is available by typing NET HELPMSG {number}."
 
 
 def _switch_service(

@@ -443,6 +443,8 @@ def _room_for(world: World, server: str, path: str, size_kb: float, title: str) 
     except SqlError as problem:
         problem.title = title
         raise
+    if local == files.NULL_DEVICE:
+        return host, local
     local = files.spelled(world, host, local)
     there = files.find(world, host, local)
     if there is not None and not isinstance(there, BackupFile):
@@ -501,10 +503,10 @@ def _check_expiration(
 
 def _store(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
     """Store the backup in its file and return its position there."""
-    old = world.files.get(location)
-    before = old.sets if isinstance(old, BackupFile) and not init else ()
-    world.files[location] = BackupFile((*before, backup_set))
-    return len(before) + 1
+    old, is_null = world.files.get(location), location[1] == files.NULL_DEVICE
+    before = old.sets if isinstance(old, BackupFile) and (is_null or not init) else ()
+    world.files[location] = BackupFile((*before, backup_set))  # of the null device: the history of msdb
+    return 1 if is_null else len(before) + 1
 
 
 def _write(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:

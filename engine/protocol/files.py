@@ -22,11 +22,21 @@ NOT_READY: Final = "21(The device is not ready.)"
 NO_NETWORK_PATH: Final = "53(The network path was not found.)"
 
 
+NULL_DEVICE: Final = "NUL"
+
+
+def is_null_device(path: str) -> bool:
+    """Return whether *path* is the device that discards what is written to it. [DOC: backup devices]."""
+    return path.rstrip(":").upper() == NULL_DEVICE
+
+
 def locate(world: World, server: str, path: str) -> tuple[str, str]:
     r"""Return (server, local path) of a path as *server* writes it: `\\SERVER_B\share\x` is D:\share\x of SERVER_B.
 
     Raise 3201 if the drive or the other server does not exist.
     """
+    if is_null_device(path):
+        return server, NULL_DEVICE
     found = SHARE.match(path)
     if found is None:
         local = path if volumes.drive_of(path) else f"{volumes.BACKUP_FOLDER}\\{path}"

@@ -77,6 +77,8 @@ def list_backup_sets(
     except SqlError as problem:
         problem.title = title
         raise
+    if local == files.NULL_DEVICE:
+        raise SqlError(3254, path, also=(3013,), title=title)
     found = files.find(world, host, local)
     if found is None:
         raise SqlError(3201, path, files.NO_FILE, also=(3013,), title=title)

@@ -539,11 +539,12 @@ def _no_column(match: re.Match[str], plan: QueryPlan) -> SqlError:
 
 def _no_function(match: re.Match[str], plan: QueryPlan) -> SqlError | UnsimulatedFeatureError:
     name = match[1]
-    if name.removeprefix("t_").lower() in KNOWN:
-        return UnsimulatedFeatureError(f"the function {name.removeprefix('t_')}")
+    written = dict(plan.functions).get(name)
+    bare = (written or name).lower().removeprefix("t_").removeprefix("sys.")
+    if bare in KNOWN:
+        return UnsimulatedFeatureError(f"the function {bare}")
     if name.startswith("t_fn_"):
         return SqlError(4121, "sys", f"sys.{name.removeprefix('t_')}")
-    written = dict(plan.functions).get(name)
     if written is not None:
         return SqlError(4121, written.split(".")[0], written)
     return SqlError(195, name.removeprefix("t_"), "built-in function name")

@@ -506,7 +506,8 @@ rowcount_big textptr textvalid
 try_cast typeproperty grouping grouping_id checksum_agg
 percentile_cont percentile_disc fn_listextendedproperty rollup cube grouping grouping_id
 compress decompress datediff_big session_context
-approx_percentile_cont approx_percentile_disc fn_hadr_distributed_ag_replica current_timezone_id
+approx_percentile_cont approx_percentile_disc current_timezone_id fn_hadr_distributed_ag_replica
+fn_hadr_distributed_ag_database_replica
 """
 INTERNAL: Final = frozenset(
     {
@@ -532,7 +533,7 @@ _NEW: Final = {
         percent_rank cume_dist percentile_cont percentile_disc""",
     2014: "fn_hadr_is_primary_replica",
     2016: """compress decompress datediff_big isjson json_modify json_query json_value session_context
-        string_escape fn_hadr_distributed_ag_replica at_time_zone""",
+        string_escape fn_hadr_distributed_ag_replica fn_hadr_distributed_ag_database_replica at_time_zone""",
     2017: "concat_ws string_agg translate trim trim_characters",
     2019: "current_timezone",
     2022: """date_bucket datetrunc greatest least trim_of bit_count json_path_exists get_bit set_bit

@@ -280,6 +280,46 @@ def test_services_are_stopped_and_started_by_net_and_by_cmdlet() -> None:
     )
 
 
+@pytest.mark.parametrize(("setup", "line", "text"), [
+    ((), "net start MSSQLSERVER", "has already been started.\n\nMore help is available by typing NET HELPMSG 2182."),
+    ((), "net stop MSSQLSERVER", "The SQL Server (MSSQLSERVER) service is stopping."),
+    ((), "net stop nix", "The service name is invalid.\n\nMore help is available by typing NET HELPMSG 2185."),
+    (("net stop MSSQLSERVER",), "net start MSSQLSERVER", "NET HELPMSG 2189"),
+    (("net stop MSSQLSERVER",), "(Get-Service MSSQLSERVER).Status", "StopPending"),
+    (("net stop MSSQLSERVER", 20), "net stop mssqlserver", "is not started.\n\nMore help is"),
+    (("net stop MSSQLSERVER", 20, "net start MSSQLSERVER"), "(Get-Service MSSQLSERVER).Status", "StartPending"),
+    ((), "net start clussvc", "NET HELPMSG 2182"),
+    (("net stop clussvc", 20), "net stop clussvc", "The Cluster Service service is not started."),
+])  # fmt: skip
+def test_net_reports_the_state_of_the_service(setup: tuple[str | int, ...], line: str, text: str) -> None:
+    world = ag_lab()
+    run_until(world, 5)
+    for step in setup:
+        if isinstance(step, str):
+            ask(world, step, "NODE_3")
+        else:
+            run_until(world, world.t_s + step)
+    assert text in ask(world, line, "NODE_3")
+
+
+def test_a_passive_node_lists_the_stopped_service_of_the_instance() -> None:
+    world = fci_lab()
+    run_until(world, 5)
+    assert ask(world, "(Get-Service MSSQLSERVER).Status", "NODE_2") == "Stopped"
+    assert "Stopped MSSQLSERVER" in " ".join(ask(world, "Get-Service", "NODE_2").split())
+    assert ask(world, "(Get-Service MSSQL$SQLFCI1).DisplayName", "NODE_2") == "SQL Server (SQLFCI1)"
+
+
+def test_an_interface_is_up_until_the_cluster_has_removed_its_node() -> None:
+    world = ag_lab()
+    run_until(world, 5)
+    states = "(Get-ClusterNetworkInterface).State"
+    do(world, "power-off NODE_3")
+    assert ask(world, states, "NODE_1") == "Up\nUp\nUp"
+    run_until(world, 60)
+    assert ask(world, states, "NODE_1") == "Up\nUp\nUnavailable"
+
+
 def test_the_core_group_stays_on_the_node_to_which_it_moved() -> None:
     world = ag_lab()
     run_until(world, 5)
