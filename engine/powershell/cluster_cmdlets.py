@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.cluster import commands, config, quarantine, quorum, roles
-from engine.model import Node, ResourceState, World
+from engine.model import Cluster, Node, ResourceState, World
 from engine.powershell import lookup
 from engine.powershell.lookup import NOTHING, Cmdlet
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, Row, ShellError
@@ -24,7 +24,7 @@ def cluster_row(world: World, node: str) -> Row:
     known = lookup.find_node(world, node)
     cluster = world.clusters[known.cluster]
     delay = str(round(1000 * cluster.heartbeat_s))
-    return {
+    row = {
         "Name": cluster.name,
         "SameSubnetDelay": delay,
         "SameSubnetThreshold": str(cluster.threshold),
@@ -33,15 +33,34 @@ def cluster_row(world: World, node: str) -> Row:
         "LowerQuorumPriorityNodeID": str(_lower(world, cluster.lower_priority_node)),
         "DynamicQuorum": str(int(cluster.dynamic_quorum)),
         "WitnessDynamicWeight": str(int(known.config.witness_counts)),
-        **(QUARANTINE if quorum.is_version_at_least(cluster, "2016") else {}),
+        "QuarantineThreshold": str(quarantine.THRESHOLD),
+        "QuarantineDuration": str(quarantine.DURATION_S),
     }
+    return _of_version(cluster, row)
 
 
-QUARANTINE: Final = {
-    "QuarantineThreshold": str(quarantine.THRESHOLD),
-    "QuarantineDuration": str(quarantine.DURATION_S),
+FIRST_VERSIONS: Final = {
+    "DynamicQuorum": "2012",
+    "DynamicWeight": "2012",
+    "LowerQuorumPriorityNodeID": "2012 R2",
+    "WitnessDynamicWeight": "2012 R2",
+    "QuarantineThreshold": "2016",
+    "QuarantineDuration": "2016",
+    "StatusInformation": "2016",
 }
-"""Properties of a cluster since Windows Server 2016."""
+"""Properties of a cluster or node, and the version of Windows Server that brought them.
+
+Documented [DOC: failover clustering quorum]; the quarantine known.
+"""
+
+
+def _of_version(cluster: Cluster, row: Row) -> Row:
+    """Return the properties of *row* that the cluster's version has."""
+    return {
+        name: value
+        for name, value in row.items()
+        if quorum.is_version_at_least(cluster, FIRST_VERSIONS.get(name, "2008 R2"))
+    }
 
 
 def _lower(world: World, name: str | None) -> int:
@@ -51,7 +70,7 @@ def _lower(world: World, name: str | None) -> int:
 def node_row(world: World, observer: str, node: Node) -> Row:
     """Return the properties of a node, as *observer* knows them."""
     known = lookup.find_node(world, observer)
-    return {
+    row = {
         "Name": node.name,
         "NodeName": node.name,
         "Id": str(node.number),
@@ -60,12 +79,9 @@ def node_row(world: World, observer: str, node: Node) -> Row:
         "Type": "Node",
         "NodeWeight": str(known.config.weight(node.name)),
         "DynamicWeight": str(int(node.name in known.config.counted)),
-        **(
-            {"StatusInformation": "Quarantined" if quarantine.is_quarantined(world, node.name) else "Normal"}
-            if quorum.is_version_at_least(world.clusters[known.cluster], "2016")
-            else {}
-        ),
+        "StatusInformation": "Quarantined" if quarantine.is_quarantined(world, node.name) else "Normal",
     }
+    return _of_version(world.clusters[known.cluster], row)
 
 
 def get_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:

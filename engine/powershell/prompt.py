@@ -236,7 +236,7 @@ def _group_property(world: World, node: str, name: str, property_name: str, valu
     lookup.needs_service(world, node, call)
     role = lookup.role(world, node, name, call)
     if property_name.lower() != "failoverthreshold" or not value.isdigit():
-        return f"(Get-ClusterGroup).{property_name} = {value} is not simulated."
+        raise CommandNotSimulatedError(f"(Get-ClusterGroup).{property_name} = {value}")
     commands.set_failover_threshold(world, role.name, int(value))
     return ""
 

@@ -9,9 +9,10 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.inputs import InputError
 from engine.model import World
+from engine.powershell.cluster_cmdlets import FIRST_VERSIONS
 from tests.assertions import require
 from tests.engine.availability.worlds import SCENARIOS, ag_lab, primaries
-from tests.engine.cluster.worlds import build_cluster_world, do, fci_lab, role, run_until
+from tests.engine.cluster.worlds import build_cluster_world, do, fci_lab, pair, role, run_until
 from tests.events import read_field
 
 
@@ -300,6 +301,22 @@ def test_net_reports_the_state_of_the_service(setup: tuple[str | int, ...], line
         else:
             run_until(world, world.t_s + step)
     assert text in ask(world, line, "NODE_3")
+
+
+@pytest.mark.parametrize(("windows", "properties"), [
+    ("2008 R2", ""),
+    ("2012", "DynamicQuorum DynamicWeight"),
+    ("2012 R2", "DynamicQuorum DynamicWeight LowerQuorumPriorityNodeID WitnessDynamicWeight"),
+    ("2016", "DynamicQuorum DynamicWeight LowerQuorumPriorityNodeID WitnessDynamicWeight QuarantineDuration"),
+])  # fmt: skip
+def test_properties_exist_from_their_version_of_windows(windows: str, properties: str) -> None:
+    world = pair("disk", windows)
+    run_until(world, 5)
+    rows = ask(world, "Get-Cluster | fl *", "N1") + ask(world, "Get-ClusterNode N1 | fl *", "N1")
+    for name in FIRST_VERSIONS:
+        assert (f"{name} " in rows) == (
+            name in properties or (name.startswith(("Quar", "Stat")) and windows == "2016")
+        )
 
 
 def test_a_passive_node_lists_the_stopped_service_of_the_instance() -> None:
