@@ -20,8 +20,6 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QRegio
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QTabBar, QWidget
 
-from app.widgets import theme
-
 ELLIPSIS: Final = "…"
 TEXT_CONTRAST, LARGE_CONTRAST = 4.5, 3.0
 LARGE_PX, LARGE_BOLD_PX = 24.0, 18.66
@@ -144,6 +142,20 @@ def _elements(drawing: ElementTree.Element) -> Iterator[tuple[ElementTree.Elemen
 # --- what may be wrong with it ------------------------------------------------------------------------------
 
 
+def compute_contrast(color: QColor, other_color: QColor) -> float:
+    """Return contrast ratio of two opaque colors, 1 to 21, as WCAG 2 defines it."""
+    high, low = sorted((_luminance(color), _luminance(other_color)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: QColor) -> float:
+    def linear(part: float) -> float:
+        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(part) for part in (color.redF(), color.greenF(), color.blueF()))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
 def contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
     """Return the contrast of the letters and their background in *picture*; None if the letters are not visible."""
     whole = text.box.toAlignedRect()
@@ -160,7 +172,7 @@ def contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
     parts = (colors[:, None] >> np.array((16, 8, 0)) & 0xFF).astype(int)
     if np.abs(parts - _parts(letters)).sum(axis=1).min() > NEAR:
         return None
-    return theme.contrast(letters, ground)
+    return compute_contrast(letters, ground)
 
 
 def too_faint(text: Text, picture: QImage, window: QWidget) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 from functools import partial
 from pathlib import Path
@@ -37,16 +38,18 @@ def _serve(options: argparse.Namespace) -> int:
         raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
     record = JournalFile(drill, options.record) if options.record not in (None, "-") else None
     try:
-        serve(
-            drill,
-            options.speed,
-            options.port_base,
-            sys.stdin,
-            partial(print, flush=True),
-            partial(_hand_out, options.certificate),
-            record or NoRecorder(),
-            options.browser,
-            (lambda: record.problem) if record is not None else lambda: False,
+        asyncio.run(
+            serve(
+                drill,
+                options.speed,
+                options.port_base,
+                sys.stdin,
+                partial(print, flush=True),
+                partial(_hand_out, options.certificate),
+                record or NoRecorder(),
+                options.browser,
+                (lambda: record.problem) if record is not None else lambda: False,
+            )
         )
     except PortUnavailableError as problem:  # nothing was played: keep an existing record of that name
         raise UsageError(f"{problem}; choose another --port-base, or no --browser") from problem

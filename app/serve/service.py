@@ -28,7 +28,7 @@ GARBAGE: Final = 10_000
 """Objects between two garbage collections: batches leave few objects, and hardly any in cycles. Assumed."""
 
 
-def serve(
+async def serve(
     drill: Drill,
     speed: float,
     port_base: int,
@@ -44,20 +44,6 @@ def serve(
     *show* gets its addresses and then each event as a line of JSON; *hand_out* first gets its certificate in
     PEM. *browser*: clients may query instances by name. Raises PortUnavailableError.
     """
-    asyncio.run(_serve(drill, speed, port_base, lines, show, hand_out, recorder, browser, broken))
-
-
-async def _serve(
-    drill: Drill,
-    speed: float,
-    port_base: int,
-    lines: TextIO,
-    show: Callable[[str], object],
-    hand_out: Callable[[str], object],
-    recorder: Recorder,
-    browser: bool,
-    broken: Callable[[], object],
-) -> None:
     loop, over = asyncio.get_running_loop(), asyncio.Event()
     host, here, told = Host(), threading.get_ident(), list[str]()
 

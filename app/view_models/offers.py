@@ -51,11 +51,6 @@ class ActionOffer:
     english: str = ""
     """English label, by which it is found in any language."""
 
-    @property
-    def is_dangerous(self) -> bool:
-        """True if the action breaks something that works."""
-        return self.group == "fault"
-
 
 DATABASES_OFFERED: Final = 8
 """Maximum number of databases in a server's menu; with more, only opened or damaged ones are listed.

@@ -10,7 +10,6 @@ from PySide6.QtGui import QIcon, QKeySequence
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
-    QDialogButtonBox,
     QGridLayout,
     QKeySequenceEdit,
     QLabel,
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.widgets import keys, theme
 from app.widgets.keys import COMMANDS, SCHEMES, SCOPES, SSMS, Clash, Command, Keys
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import accept_buttons, lay_column, lay_row
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting, fuzzy
@@ -134,9 +133,7 @@ class KeyEditor(QDialog):
         bottom.addWidget(self.warning, 3, 0, 1, 5)
         bottom.setColumnStretch(0, 1)
         bottom.setRowMinimumHeight(3, 2 * self.fontMetrics().lineSpacing())
-        box = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
-        box.accepted.connect(self.accept)
-        box.rejected.connect(self.reject)
+        box = accept_buttons(self)
         for button in self.findChildren(QPushButton) + box.buttons():
             if isinstance(button, QPushButton):
                 button.setAutoDefault(False)  # Enter belongs to the table and the field

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.classroom.messages.team import MemberWelcome, RoleView, TeamRole
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import accept_buttons, lay_column, lay_row
 from app.widgets.qr import QrCode
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
@@ -53,7 +53,7 @@ class HoldTeam(QDialog):
         form.addRow(tr("&Drill:"), self.drill)
         form.addRow(tr("&Class code:"), self.code)
         form.addRow(tr("Team &name:"), self.name)
-        form.addRow(_buttons(self, tr("&Start team")))
+        form.addRow(accept_buttons(self, tr("&Start team")))
         self.accepted.connect(
             lambda: self.wanted.emit(
                 self.code.text().strip() or self.drill.currentData(), self.name.text().strip()
@@ -111,7 +111,7 @@ class TakeRole(QDialog):
         self.ask.clicked.connect(
             lambda: self.roles_wanted.emit(self.code.text().strip(), self.name.text().strip())
         )
-        buttons = _buttons(self, tr("&Take role"))
+        buttons = accept_buttons(self, tr("&Take role"))
         (self.take,) = (
             one
             for one in buttons.buttons()
@@ -330,11 +330,3 @@ def _beginnings(welcome: MemberWelcome) -> Iterator[str]:
     for word in ("call", "read-back", "confirm", "ask-status", "status"):
         for other in others:
             yield f"{word} {other}"
-
-
-def _buttons(dialog: QDialog, accept: str) -> QDialogButtonBox:
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-    buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
-    buttons.accepted.connect(dialog.accept)
-    buttons.rejected.connect(dialog.reject)
-    return buttons

@@ -108,15 +108,14 @@ class CodeEdit(QPlainTextEdit):
 
     # --- the text -----------------------------------------------------------------------------------------
 
-    def go_to_line(self, number: int, take_focus: bool = True) -> None:
+    def go_to_line(self, number: int) -> None:
         """Select that line, from 1, and bring it into sight."""
         block = self.document().findBlockByNumber(max(0, min(number, self.blockCount()) - 1))
         cursor = QTextCursor(block)
         cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
         self.setTextCursor(cursor)
         self.centerCursor()
-        if take_focus:
-            self.setFocus()
+        self.setFocus()
 
     def replace_all(self, text: str) -> None:
         """Replace the whole text with *text*, as one undo step."""

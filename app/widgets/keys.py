@@ -8,7 +8,7 @@ them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -303,9 +303,3 @@ def bind(actions: Mapping[str, QAction], keys: Keys) -> None:
         assert not command.fixed, f"{name} has keys that its view handles itself"
         action.setShortcuts([QKeySequence(key) for key in keys[name]])
         action.setShortcutContext(window if command.scope in (WINDOW, DESK) else inside)
-
-
-def find_unbound_commands(names: Iterable[str]) -> list[str]:
-    """Return the commands without an action among *names*, whose keys would do nothing."""
-    there = set(names)
-    return [command.name for command in COMMANDS if not command.fixed and command.name not in there]

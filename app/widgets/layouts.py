@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
 
 @dataclass(frozen=True)
@@ -59,3 +67,15 @@ def _fill(
             case QLayout() | (QLayout(), *_):
                 layout.addLayout(*part) if isinstance(part, tuple) else layout.addLayout(part)
     return layout
+
+
+def accept_buttons(dialog: QDialog, accept: str = "") -> QDialogButtonBox:
+    """Build the buttons of a dialog: *accept*, by default OK, and Cancel."""
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+    if accept:
+        buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
+    else:
+        buttons.addButton(QDialogButtonBox.StandardButton.Ok)
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    return buttons

@@ -134,20 +134,6 @@ def with_alpha(color: QColor, alpha: int) -> QColor:
     return found
 
 
-def contrast(color: QColor, other_color: QColor) -> float:
-    """Return contrast ratio of two opaque colors, 1 to 21, as WCAG 2 defines it."""
-    high, low = sorted((_luminance(color), _luminance(other_color)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-def _luminance(color: QColor) -> float:
-    def linear(part: float) -> float:
-        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-
-    red, green, blue = (linear(part) for part in (color.redF(), color.greenF(), color.blueF()))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
 # --- fonts --------------------------------------------------------------------------------------------------
 
 BOX: Final = 0.75

@@ -148,12 +148,10 @@ class OperationRun:
 
 
 @cache
-def operation_run(
-    operation: Operation, mode: SafetyMode, workload: Workload, site: Site = NEC
-) -> OperationRun:
+def operation_run(operation: Operation, mode: SafetyMode, workload: Workload) -> OperationRun:
     """Run *operation* to its end and wait until the queues are empty. Redo costs as much as that of *workload*."""
     flow = Flow.empty()
-    add_pair(flow, setup_of(replace(workload, connections=0.0), mode, site, operation=operation))
+    add_pair(flow, setup_of(replace(workload, connections=0.0), mode, NEC, operation=operation))
     flow.watch(0, CrossingKind.OPERATION_DONE)
     took_s = _run_until_crossing(flow)
     flow.watch(0, CrossingKind(0))

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.classroom.addresses import EVERYWHERE, InterfaceAddress
+from app.widgets.layouts import accept_buttons
 from app.words.language import mark, tr
 from engine.drill.running.modes import DrillMode
 from engine.overrides import override
@@ -97,7 +98,7 @@ class StartClass(QDialog):
         self.earlier.setAutoDefault(False)
         self.earlier.clicked.connect(self._ask_for_earlier)
         form.addRow(self.earlier)
-        form.addRow(_buttons(self, tr("&Start the class")))
+        form.addRow(accept_buttons(self, tr("&Start the class")))
         self.accepted.connect(
             lambda: self.wanted.emit(
                 self.drill.currentData(),
@@ -208,11 +209,3 @@ class JoinClass(QDialog):
 def seat_files() -> str:
     """Return the file filter for a dialog that opens a seat file."""
     return tr("Seats of a class") + " (*.seat)"
-
-
-def _buttons(dialog: QDialog, accept: str) -> QDialogButtonBox:
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-    buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
-    buttons.accepted.connect(dialog.accept)
-    buttons.rejected.connect(dialog.reject)
-    return buttons

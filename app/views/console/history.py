@@ -11,7 +11,6 @@ from PySide6.QtCore import QEvent, Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QLabel,
     QLineEdit,
@@ -22,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.views.console.outcome import QueryBatch
 from app.views.console.tabs import CloseButton
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import accept_buttons, lay_column, lay_row
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
@@ -203,12 +202,7 @@ class PlacesDialog(QDialog):
         for place in wanted:
             field = self.fields[place.name] = QLineEdit(place.value)
             form.addRow(f"{place.name} ({place.type})" if place.type else place.name, field)
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
-        )
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        lay_column(form, buttons, on=self)
+        lay_column(form, accept_buttons(self), on=self)
         fit_on_screen(self, 26 * self.fontMetrics().height(), self.sizeHint().height())
 
     @property

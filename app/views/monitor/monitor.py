@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialog,
-    QDialogButtonBox,
     QGridLayout,
     QLabel,
     QPushButton,
@@ -24,7 +23,7 @@ from PySide6.QtWidgets import (
 from app.views.monitor.readout import SIGNS, UNKNOWN, Readout, mirrored_databases, partners_of, readout
 from app.views.monitor.status import MonitorHistoryPage, Status
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import accept_buttons, lay_column, lay_row
 from app.widgets.number_locale import number_locale
 from app.widgets.reader import name_box
 from app.widgets.tables import TableColumn, TableModel, TableView
@@ -200,12 +199,7 @@ class ThresholdsDialog(QDialog):
             for column, server in enumerate(servers, start=1):
                 alert = alert_at(world, server, database, alert_id)
                 grid.addWidget(self._field((server, alert_id), alert, unit, first), row, column)
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
-        )
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        lay_column(grid, buttons, on=self)
+        lay_column(grid, accept_buttons(self), on=self)
 
     def _field(self, key: tuple[str, int], alert: Alert | None, unit: str, default_value: int) -> QWidget:
         enabled, value = QCheckBox(), QSpinBox()

@@ -314,11 +314,6 @@ class Controls(QScrollArea):
         """Return the selected safety level."""
         return SAFETIES[self.safety.checkedId()][1]
 
-    def choose_safety(self, safety: SafetyMode) -> None:
-        """Select a safety level."""
-        number = [mode for _, mode in SAFETIES].index(safety)
-        self.safety.button(number).click()
-
     def plan(self) -> MirroringPlan:
         """Return the plan in the fields.
 

@@ -126,15 +126,13 @@ def _client(drill: Drill, name: str) -> str:
     return say("on {server}", server=server) if server is not None else say("not connected")
 
 
-def compare_curves(
-    left_run: Drill, right_run: Drill, counters: tuple[str, ...] = CURVES
-) -> list[CounterCurve]:
+def compare_curves(left_run: Drill, right_run: Drill) -> list[CounterCurve]:
     """Compare the counters of every database over both runs, second by second from the start."""
     arrays = report.by_database(left_run), report.by_database(right_run)
     return [
         CounterCurve(name, counter, tuple(arrays[0][name][counter]), tuple(arrays[1][name][counter]))
         for name in arrays[0]
-        for counter in counters
+        for counter in CURVES
     ]
 
 

@@ -232,7 +232,6 @@ def find_best_rollout(
     moment: SearchDrill,
     candidates: Iterable[Continuation],
     threshold: float = math.inf,
-    patient: bool = False,
 ) -> Slices[Rollout]:
     """Return the best rollout of the *candidates* from *moment*, or the first one that reaches *threshold*.
 
@@ -240,9 +239,7 @@ def find_best_rollout(
     """
     best_rollout: Rollout | None = None
     for play in candidates:
-        way = yield from baseline.evaluate(
-            moment, play, -1.0 if best_rollout is None else best_rollout.score, patient
-        )
+        way = yield from baseline.evaluate(moment, play, -1.0 if best_rollout is None else best_rollout.score)
         if isinstance(way, Rollout) and (best_rollout is None or rank(way) > rank(best_rollout)):
             best_rollout = way
             if best_rollout.score >= threshold:

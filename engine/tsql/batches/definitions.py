@@ -14,7 +14,7 @@ from engine.tsql.batches import constraints, objects, schema_binding, sources, t
 from engine.tsql.batches.data import Table
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
-from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Key, parse_table
+from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key, parse_table
 from engine.tsql.language.lexer import name_of, tokens_of
 from engine.tsql.query import planner
 from engine.tsql.query.plans import TableRef, UnsimulatedFeatureError
@@ -35,8 +35,10 @@ def create_table(machine: Machine, statement: s.CreateTable) -> None:
     machine.note(error=0, rowcount=0)
 
 
-def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
-    """Return the empty table that *text*, a list of columns, describes."""
+def _parse_checked_table(
+    machine: Machine, ref: TableRef, text: str
+) -> tuple[tuple[ColumnDefinition, ...], tuple[Constraint, ...]]:
+    """Parse columns and constraints, and check their options."""
     columns, rules = parse_table(text)
     check_column_options(machine, ref.parts[-1], columns)
     for rule in rules:
@@ -44,6 +46,12 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
             check_index_options(machine, ref.parts[-1], rule)
         else:
             option_table.check_options("COLUMN", rule.options, machine.context.version)
+    return columns, rules
+
+
+def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
+    """Return the empty table that *text*, a list of columns, describes."""
+    columns, rules = _parse_checked_table(machine, ref, text)
     for number, column in enumerate(columns, start=1):
         kind, _, _ = parse_type(column.type)
         check_type_text(column.type, "column", column.name, number)
@@ -145,7 +153,6 @@ def create_index(machine: Machine, statement: s.CreateIndex) -> None:
         kind="UNIQUE INDEX" if statement.unique else "INDEX",
         columns=statement.columns,
         clustered=statement.clustered,
-        ignore_duplicates=statement.ignore_duplicates,
         included=statement.included,
         descending=statement.descending,
         filter=statement.filter,
@@ -321,13 +328,7 @@ def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unche
 
     Raise 4901 for a column that allows neither.
     """
-    columns, rules = parse_table(text)
-    check_column_options(machine, ref.parts[-1], columns)
-    for rule in rules:
-        if isinstance(rule, Key):
-            check_index_options(machine, ref.parts[-1], rule)
-        else:
-            option_table.check_options("COLUMN", rule.options, machine.context.version)
+    columns, rules = _parse_checked_table(machine, ref, text)
     if unchecked:
         rules = tuple(rule if isinstance(rule, Key) else replace(rule, trusted=False) for rule in rules)
     for column in columns:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from engine.availability import replicas
@@ -24,6 +25,7 @@ from engine.tsql.batches.context import Context
 from engine.tsql.catalog.availability import HEALTH, clustered_groups, group_row, groups, has_quorum
 from engine.tsql.catalog.databases import displayed_state
 from engine.tsql.catalog.group_databases import connected, databases
+from engine.tsql.catalog.mirroring import page_repairs
 from engine.tsql.catalog.view import Record, view
 
 _OPERATIONAL: Final = ("PENDING_FAILOVER", "PENDING", "ONLINE", "OFFLINE", "FAILED", "FAILED_NO_QUORUM")
@@ -239,23 +241,10 @@ def _instance_nodes(context: Context) -> Iterable[Record]:
                 }
 
 
-def _page_repairs(context: Context) -> Iterable[Record]:
-    for copy in context.copies():
-        for repair in copy.page_repairs if copy.availability.guid is not None else ():
-            yield {
-                "database_id": copy.database_id,
-                "file_id": repair.file,
-                "page_id": repair.page,
-                "error_type": repair.error_type,
-                "page_status": repair.status,
-                "modification_time": context.datetime_value(repair.tick),
-            }
-
-
 view("sys.dm_hadr_availability_group_states", _group_states)
 view("sys.dm_hadr_availability_replica_states", _replica_states)
 view("sys.dm_hadr_availability_replica_cluster_states", _replica_cluster_states)
 view("sys.dm_hadr_availability_replica_cluster_nodes", _cluster_nodes)
 view("sys.dm_hadr_name_id_map", _name_ids)
 view("sys.dm_hadr_instance_node_map", _instance_nodes)
-view("sys.dm_hadr_auto_page_repair", _page_repairs)
+view("sys.dm_hadr_auto_page_repair", partial(page_repairs, only_groups=True))

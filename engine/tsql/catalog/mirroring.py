@@ -253,9 +253,10 @@ def _bytes_to(context: Context, peer: str) -> int:
 view("sys.dm_db_mirroring_connections", _connections)
 
 
-def _page_repairs(context: Context) -> Iterable[Record]:
+def page_repairs(context: Context, only_groups: bool = False) -> Iterable[Record]:
+    """Yield the page repairs of all copies, or only of databases in availability groups."""
     for copy in context.copies():
-        for repair in copy.page_repairs:
+        for repair in copy.page_repairs if copy.availability.guid is not None or not only_groups else ():
             yield {
                 "database_id": copy.database_id,
                 "file_id": repair.file,
@@ -266,4 +267,4 @@ def _page_repairs(context: Context) -> Iterable[Record]:
             }
 
 
-view("sys.dm_db_mirroring_auto_page_repair", _page_repairs)
+view("sys.dm_db_mirroring_auto_page_repair", page_repairs)

@@ -46,7 +46,6 @@ class Key(Struct, frozen=True, kw_only=True):
     kind: str = "INDEX"
     columns: tuple[str, ...] = ()
     clustered: bool = False
-    ignore_duplicates: bool = False
     included: tuple[str, ...] = ()
     descending: tuple[str, ...] = ()
     """Columns in descending order."""
@@ -54,6 +53,11 @@ class Key(Struct, frozen=True, kw_only=True):
     """Condition of a filtered index."""
     options: option_table.Pairs = ()
     """Options of WITH."""
+
+    @property
+    def ignore_duplicates(self) -> bool:
+        """Return whether rows with an existing key are skipped with a warning."""
+        return not {("IGNORE_DUP_KEY", "ON"), ("IGNORE_DUP_KEY", "")}.isdisjoint(self.options)
 
     @property
     def unique(self) -> bool:
@@ -398,7 +402,6 @@ class _ColumnReader:
                 kind=kind,
                 columns=columns,
                 clustered=clustered,
-                ignore_duplicates=("IGNORE_DUP_KEY", "ON") in options,
                 descending=descending,
                 options=options,
             )
@@ -478,16 +481,14 @@ class _ColumnReader:
                     self.take()
             filter_text = self.text[self.tokens[first].start : self.tokens[self.place - 1].end]
         kind = "UNIQUE INDEX" if unique else "INDEX"
-        options = self.key_options()
         self.constraints.append(
             Key(
                 name=name,
                 kind=kind,
                 columns=columns,
                 clustered=clustered,
-                ignore_duplicates=("IGNORE_DUP_KEY", "ON") in options,
                 descending=descending,
                 filter=filter_text,
-                options=options,
+                options=self.key_options(),
             )
         )

@@ -140,7 +140,6 @@ class Definitions(TokenReader):
                 columns,
                 "UNIQUE" in words[: words.index("INDEX")],
                 "CLUSTERED" in words[: words.index("INDEX")],
-                ("IGNORE_DUP_KEY", "ON") in options or ("IGNORE_DUP_KEY", "") in options,
                 included,
                 descending,
                 filter_text,

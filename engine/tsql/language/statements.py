@@ -458,7 +458,6 @@ class CreateIndex(Statement, frozen=True):
     columns: tuple[str, ...]
     unique: bool = False
     clustered: bool = False
-    ignore_duplicates: bool = False
     included: tuple[str, ...] = ()
     descending: tuple[str, ...] = ()
     filter: str = ""

@@ -16,19 +16,19 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
 
-def find_named_row(call: ProcedureCall, table: str, parameter: str, column: str = "name") -> Record:
+def find_named_row(call: ProcedureCall, table: str, parameter: str) -> Record:
     """Return the row that a parameter names. Raise 14262 for an unknown name."""
-    found = ledger.find(call.world, call.server, table, column, call.text(parameter))
+    found = ledger.find(call.world, call.server, table, "name", call.text(parameter))
     if found is None:
         raise SqlError(14262, parameter, call.text(parameter))
     return found
 
 
-def check_new_name(call: ProcedureCall, table: str, parameter: str = "@name") -> str:
+def check_new_name(call: ProcedureCall, table: str) -> str:
     """Return the name of a new object. Raise 14261 if it exists."""
-    name = call.text(parameter)
+    name = call.text("@name")
     if ledger.find(call.world, call.server, table, "name", name) is not None:
-        raise SqlError(14261, parameter, name)
+        raise SqlError(14261, "@name", name)
     return name
 
 
@@ -220,7 +220,7 @@ COMPONENT: Final = "Database Mail XPs"
 
 
 def _add_named_row(call: ProcedureCall, table: str, parameter: str, **values: Scalar) -> None:
-    name = call.text(parameter)
+    name = call.text("@name")
     if ledger.find(call.world, call.server, table, "name", name) is not None:
         rule = f"{table.upper()}_NameMustBeUnique"
         raise SqlError(2627, "UNIQUE KEY", rule, f"dbo.{table}", f"({name})")

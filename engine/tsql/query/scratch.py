@@ -326,15 +326,11 @@ class ScratchDatabase:
         read: dict[str, set[str]] = {}
 
         def note(
-            action: int,
-            first_argument: str | None,
-            second_argument: str | None,
-            schema: str | None,
-            trigger: str | None,
+            action: int, first_argument: str | None, second_argument: str | None, *names: str | None
         ) -> int:
             if action == sqlite3.SQLITE_READ and first_argument is not None and second_argument is not None:
                 read.setdefault(first_argument, set()).add(second_argument)
-            return _authorize(action, first_argument, second_argument, schema, trigger)
+            return _authorize(action, first_argument, second_argument, *names)
 
         self._connection.set_authorizer(note)
         steps = self._connection.execute(f"EXPLAIN {plan.sql}", parameters).fetchall()
@@ -486,11 +482,7 @@ def _needs_filtering(sources: dict[str, tuple[Columns, Source]]) -> bool:
 
 
 def _authorize(
-    action: int,
-    first_argument: str | None,
-    second_argument: str | None,
-    schema: str | None,
-    trigger: str | None,
+    action: int, first_argument: str | None, second_argument: str | None, *names: str | None
 ) -> int:
     if action not in _ALLOWED or (
         action == sqlite3.SQLITE_FUNCTION and second_argument in _FORBIDDEN_FUNCTIONS

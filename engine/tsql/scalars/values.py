@@ -347,9 +347,9 @@ def hold(moment: DateTimeValue, kind: SqlType) -> str:
     return MARK + date_values.format_body(moment, kind)
 
 
-def parse_moment(value: Scalar, culture: Culture = US) -> datetime:
+def parse_moment(value: Scalar) -> datetime:
     """Convert a stored value, a text, or days since 1900 to a datetime. Raise 241 for an invalid one."""
-    return moment_of(value, SqlType("datetime2", scale=7), culture).as_datetime()
+    return moment_of(value, SqlType("datetime2", scale=7)).as_datetime()
 
 
 def moment_of(

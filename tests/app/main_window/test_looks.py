@@ -39,6 +39,7 @@ from tests import painted
 from tests.app.main_window.conftest import Hands, show_window
 from tests.children import child, scene_of
 from tests.open_window import OpenWindow
+from tests.painted import compute_contrast
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
@@ -91,7 +92,7 @@ def test_high_contrast_has_a_ratio_of_seven() -> None:
     colors = theme.high_contrast()
     for ground in (colors.window, colors.surface, colors.raised):
         for text in ("text", "muted", "ok", "warn", "bad", "info", "idle"):
-            assert theme.contrast(getattr(colors, text), ground) >= 7.0, text
+            assert compute_contrast(getattr(colors, text), ground) >= 7.0, text
 
 
 def test_presenter_mode_is_toggled(

@@ -71,7 +71,6 @@ def test_repairs_come_first_and_faults_are_marked() -> None:
     found = list_offers(world_in("hung"), ActionTarget("server", (M,)))
     words = "End the hang"
     assert found[0] == ActionOffer(f"unhang {M}", words, "repair", "hang", english=words)
-    assert all(offer.is_dangerous == (offer.group == "fault") for offer in found)
 
 
 @pytest.mark.parametrize(

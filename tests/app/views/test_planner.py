@@ -13,13 +13,17 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication
 
 from app.views.planner import Planner
-from app.views.planner.controls import OWN, FigureBox, LogSlider
+from app.views.planner.controls import OWN, SAFETIES, Controls, FigureBox, LogSlider
 from app.widgets import theme
 from app.words import language
 from engine.drill.judging.sweep import CAUSES
 from engine.flow import SafetyMode
 from engine.planning import NETWORKS, RTT_MS, Goals, advice, sweep_rtt
 from tests import painted
+
+
+def choose_safety_off(controls: Controls) -> None:
+    controls.safety.button([mode for _, mode in SAFETIES].index(SafetyMode.OFF)).click()
 
 
 @pytest.fixture
@@ -99,7 +103,7 @@ def test_the_mark_can_be_dragged_in_the_plot(planner: Planner) -> None:
 def test_every_field_reaches_the_plan_or_the_goals(planner: Planner) -> None:
     controls = planner.controls
     controls.workload.setCurrentIndex(1)
-    controls.choose_safety(SafetyMode.OFF)
+    choose_safety_off(controls)
     controls.scale.set_value(0.5)
     controls.loss.setValue(0.1)
     controls.version.setCurrentIndex(controls.version.findData(2012))
@@ -177,7 +181,7 @@ def test_the_selected_level_stands_out(planner: Planner) -> None:
         return [cell.curves[mode].opts["pen"].widthF() for mode in (SafetyMode.FULL, SafetyMode.OFF)]
 
     full, off = widths()
-    planner.controls.choose_safety(SafetyMode.OFF)
+    choose_safety_off(planner.controls)
     planner.redraw()
     assert widths() == [off, full]
     assert full > off
@@ -377,7 +381,7 @@ def test_the_share_of_quick_failovers_is_shown(
 
 
 def test_only_automatic_failovers_are_timed(planner: Planner) -> None:
-    planner.controls.choose_safety(SafetyMode.OFF)
+    choose_safety_off(planner.controls)
     settle(planner)
     assert planner.show_times() is None
     assert "needs safety FULL" in planner.status

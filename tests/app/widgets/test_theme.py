@@ -16,6 +16,7 @@ from app.views.charts.panel import CHOSEN_ALPHA, FILL_ALPHA
 from app.views.planner.curves import BAND_ALPHA
 from app.widgets import theme
 from app.widgets.theme import ThemeTokens
+from tests.painted import compute_contrast
 
 THEMES = [theme.light(), theme.dark(), theme.high_contrast()]
 GROUNDS = ("window", "surface", "raised")
@@ -25,8 +26,8 @@ CODE = ("keyword", "string", "number", "comment", "function")
 
 
 def test_contrast_follows_the_wcag_formula() -> None:
-    assert theme.contrast(QColor("black"), QColor("white")) == pytest.approx(21.0)
-    assert theme.contrast(QColor("#767676"), QColor("white")) == pytest.approx(4.54, abs=0.01)
+    assert compute_contrast(QColor("black"), QColor("white")) == pytest.approx(21.0)
+    assert compute_contrast(QColor("#767676"), QColor("white")) == pytest.approx(4.54, abs=0.01)
 
 
 @pytest.mark.parametrize("colors", THEMES, ids=lambda colors: colors.name)
@@ -36,9 +37,9 @@ def test_text_is_readable_on_its_backgrounds(colors: ThemeTokens) -> None:
     pairs += [(name, "surface") for name in CODE]
     pairs += [("on_accent", "accent"), ("on_selection", "selection")]
     low = {
-        pair: round(theme.contrast(getattr(colors, pair[0]), getattr(colors, pair[1])), 2)
+        pair: round(compute_contrast(getattr(colors, pair[0]), getattr(colors, pair[1])), 2)
         for pair in pairs
-        if theme.contrast(getattr(colors, pair[0]), getattr(colors, pair[1])) < 4.5
+        if compute_contrast(getattr(colors, pair[0]), getattr(colors, pair[1])) < 4.5
     }
     assert not low
 
@@ -77,7 +78,9 @@ def test_text_is_readable_in_the_scene_and_on_plots(colors: ThemeTokens) -> None
             blend_color(colors.surface, fill, SHADE_ALPHA),
         )
     low = {
-        name: round(theme.contrast(*pair), 2) for name, pair in pairs.items() if theme.contrast(*pair) < 4.5
+        name: round(compute_contrast(*pair), 2)
+        for name, pair in pairs.items()
+        if compute_contrast(*pair) < 4.5
     }
     assert not low
 
@@ -86,7 +89,7 @@ def test_text_is_readable_in_the_scene_and_on_plots(colors: ThemeTokens) -> None
 def test_marks_stand_out_from_their_backgrounds(colors: ThemeTokens) -> None:
     for ground in GROUNDS:
         for mark in (*colors.series, colors.accent, colors.focus):
-            assert theme.contrast(mark, getattr(colors, ground)) >= 3.0, (mark.name(), ground)
+            assert compute_contrast(mark, getattr(colors, ground)) >= 3.0, (mark.name(), ground)
 
 
 def test_server_colors_stay_the_same_with_many_servers() -> None:

@@ -103,7 +103,7 @@ def german() -> Iterator[None]:
 def test_menus_offer_the_fault_and_its_repair() -> None:
     world = lab()
     offer = next(offer for offer in list_offers(world, LINK) if offer.line == FLAP)
-    assert offer.is_dangerous
+    assert offer.group == "fault"
     assert offer.label == VERBS["flap-link"].label
     do(world, FLAP, then_s=1.5)
     assert f"mend {P} {M}" in [offer.line for offer in list_offers(world, LINK)]

@@ -104,8 +104,8 @@ class AlternativeAnswer(ScenarioTable):
     """Explanation for this case, shown after the drill."""
 
 
-class Question(ScenarioTable):
-    """[[question]]: a question about the events, asked at a time, answered once and explained after the drill."""
+class TimedQuestion(ScenarioTable):
+    """Question to the trainee, and when it is asked."""
 
     name: Slug
     """Short name for the answer command."""
@@ -120,6 +120,11 @@ class Question(ScenarioTable):
     premise: Condition | None = None
     """Precondition of the question. The question is asked only while it is met. A question that was not asked does
     not count."""
+
+
+class Question(TimedQuestion):
+    """[[question]]: a question about the events, asked at a time, answered once and explained after the drill."""
+
     within: Duration | None = None
     """Time limit for the answer. None: until the end."""
     choices: Annotated[tuple[Line, ...], Field(strict=False, min_length=2, max_length=8)]
@@ -150,22 +155,9 @@ class PredictedOutcome(ScenarioTable):
     """Condition that detects the outcome."""
 
 
-class Prediction(ScenarioTable):
+class Prediction(TimedQuestion):
     """[[predict]]: a question about the next events, asked while the clock is paused and decided later by the run."""
 
-    name: Slug
-    """Short name for the answer command."""
-    text: Line
-    """Text of the question."""
-    at: Duration | None = None
-    """Time of the question since the start."""
-    when: Condition | None = None
-    """Condition that triggers the question."""
-    after: Duration = 0.0
-    """With `when`: delay after the condition is met. The question is asked only if it is still met."""
-    premise: Condition | None = None
-    """Precondition of the question. The question is asked only while it is met. A question that was not asked does
-    not count."""
     within: Duration = 10.0
     """Time limit for the answer. After it, the outcome becomes visible."""
     judged_after: Duration
