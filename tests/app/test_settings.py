@@ -11,7 +11,6 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app import settings
-from app.main_window import presenter_mode
 from app.main_window.files import RecentFiles
 from app.settings import PLAYER, WindowSettings
 from tests.disk import disk_with_room_for
@@ -65,24 +64,6 @@ def test_invalid_json_is_ignored(stored: str, profile_folder: Path) -> None:
     store = WindowSettings()
     store.set(settings.PLACES, stored)
     assert store.json(settings.PLACES) is None
-
-
-@pytest.mark.parametrize(
-    "stored",
-    [
-        '{"lab": 5, "x": {"SERVER_A": [1, 2]}}',
-        '{"lab": {"SERVER_A": [1e999, 0], "B": ["1", 2], "C": [1], "D": [true, 1], "E": [1e9, 0]}}',
-        "[1]",
-        '{"lab": {"SERVER_A": [NaN, 0]}}',
-    ],
-)
-def test_invalid_positions_are_ignored(stored: str, profile_folder: Path) -> None:
-    """The drill could not be begun any more."""
-    store = WindowSettings()
-    store.set(settings.PLACES, stored)
-    assert presenter_mode._places(store).get("lab", {}) == {}
-    store.set(settings.NOTES, stored.replace("{", '[["x",', 1))
-    assert presenter_mode._notes(store) == {}
 
 
 def test_recent_file_names_are_validated(qapp: QApplication, profile_folder: Path) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import os
 import threading
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from app.classroom.record import ClassRecord
 from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.seat_log import InvalidSeatLogError
 from app.classroom.verdict import LogReplay, verdict
+from app.classroom.workers import Workers
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.files import run_files, scenario_files
 from app.files.guarded_player import Budget
@@ -137,16 +139,6 @@ def judge_logs(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[
         scenario = load_shipped_scenario(NAME)
         the_class = new_class(scenario, LessonPlan(scenario=NAME, mode="lab"), "")
         judge = ReplayVerifier(the_class, log_of, take, lambda *_: None)
-        judge._workers.count = 1
-        if end is not None:
-            whole = judge._workers.replay
-
-            async def continue_replay(
-                number: int, logs_of_seat: dict[int, list[LogEntry]]
-            ) -> dict[int, LogVerdict]:
-                return {} if end in logs_of_seat else await whole(number, logs_of_seat)
-
-            judge._workers.replay = continue_replay  # type: ignore[method-assign,assignment]
         for number, acts in logs.items():
             judge.add(number, acts)
         task = asyncio.create_task(judge.run(0))
@@ -160,7 +152,18 @@ def judge_logs(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[
             while any("ExecutorManager" in type(one).__name__ for one in threading.enumerate()):
                 await asyncio.sleep(0.01)
 
-    return asyncio.run(judge_all())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "cpu_count", lambda: 2)  # one worker
+        if end is not None:
+            whole = Workers.replay
+
+            async def continue_replay(
+                workers: Workers, number: int, logs_of_seat: Mapping[int, Sequence[LogEntry]]
+            ) -> dict[int, LogVerdict]:
+                return {} if end in logs_of_seat else await whole(workers, number, logs_of_seat)
+
+            patch.setattr(Workers, "replay", continue_replay)
+        return asyncio.run(judge_all())
 
 
 def test_one_seat_never_ends_the_judging_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

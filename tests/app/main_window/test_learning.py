@@ -37,7 +37,7 @@ def bar_of(hands: Hands) -> LessonBar:
 
 
 def wait_for_review(hands: Hands) -> None:
-    hands.qtbot.waitUntil(lambda: not hands.window.learning._task.running, timeout=60_000)
+    hands.qtbot.waitUntil(lambda: not bar_of(hands).heading.text().startswith("Checking"), timeout=60_000)
 
 
 def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profile: Profile) -> None:

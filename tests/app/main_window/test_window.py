@@ -24,7 +24,7 @@ from app.widgets.scroll_container import Pages
 from app.widgets.tables import TableView
 from engine.model import World
 from tests.app.main_window.conftest import Hands, show_window
-from tests.children import child
+from tests.children import child, scene_of
 from tests.open_window import OpenWindow
 from tests.screenshots import lab_of
 
@@ -172,7 +172,7 @@ def test_reduced_motion_is_stored(
     next(one for one in window.findChildren(QAction) if one.text() == "Reduce &motion").trigger()
     window.close()
     again = show_window(qtbot, profile, store)
-    assert again.topology._reduced_motion
+    assert next(one for one in again.findChildren(QAction) if one.text() == "Reduce &motion").isChecked()
 
 
 # --- layout -----------------------------------------------------------------------------------------------------
@@ -431,3 +431,26 @@ def test_a_slow_page_shows_that_it_is_working(
     ways[page]()
     assert signs == [Qt.CursorShape.WaitCursor]
     assert QApplication.overrideCursor() is None
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        '{"lab": 5, "x": {"SERVER_A": [1, 2]}}',
+        '{"lab": {"SERVER_A": [1e999, 0], "B": ["1", 2], "C": [1], "D": [true, 1], "E": [1e9, 0]}}',
+        "[1]",
+        '{"lab": {"SERVER_A": [NaN, 0]}}',
+    ],
+)
+def test_invalid_positions_and_notes_are_ignored(
+    stored: str, qtbot: QtBot, profile: Profile, store: WindowSettings
+) -> None:
+    """The drill could not be begun any more."""
+    store.set(settings.PLACES, stored)
+    store.set(settings.NOTES, stored.replace("{", '[["x",', 1))
+    window = show_window(qtbot, profile, store)
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    assert window.session.live is not None
+    assert window.topology.notes() == []
+    assert len(scene_of(window.topology).nodes) > 3

@@ -54,10 +54,14 @@ def means(flow: Flow, seconds: float = 60.0, source: int = 0) -> Means:
     return means_of(flow, seconds, source)
 
 
+def _as_dict(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in type(row).__annotations__}
+
+
 def positions(flow: Flow, source: int = 0) -> Any:
     """Return the positions of the source and its first stream."""
-    streams = [flow.stream_positions(n)._asdict() for n in flow.streams_of(source)]
-    return _merge_rows(flow.positions(source)._asdict(), streams)
+    streams = [_as_dict(flow.stream_positions(n)) for n in flow.streams_of(source)]
+    return _merge_rows(_as_dict(flow.positions(source)), streams)
 
 
 def reading(flow: Flow, source: int = 0) -> Any:
