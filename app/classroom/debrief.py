@@ -28,7 +28,7 @@ from engine.drill.authoring import facts
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.report import availability_json, calibration
-from engine.drill.judging.shapes import Calibration, Row
+from engine.drill.judging.shapes import BY_INSTRUCTOR, Calibration, Row
 from engine.drill.par.account import Account, RunSegment
 from engine.drill.par.regret import build_account, exclude_finish, exclude_moves
 from engine.drill.running.drill import Drill
@@ -223,7 +223,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
         except InputError:
             return found
     weighed = _compute_account(drill, curve_s)
-    if weighed is not None and not ended:
+    if weighed is not None and (not ended or outcome["ended_by"] == BY_INSTRUCTOR):
         weighed = exclude_finish(weighed)
     if weighed is not None and foreign:
         weighed = exclude_moves(weighed, lambda move: _is_input(move, foreign))

@@ -29,7 +29,7 @@ from app.words.language import tr, trn
 from app.words.localization import localize as shown
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.report import program_version
-from engine.drill.judging.shapes import Calibration
+from engine.drill.judging.shapes import BY_INSTRUCTOR, Calibration
 from engine.drill.par.account import Account
 from engine.drill.running.drill import DrillEnd
 from engine.model import Tick
@@ -422,6 +422,8 @@ def _format_end(seat: SeatReview) -> str:
     if seat.verdict["parted_t_s"] is not None:
         return tr("diverges at {t}").format(t=formatting.run_time(seat.verdict["parted_t_s"]))
     ended_by = seat.verdict["ended_by"]
+    if ended_by == BY_INSTRUCTOR:
+        return tr("ended by the instructor")
     return (
         shown(DrillEnd[ended_by.upper()].value)
         if ended_by is not None

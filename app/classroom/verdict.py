@@ -15,6 +15,7 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.report import availability_json
+from engine.drill.judging.shapes import BY_INSTRUCTOR
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
@@ -220,7 +221,11 @@ class LogReplay:
             progress=_progress(drill),
             score=score.total if score.scored else None,
             downtime_s=availability_json(drill.world)["downtime_s"],
-            ended_by=drill.ended_by.name.lower() if drill.ended_by else None,
+            ended_by=BY_INSTRUCTOR
+            if drill.finished and any(one.instruction and one.line == FINISH for one in self._log)
+            else drill.ended_by.name.lower()
+            if drill.ended_by
+            else None,
             state_hash=self._hash or drill.state_hash(),
             parted_t_s=self._parted[0] if self._parted else None,
             parted=self._parted[1] if self._parted else "",

@@ -37,10 +37,10 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import program_version
 from engine.drill.judging.review import Review, reviewing
-from engine.drill.judging.shapes import Report
+from engine.drill.judging.shapes import BY_INSTRUCTOR, Report
 from engine.drill.par.account import Account, Best, RunSegment
 from engine.drill.par.lessons import find_lessons, pace_plan, reference_inputs
-from engine.drill.par.regret import FURTHER, HARDER, build_account
+from engine.drill.par.regret import FURTHER, HARDER, build_account, exclude_finish
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill, DrillEnd
 from engine.drill.time import verify
@@ -178,6 +178,8 @@ class DebriefPage(WindowPart):
             return  # a lesson shows the debrief of the run before it
         if self._play.attending and live is not None and not live.terms.truth:
             return  # in an exam only the host of the class has the rubric
+        if self._play.attending and self._play.is_ended_by_instructor:
+            report["ended_by"] = BY_INSTRUCTOR
         self._report = report
         self._navigation.pause_run()
         self._drill = self._session.live
@@ -387,15 +389,20 @@ class DebriefPage(WindowPart):
         found = yield from scale_progress(work, 0.0, 0.95)
         steps = review.reference.steps if review.reference is not None else ()
         reference = reference_inputs([(step.tick, step.line) for step in steps])
-        lessons = []
+        found, lessons = self._exclude_foreign_end(found), []
         for lesson in find_lessons(found):
             run = SearchDrill(drill.scenario, drill.seed)
             lessons.append((yield from scale_progress(pace_plan(run, lesson, reference), 0.95, 1.0)))
         return found, tuple(lessons)
 
+    def _exclude_foreign_end(self, account: Account) -> Account:
+        """Return the account without the end of a run that the instructor of a class ended."""
+        is_foreign = self._report is not None and self._report["ended_by"] == BY_INSTRUCTOR
+        return exclude_finish(account) if is_foreign else account
+
     def _draw(self, account: Account) -> None:
         """Show the partial result before the search is complete."""
-        self._account, self._provisional = account, True
+        self._account, self._provisional = self._exclude_foreign_end(account), True
         self._page.update_run(self._model())
 
     def _take_account(self, result: tuple[Account, tuple[RunSegment, ...]]) -> None:

@@ -83,6 +83,8 @@ class RunController(QObject):
         """The class asks for a self-assessment before the points are shown."""
         self.attending = False
         """The run is a seat's of a class, which has it in its record."""
+        self.is_ended_by_instructor = False
+        """The instructor of the class has ended the run."""
         session.loaded.connect(self._on_loaded)
         session.happened.connect(self._store_goals)
 
@@ -148,6 +150,7 @@ class RunController(QObject):
         """
         self.leave()
         self.attending, self.reflects = True, reflects
+        self.is_ended_by_instructor = False
         self._open(history, recorder)
 
     def resume(self, run: UnfinishedRun) -> None:

@@ -30,6 +30,7 @@ from app.classroom.messages.replies import (
 from app.classroom.models import INJECT
 from app.classroom.seat_orders import HELD, WATCHED, format_rewind
 from app.classroom.seat_phase import LABELS, SeatEvent, SeatPhase
+from app.classroom.verdict import FINISH
 from app.learning.reflection import Reflection
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
@@ -496,6 +497,7 @@ class WindowSeat(QObject):
         while (one := self._orders.take_due(live.tick)) is not None:
             if one.what == INJECT:
                 self._session.show_latest()  # the past is read-only
+                self._play.is_ended_by_instructor = one.text == FINISH and not live.finished
                 self._attendance.carry_out(one.number, one.text, self._session.do)
             else:
                 self._notice.show_info(tr("Instructor: {text}").format(text=one.text))

@@ -93,6 +93,7 @@ ENDED: Final = {
     "time": mark("time is up"),
     "forbidden": mark("forbidden state reached"),
     "asked": mark("ended by you"),
+    "instructor": mark("ended by the instructor"),
     None: mark("abandoned"),
 }
 

@@ -36,6 +36,7 @@ from app.views.classroom.lobby import Lobby, ProjectorView
 from app.views.classroom.roster import ORDERS, RosterTable
 from app.widgets import theme
 from app.widgets.flow import FlowLayout, lay_flow_row, lay_label_row
+from app.widgets.layouts import lay_column
 from app.widgets.scroll_container import fit_on_screen, scrolling
 from app.widgets.tables import show_plain_text
 from app.words import formatting
@@ -121,7 +122,7 @@ class ClassBoard(QDialog):
         self.paper = _button(tr("Sheet for seats…"))
         self.paper.clicked.connect(self._save_paper)
         QShortcut(QKeySequence("F1"), self, self.help_wanted.emit)
-        self.without = _button(tr("Without net&work"))
+        self.without = _button(tr("Without &network"))
         without = QMenu(self.without)
         without.addAction(tr("&Save the class file for seats…"), self._export_sheet)
         without.addAction(tr("&Import seat logs…"), self._hand_in)
@@ -149,7 +150,7 @@ class ClassBoard(QDialog):
         self.finish, self.next_part = _button(tr("&End class")), _button(tr("Ne&xt part"))
         self.next_part.setVisible(False)
         self.next_part.clicked.connect(lambda: self._send_line("next"))
-        self.report, self.end = _button(tr("Save the &report…")), _button(tr("C&lose the class"))
+        self.report, self.end = _button(tr("Save rep&ort…")), _button(tr("C&lose the class"))
         self.report.clicked.connect(self._save_report)
         for button, line in ((self.freeze, "freeze"), (self.go, "go"), (self.finish, "finish")):
             button.clicked.connect(lambda _=False, line=line: self._steer(line))
@@ -168,7 +169,7 @@ class ClassBoard(QDialog):
         self.of_seat = {
             "look": _button(tr("&Watch")),
             "take": _button(tr("&Take control")),
-            "give": _button(tr("Return &control")),
+            "give": _button(tr("Ret&urn control")),
             "lower": _button(tr("Lower &hand")),
         }
         self.of_seat["look"].setProperty("primary", "true")
@@ -207,8 +208,12 @@ class ClassBoard(QDialog):
         view_place = QWidget()
         self._view_place = QVBoxLayout(view_place)
         self._view_place.setContentsMargins(0, 0, 0, 0)
-        self.events = QWidget()
-        self._events_row = FlowLayout(GAP_PX, self.events)
+        self.events, buttons = QWidget(), QWidget()
+        self.events_recipient = QLabel()
+        self._events_row = FlowLayout(GAP_PX, buttons)
+        lay_column(self.events_recipient, buttons, (QWidget(), 1), on=self.events)
+        self.who.currentIndexChanged.connect(lambda _: self._name_recipient())
+        self._name_recipient()
         self.notes, self.sent = QPlainTextEdit(), QPlainTextEdit()
         for text, name in ((self.notes, tr("Author's notes")), (self.sent, tr("Sent"))):
             text.setReadOnly(True)
@@ -405,6 +410,7 @@ class ClassBoard(QDialog):
             else tr("to {seat}").format(seat=self._describe_seat(tile))
         )
         self.who.setItemText(place, chosen)
+        self._name_recipient()
         if self._watched is None:
             hint = tr("Select a seat, and press Watch to see it live.")
             self.watching.setText(
@@ -428,6 +434,12 @@ class ClassBoard(QDialog):
             self.question.setText(
                 tr("{seat} asks: “{question}”").format(seat=self._describe_seat(tile), question=tile.hand)
             )
+
+    def _name_recipient(self) -> None:
+        """Show next to the prepared events who receives them."""
+        self.events_recipient.setText(
+            tr("An event happens at once. It goes {who}.").format(who=self.who.currentText())
+        )
 
     def _list_suggestions(self) -> None:
         """List answers to the question of the selected seat."""

@@ -9,6 +9,10 @@ Row = Mapping[str, Any]
 """Row of a report; its fields depend on its kind (event, failover, question, batch)."""
 
 
+BY_INSTRUCTOR: Final = "instructor"
+"""Field `ended_by` of a run that the instructor of a class ended."""
+
+
 class LossJson(TypedDict):
     """Points that one cause cost (negative) or earned."""
 

@@ -439,6 +439,21 @@ def test_fault_injected_by_the_instructor_costs_no_goal() -> None:
     assert any(met is not None for met in found["goals"].values())
 
 
+@pytest.mark.parametrize("instruction", [0, 7])
+def test_end_of_the_class_is_no_mistake_of_the_seat(instruction: int) -> None:
+    scenario = load_shipped_scenario("automatic-failover")
+    drill = Drill(scenario, scenario.seed, "practice")
+    drill.advance_to(12_000)
+    drill.do("finish")
+    end = LogEntry(1, 12_000, "finish", drill.state_hash(), instruction)
+    log = Log(1, "Ann", "", scenario.name, scenario.text, scenario.seed, "practice", (end,))
+    seat = review_seat(log, pdf=False, curve_s=600.0, language_code="en")
+    assert seat.verdict["ended_by"] == ("instructor" if instruction else "asked")
+    assert seat.account is not None
+    assert any(move.line == "finish" for move in seat.account.moves) is not bool(instruction)
+    assert ("You ended the drill" in seat.page) is not bool(instruction)
+
+
 def test_refused_command_is_named_as_refused() -> None:
     """A forced failover while the partners are connected is refused; the report must not praise it."""
     scenario = load_shipped_scenario("automatic-failover")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app import settings
@@ -605,6 +605,13 @@ def test_end_for_all_opens_the_debrief_of_each_seat(hands: Hands, qtbot: QtBot, 
         qtbot.waitUntil(lambda: drill.finished, timeout=WAIT_MS)
         qtbot.waitUntil(lambda: "the class has ended" in window.run_facts.text(), timeout=WAIT_MS)
         assert window.pages.currentWidget() is window.debrief
+
+        def read_debrief() -> str:
+            return " ".join(label.text() for label in window.debrief.findChildren(QLabel))
+
+        qtbot.waitUntil(lambda: "Analysis finished" in read_debrief(), timeout=WAIT_MS)
+        assert "ended by the instructor" in read_debrief()
+        assert "You ended the drill" not in read_debrief()
         record = record_of(host)
         (end,) = [act for act in record.acts(1) if act.line]
         assert end.line == "finish"

@@ -8,6 +8,7 @@ import pytest
 import segno
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -127,6 +128,28 @@ def test_list_stays_where_it_was_scrolled_while_seats_change(board: ClassBoard, 
     board.show_board(board_of(*(tile(one.seat, one.name, at_s=200.0) for one in seats)))
     qtbot.wait(10)
     assert (bar.value(), board.selected_seat) == (bar.maximum(), 1)
+
+
+@pytest.mark.parametrize("code", [language.ENGLISH, "de"])
+def test_each_button_of_the_station_has_its_own_key(qtbot: QtBot, code: str) -> None:
+    language.use(code)
+    try:
+        made = ClassBoard()
+        qtbot.addWidget(made)
+        texts = [button.text() for button in made.findChildren(QPushButton)]
+        keys = [key for text in texts if (key := QKeySequence.mnemonic(text).toString())]
+        assert len(keys) > 10
+        assert sorted(keys) == sorted(set(keys))
+    finally:
+        language.use(language.ENGLISH)
+
+
+def test_prepared_events_name_their_recipient(board: ClassBoard) -> None:
+    assert board.events_recipient.text().endswith("It goes to all.")
+    board.show_board(board_of(tile(7, "Ann")))
+    board.tiles.selectRow(0)
+    board.who.setCurrentIndex(1)
+    assert board.events_recipient.text().endswith("It goes to Seat 7, Ann.")
 
 
 def test_markup_in_names_and_questions_is_shown_as_text(board: ClassBoard) -> None:
