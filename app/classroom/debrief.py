@@ -227,8 +227,11 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
         weighed = exclude_finish(weighed)
     if weighed is not None and foreign:
         weighed = exclude_moves(weighed, lambda move: _is_input(move, foreign))
+    source = source_of(drill)
+    if outcome["ended_by"] == BY_INSTRUCTOR:
+        source.report["ended_by"] = BY_INSTRUCTOR
     source = replace(
-        source_of(drill), player=log.name, account=weighed, instructor_inputs=foreign,
+        source, player=log.name, account=weighed, instructor_inputs=foreign,
         instructor_goals=frozenset(outcome["instructor_goals"]),
     )  # fmt: skip
     wrong = tuple(MistakeMade(one.what, one.better, one.points) for one in source.review.mistakes)

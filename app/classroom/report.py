@@ -154,8 +154,8 @@ def _body(review: ClassReview, links: bool, draw: Drawn) -> str:
             heading(2, tr("Where the class diverged")),
             paragraph(
                 tr(
-                    "Up to each time, all seats in the row had made the same choices. The cost is the "
-                    "average loss of the weaker choices. To let everybody try again from there, "
+                    "Up to each time, all seats in the row had made the same choices. The cost is the sum of "
+                    "points that seats with weaker choices lost. To let everybody try again from there, "
                     "rewind the seats on the dashboard or with the line above the table."
                 )
             )
@@ -526,14 +526,17 @@ def _strip(
         value = maximum * part / 4
         at = _x(value, maximum)
         yield f'<text x="{at:.1f}" y="{base + 20}" text-anchor="middle" fill="#555">{value:.0f}</text>'
-    drawn = [(tr("median"), median(values))] if values else []
-    drawn += [(name, value) for name, value in lines if value is not None]
-    for place, (name, value) in enumerate(sorted(drawn, key=lambda one: one[1])):
-        at, up = _x(value, maximum), top + 12 + 12 * (place % 3)
+    names: dict[int, list[str]] = {}
+    """Names of lines by position in pixels: equal values share a label."""
+    for name, point in ((tr("median"), median(values) if values else None), *lines):
+        if point is not None:
+            names.setdefault(round(_x(point, maximum)), []).append(name)
+    for place, (at, shared) in enumerate(sorted(names.items())):
+        name, up = ", ".join(shared), top + 12 + 12 * (place % 3)
         anchor = "end" if at > WIDTH / 2 else "start"
-        yield f'<path d="M{at:.1f} {up}V{base + 6}" stroke="#d55e00" stroke-dasharray="3 2"/>'
+        yield f'<path d="M{at} {up}V{base + 6}" stroke="#d55e00" stroke-dasharray="3 2"/>'
         side = -4 if anchor == "end" else 4
-        yield f'<text x="{at + side:.1f}" y="{up + 4}" text-anchor="{anchor}" fill="#a04000">{escape_text(name)}</text>'
+        yield f'<text x="{at + side}" y="{up + 4}" text-anchor="{anchor}" fill="#a04000">{escape_text(name)}</text>'
     heights: dict[int, int] = {}
     for value in sorted(values):
         column = round(_x(value, maximum) / (2 * DOT))

@@ -9,7 +9,7 @@ from typing import Final
 from app.export.course_svg import MARKS
 from app.export.source import ExportSource, list_refused, read_choices, signature
 from app.view_models import value_curve
-from app.view_models.debrief.model import find_grade, summarize
+from app.view_models.debrief.model import ENDED, find_grade, summarize
 from app.view_models.debrief.verdict import judge_run
 from app.words import formatting
 from app.words.formatting import moment
@@ -19,7 +19,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.judging.mistakes import Mistake
 from engine.drill.judging.replay_timeline import HOLDS, Lanes, PreconditionHistory
 from engine.drill.judging.review import FailoverReview
-from engine.drill.judging.shapes import Row
+from engine.drill.judging.shapes import BY_INSTRUCTOR, Row
 from engine.drill.running.modes import DrillMode
 from engine.model import ticks
 
@@ -122,7 +122,7 @@ def _head(source: ExportSource) -> str:
     facts = tr("{mode}, seed {seed}; {ended}, after {time}.").format(
         mode=formatting.mode(report["mode"]),
         seed=report["seed"],
-        ended=localize(review.ended),
+        ended=tr(ENDED[BY_INSTRUCTOR]) if report["ended_by"] == BY_INSTRUCTOR else localize(review.ended),
         time=moment(source.drill.tick),
     )
     whose = paragraph(signature(source)) if signature(source) else ""
@@ -139,13 +139,14 @@ def _figures(source: ExportSource) -> str:
     rows = []
     for figure in summarize(source.report, source.drill.scenario).figures:
         other = _figure(figure.key, theirs[figure.key]) if figure.key in theirs else ""
-        rows.append([figure.label, figure.value, *([other] if theirs else [])])
+        label = f"\u2003{figure.label}" if figure.detail else figure.label  # an em space
+        rows.append([label, figure.value, *([other] if theirs else [])])
     return table(tr("Outcome"), head, rows)
 
 
 def _figure(name: str, value: float) -> str:
     if name.endswith("_s"):
-        return formatting.seconds(value, 1)
+        return formatting.seconds(value)
     return formatting.kb(value) if name.endswith("_kb") else formatting.significant(value, 4)
 
 

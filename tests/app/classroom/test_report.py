@@ -449,6 +449,7 @@ def test_end_of_the_class_is_no_mistake_of_the_seat(instruction: int) -> None:
     log = Log(1, "Ann", "", scenario.name, scenario.text, scenario.seed, "practice", (end,))
     seat = review_seat(log, pdf=False, curve_s=600.0, language_code="en")
     assert seat.verdict["ended_by"] == ("instructor" if instruction else "asked")
+    assert ("ended by the instructor, after 2:00.0" in seat.page) is bool(instruction)
     assert seat.account is not None
     assert any(move.line == "finish" for move in seat.account.moves) is not bool(instruction)
     assert ("You ended the drill" in seat.page) is not bool(instruction)
