@@ -140,7 +140,9 @@ class TeamDesk(QWidget):
         signs, goals_title, brief_title = {True: "✓", False: "○", None: "○"}, tr("Goals"), tr("Brief")
         parts = [self._text]
         if view["goals"]:
-            goals = "\n".join(f"- {signs[goal['met']]} {goal['text']}" for goal in view["goals"])
+            goals = "  \n".join(
+                f"{signs[goal['met']]} {goal['text']}" for goal in view["goals"]
+            )  # line breaks
             parts.append(f"**{goals_title}**\n\n{goals}")
         for asked in view["questions"]:
             choices = "\n".join(f"{number}. {text}" for number, text in enumerate(asked["choices"], 1))

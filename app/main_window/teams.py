@@ -122,7 +122,8 @@ class Teams(QObject):
     # --- taking a role
 
     def ask_for_role(self, code: str = "") -> TakeRole:
-        """Show the dialog for taking a role."""
+        """Show the dialog for taking a role, with the code of the team that this window holds."""
+        code = code or (self._code.join_code if self._code is not None else "")
         dialog = TakeRole(signature.player(self._store), self._parent, code)
         dialog.roles_wanted.connect(lambda code, name: self._ask(dialog, code, name))
         dialog.wanted.connect(self.take)

@@ -69,6 +69,7 @@ class TeamCode(QDialog):
     def __init__(self, code: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Team code"))
+        self.join_code = code
         secret, _, address = code.partition("@")
         self.code, self.address = QLabel(secret), QLabel(f"@{address}")
         self.code.setFont(theme.fixed_font(CODE_POINTS))
@@ -238,7 +239,7 @@ class RolePanel(QWidget):
         self.begin.setToolTip(tr("Puts the beginning of a line into the field on the right"))
         self.begin.activated.connect(self._begin)
         self.send = QPushButton(tr("&Run"))
-        self.read_back, self.confirm = QPushButton(tr("&Read back")), QPushButton(tr("&Confirm"))
+        self.read_back, self.confirm = QPushButton(tr("Read &back")), QPushButton(tr("&Confirm"))
         self.hand = QPushButton(tr("Raise or lower &hand"))
         self._raised = False
         self.send.clicked.connect(self._send)

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QMenu, QTableView
 from pytestqt.qtbot import QtBot
 
 from app.classroom.acts import SENT_BACK, LogEntry
+from app.classroom.messages.team import MemberWelcome, RoleView, TeamRole
 from app.main_window.team_desk import TeamDesk
 from app.view_models.offers import ActionTarget
 from app.view_models.picture import picture_of
@@ -32,14 +34,13 @@ class Team:
         self.drill = Drill(CABLE)
         self.log: list[LogEntry] = []
 
-    def welcome(self, key: str) -> Any:
+    def welcome(self, key: str) -> MemberWelcome:
         role = find_role(CABLE.team, key)
-        seats = [{"key": one.key, "name": one.name, "taken_by": None} for one in CABLE.team]
-        return {
-            "kind": "welcome", "role": key, "role_name": role.name, "role_text": role.text,
-            "does": list(role.does), "title": CABLE.title, "brief": CABLE.brief, "roles": seats, "done": 0,
-            "scenario": CABLE.name, "text": CABLE.text, "seed": self.drill.seed, "mode": self.drill.mode,
-        }  # fmt: skip
+        seats = [TeamRole(require(one.key), one.name, None, connected=False) for one in CABLE.team]
+        return MemberWelcome(
+            key, role.name, role.text, list(role.does), CABLE.title, CABLE.brief, seats, 0, CABLE.name,
+            CABLE.text, self.drill.seed, self.drill.mode,
+        )  # fmt: skip
 
     def do(self, line: str) -> None:
         self.drill.do(line)
@@ -47,11 +48,8 @@ class Team:
 
     def show(self, desk: TeamDesk, sent: int = 0, **more: Any) -> int:
         """Show *desk* the present, with the entries after *sent* of them; return their number."""
-        message: Any = {
-            "kind": "view", "frozen": False, "done": 0, "view": view(self.drill, desk.replica.role),
-            "tick": self.drill.tick, "acts": [list(one) for one in self.log[sent:]],
-        }  # fmt: skip
-        desk.show_view(message | more)
+        seen = view(self.drill, desk.replica.role)
+        desk.show_view(RoleView(False, 0, seen, self.drill.tick, self.log[sent:], **more))
         return len(self.log)
 
 
@@ -65,6 +63,14 @@ def open_desk(qtbot: QtBot, team: Team, key: str) -> tuple[TeamDesk, list[str]]:
 def find_server(desk: TeamDesk, name: str) -> Any:
     picture = require(desk.topology.picture())
     return next(face for face in picture.servers if face.name == name)
+
+
+def test_each_button_of_a_role_has_its_own_key(qtbot: QtBot) -> None:
+    desk, _ = open_desk(qtbot, Team(), "room")
+    panel = desk.panel
+    texts = [button.text() for button in (panel.send, panel.read_back, panel.confirm, panel.hand)]
+    keys = [QKeySequence.mnemonic(text).toString() for text in texts]
+    assert sorted(keys) == sorted(set(keys))
 
 
 def test_a_role_reads_back_and_confirms(qtbot: QtBot) -> None:
