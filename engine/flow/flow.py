@@ -356,6 +356,16 @@ class Flow:
         """Return the present reading of a stream."""
         return StreamReading(*self.stream_counters(stream))
 
+    def stalled_s(self, source: int) -> float:
+        """Return the time since a transaction of the source ended; 0 if none is under way."""
+        self._source(source)
+        return float(self.sources[source, k.STALLED_S])
+
+    def commits_waiting(self, source: int) -> float:
+        """Return the number of commits that wait for at least one stream now."""
+        self._source(source)
+        return float(self.sources[source, k.WAITING]) if self.source_params[source, k.WAITS] > 0.0 else 0.0
+
     def counters(self, source: int) -> list[float]:
         """Return the counters of a source in the order of SOURCE_COUNTERS."""
         self._source(source)

@@ -35,6 +35,8 @@ class ApplicationConnection:
     since_tick: Tick
     working: bool
     """True if the connection has an open transaction. Otherwise it waits for its application."""
+    commit_wait_ms: float | None = None
+    """Wait of its commit for another copy; None if it does not wait."""
 
 
 def login_of(world: World, client: Client, server: str) -> str:
@@ -71,12 +73,23 @@ def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
         for copy in _copies(world, client, server):
             assert copy.source is not None
             whole = _count(world, copy)
-            working = round(world.flow.reading(copy.source).in_flight_transactions)
+            now = world.flow.reading(copy.source)
+            working, waiting = (
+                round(now.in_flight_transactions),
+                round(world.flow.commits_waiting(copy.source)),
+            )
             places = range(spid, min(spid + whole, SPID_MAX + 1))
             alive = [place for place in places if place not in ended]
             for place in alive:
                 yield ApplicationConnection(
-                    place, client, copy.database, login, client.name, client.connected_tick, working > 0
+                    place,
+                    client,
+                    copy.database,
+                    login,
+                    client.name,
+                    client.connected_tick,
+                    working > 0,
+                    now.commit_delay_ms if 0 < working <= waiting else None,
                 )
                 working -= 1
             spid += whole

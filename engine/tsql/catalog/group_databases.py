@@ -141,21 +141,33 @@ def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
         else None,
         "end_of_log_lsn": lsn(at.flushed_kb),
         "last_commit_lsn": record_lsn(at.committed_kb),
-        "last_commit_time": context.datetime_value() if now.transactions_per_s > 0.0 else None,
+        "last_commit_time": _estimate_log_time(context, copy.source, 0.0)
+        if now.transactions_per_s > 0.0
+        else None,
     }
 
 
 def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str | None:
-    """Estimate when the log *behind_kb* before the end was written; NULL if none is written now. Derived.
+    """Estimate when the log *behind_kb* before the end was written; NULL if none is written now."""
+    age_s = _estimate_log_age_s(context, source, behind_kb)
+    if age_s is None:
+        return None
+    return context.datetime_value(max(0, context.world.tick - round(age_s * TICKS_PER_S)))
 
-    The estimate uses the present rate.
+
+def _estimate_log_age_s(context: Context, source: int, behind_kb: float) -> float | None:
+    """Estimate how long ago the log *behind_kb* before the end was written; None if none is written now. Derived.
+
+    The estimate uses the present rate, but at least the mean rate. The present one vanishes while commits stall.
     """
-    rate = context.world.flow.reading(source).log_generation_kb_per_s
+    flow, now_s = context.world.flow, context.world.t_s
+    stalled_s, rate = flow.stalled_s(source), flow.reading(source).log_generation_kb_per_s
     if behind_kb <= SMALL_KB:
-        return context.datetime_value()
+        return stalled_s
     if rate <= 0.0:
         return None
-    return context.datetime_value(max(0, context.world.tick - round(behind_kb / rate * TICKS_PER_S)))
+    mean = flow.totals(source).generated_kb / max(1.0, now_s - stalled_s)
+    return min(now_s, stalled_s + behind_kb / max(rate, mean))
 
 
 def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record:
@@ -221,8 +233,8 @@ def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record
 
 
 def _behind_s(context: Context, source: int, behind_kb: float) -> int | None:
-    rate = context.world.flow.reading(source).log_generation_kb_per_s
-    return 0 if behind_kb <= SMALL_KB else int(behind_kb / rate) if rate > 0.0 else None
+    age_s = 0.0 if behind_kb <= SMALL_KB else _estimate_log_age_s(context, source, behind_kb)
+    return int(age_s) if age_s is not None else None
 
 
 def _database_states(context: Context) -> Iterable[Record]:

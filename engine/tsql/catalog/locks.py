@@ -123,7 +123,7 @@ _ON_ROWS: Final = {
 
 
 def waits(context: Context) -> dict[int, Wait]:
-    """Return the waits of this server's windows by session ID: for a WAITFOR, a lock, or the log of a commit."""
+    """Return the waits on this server by session ID: for a WAITFOR, a lock, or the log of a commit."""
     found: dict[int, Wait] = {}
     sessions = {session.spid: session for _, session in context.sessions()}
     for name, session in context.sessions():
@@ -135,13 +135,24 @@ def waits(context: Context) -> dict[int, Wait]:
         if run.waiting == "delay":
             found[session.spid] = Wait("WAITFOR", passed_ms)
         elif run.waiting in ("commit", "log"):
-            found[session.spid] = Wait("WRITELOG", passed_ms)
+            found[session.spid] = Wait(_commit_wait(context, session.database), passed_ms)
         elif run.waiting == "lock":
             found[session.spid] = _lock_wait(context, run, sessions, passed_ms)
         elif run.waiting == "pending" and run.command in _DEVICE_WAITS:
             begun_ms = 10 * (context.world.tick - run.begun_tick)
             found[session.spid] = Wait(_DEVICE_WAITS[run.command], begun_ms)
+    for one in connections.on_server(context.world, context.session.server):
+        if one.commit_wait_ms is not None:
+            found[one.spid] = Wait(_commit_wait(context, one.database), int(one.commit_wait_ms))
     return found
+
+
+def _commit_wait(context: Context, database: str) -> str:
+    """Return the wait type of a commit: for the log of another copy, or for its own. [DOC: sys.dm_os_wait_stats]."""
+    copy = context.world.copies.get((context.session.server, database))
+    if copy is None or copy.source is None or not context.world.flow.commits_waiting(copy.source):
+        return "WRITELOG"
+    return "HADR_SYNC_COMMIT" if copy.availability.guid is not None else "DBMIRROR_DBM_EVENT"
 
 
 _DEVICE_WAITS: Final = {

@@ -192,20 +192,22 @@ def text_handle(text: str) -> bytes | None:
 
 def application_requests(context: Context) -> Iterable[Record]:
     """Yield the requests of applications that are inside a transaction."""
+    waits = locks.waits(context)
     for one in connections.on_server(context.world, context.server.name):
         if one.working:
+            wait = waits.get(one.spid)
             yield {
                 "session_id": one.spid,
                 "request_id": 0,
                 "sql_handle": None,
                 "start_time": context.datetime_value(),
-                "status": "running",
+                "status": "running" if wait is None else "suspended",
                 "command": "EXECUTE" if one.client.query is None else "SELECT",
                 "database_id": context.database_id(one.database),
                 "user_id": 1,
-                "wait_type": None,
-                "wait_time": 0,
-                "last_wait_type": "WRITELOG",
+                "wait_type": wait.type if wait is not None else None,
+                "wait_time": wait.ms if wait is not None else 0,
+                "last_wait_type": wait.type if wait is not None else "WRITELOG",
                 "wait_resource": "",
                 "blocking_session_id": 0,
                 "open_transaction_count": 1,

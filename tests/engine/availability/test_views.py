@@ -298,6 +298,27 @@ def test_transaction_delay_is_the_wait_of_the_commits() -> None:
     assert ask(world, P3, waits, then_s=0.1).value == 0
 
 
+def test_stalled_commits_have_their_waits_and_finite_lags() -> None:
+    """Lags were divided by the vanishing rate of a log that stood still: 8115, and a commit time of now."""
+    world = ag_lab(version=2017)
+    run_until(world, 10)
+    do(world, f"sql {P1} ALTER AVAILABILITY GROUP AG1 SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)")
+    run_until(world, 12)
+    do(world, f"power-off {P2}")
+    run_until(world, 80)
+    states = "SELECT {} FROM sys.dm_hadr_database_replica_states WHERE database_id = 5 ORDER BY 1"
+    lags = ask(world, P1, states.format("secondary_lag_seconds"), then_s=0.1).grids[0]
+    assert lags == [[None], [0], [pytest.approx(68, abs=2)]]
+    times = ask(world, P1, states.format("DATEDIFF(SECOND, last_commit_time, SYSDATETIME())"), then_s=0.1).grids[0]
+    assert times == [[pytest.approx(68, abs=2)]] * 3
+    waiting = "SELECT COUNT(*) FROM sys.{} WHERE wait_type = 'HADR_SYNC_COMMIT' AND {} > 60000"
+    for view, column in (("dm_exec_requests", "wait_time"), ("dm_os_waiting_tasks", "wait_duration_ms")):
+        assert int(ask(world, P1, waiting.format(view, column), then_s=0.1).value) > 400
+    do(world, f"sql {P1} ALTER AVAILABILITY GROUP AG1 SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 0)")
+    run_until(world, 100)
+    assert ask(world, P1, waiting.format("dm_exec_requests", "wait_time"), then_s=0.1).value == 0
+
+
 def test_values_without_a_source_are_null() -> None:
     world = _start().fork()
     answer = ask(world, P1, COUNTER.format("Availability", "Flow Control/sec", "_Total"), then_s=0.1)
