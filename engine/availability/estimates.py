@@ -62,7 +62,11 @@ class Estimate:
 def _time_s(queue_kb: float, rate_kb_per_s: float) -> float | None:
     if queue_kb < SMALL_KB:
         return 0.0
-    return queue_kb / rate_kb_per_s if rate_kb_per_s > 0.0 else None
+    return queue_kb / rate_kb_per_s if rate_kb_per_s >= LEAST_RATE_KB_PER_S else None
+
+
+LEAST_RATE_KB_PER_S: Final = 0.01
+"""Rate below which log stands still: a smoothed rate never becomes 0."""
 
 
 def estimate(world: World, copy: DatabaseCopy, cause: str) -> Estimate | None:

@@ -208,9 +208,11 @@ class InstanceRole(roles.RoleKind):
                 instance.health_check_timeout_ms / 1000,
             )
             return roles.RoleProblem(why, delay_s, clusterlog.errors(head, clusterlog.NO_DIAGNOSTICS))
-        broken = next((resource.name for resource in role.resources if resource.failed), "")
+        disk = _find_failed_disk(world, role)
+        broken = disk or next((resource.name for resource in role.resources if resource.failed), "")
+        delay_s = SERVICE_NOTICED_S if disk else 0.5
         return (
-            roles.RoleProblem(say("resource {name} has failed", name=broken), 0.5)
+            roles.RoleProblem(say("resource {name} has failed", name=broken), delay_s)
             if broken
             else roles.RoleProblem()
         )
@@ -240,8 +242,9 @@ class InstanceRole(roles.RoleKind):
     @override
     def online(self, world: World, role: ClusterRole, node: str) -> str:
         instance = _instance(world, role)
-        disks = [resource for resource in role.resources if resource.kind == "Physical Disk"]
-        missing = next((disk.name for disk in disks if node not in disk.owners or disk.failed), "")
+        shared = [resource for resource in role.resources if resource.kind == "Physical Disk"]
+        missing = next((disk.name for disk in shared if node not in disk.owners or disk.failed), "")
+        missing = missing or _find_failed_disk(world, role)
         if missing:
             return say("{disk} is not available on {node}", disk=missing, node=node)
         if node not in instance.installed:
@@ -264,6 +267,17 @@ class InstanceRole(roles.RoleKind):
 
 def _instance(world: World, role: ClusterRole) -> Instance:
     return world.instances[instance_of(role)]
+
+
+def _find_failed_disk(world: World, role: ClusterRole) -> str:
+    """Return the disk resource with a failed drive, on which SQL Server depends; "" without one.
+
+    [DOC: failover cluster instances]
+    """
+    lost = disks.list_lost_drives(world, instance_of(role))
+    shared = [one for one in role.resources if one.kind == "Physical Disk"]
+    named = {one.drive for one in shared if one.drive}
+    return next((one.name for one in shared if (lost & {one.drive} if one.drive else lost - named)), "")
 
 
 def _cluster(world: World, role: ClusterRole) -> str:

@@ -210,11 +210,16 @@ def mend_volume(world: World, server: str, drive: str) -> None:
     network.reassess(world)
 
 
+def list_lost_drives(world: World, server: str) -> set[str]:
+    """Return the failed drives with databases of the instance."""
+    used = set().union(*(_drives(copy) for copy in world.copies.values() if copy.server == server))
+    return used.intersection(world.computer_of(server).failed_drives)
+
+
 def move_shared_drives(world: World, server: str, target: str) -> None:
     """Move the failed drives with databases of a clustered instance to the computer on which it starts."""
-    shared = set().union(*(_drives(copy) for copy in world.copies.values() if copy.server == server))
     source, there = world.computer_of(server), world.computers[target]
-    lost = shared.intersection(source.failed_drives)
+    lost = list_lost_drives(world, server)
     if source.name != target and lost:
         left = tuple(letter for letter in source.failed_drives if letter not in lost)
         world.update_computer(source.name, failed_drives=left)

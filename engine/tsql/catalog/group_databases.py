@@ -155,10 +155,14 @@ def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str |
     return context.datetime_value(max(0, context.world.tick - round(age_s * TICKS_PER_S)))
 
 
+LEAST_RATE_KB_PER_S: Final = 1.0
+"""Rate below which no log is written: a smoothed rate never becomes 0."""
+
+
 def _estimate_log_age_s(context: Context, source: int, behind_kb: float) -> float | None:
     """Estimate how long ago the log *behind_kb* before the end was written; None if none is written now. Derived.
 
-    The estimate uses the present rate, but at least the mean rate. The present one vanishes while commits stall.
+    The estimate uses the present rate, or the mean rate if no log is written or commits stall.
     """
     flow, now_s = context.world.flow, context.world.t_s
     stalled_s, rate = flow.stalled_s(source), flow.reading(source).log_generation_kb_per_s
@@ -166,8 +170,9 @@ def _estimate_log_age_s(context: Context, source: int, behind_kb: float) -> floa
         return stalled_s
     if rate <= 0.0:
         return None
-    mean = flow.totals(source).generated_kb / max(1.0, now_s - stalled_s)
-    return min(now_s, stalled_s + behind_kb / max(rate, mean))
+    if rate < LEAST_RATE_KB_PER_S or stalled_s >= 1.0:
+        rate = max(rate, flow.totals(source).generated_kb / max(1.0, now_s - stalled_s))
+    return min(now_s, stalled_s + behind_kb / rate)
 
 
 def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record:

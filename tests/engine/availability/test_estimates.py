@@ -36,6 +36,11 @@ def test_detection_time_follows_the_setting_for_the_lost_part(cause: str, second
     assert found.detection_s == pytest.approx(seconds)
 
 
+def test_a_vanishing_rate_gives_no_estimate() -> None:
+    found = Estimate("Sales", "NODE_2", 5.0, "", 100.0, 1e-20, 100.0, 1e-20)
+    assert (found.failover_s, found.data_loss_s) == (None, None)
+
+
 def test_a_review_uses_the_estimate_just_before_the_loss() -> None:
     text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
     drill = run(Drill(load_scenario(text, "ag-lab"), 1), 10)

@@ -309,7 +309,9 @@ def test_stalled_commits_have_their_waits_and_finite_lags() -> None:
     states = "SELECT {} FROM sys.dm_hadr_database_replica_states WHERE database_id = 5 ORDER BY 1"
     lags = ask(world, P1, states.format("secondary_lag_seconds"), then_s=0.1).grids[0]
     assert lags == [[None], [0], [pytest.approx(68, abs=2)]]
-    times = ask(world, P1, states.format("DATEDIFF(SECOND, last_commit_time, SYSDATETIME())"), then_s=0.1).grids[0]
+    times = ask(
+        world, P1, states.format("DATEDIFF(SECOND, last_commit_time, SYSDATETIME())"), then_s=0.1
+    ).grids[0]
     assert times == [[pytest.approx(68, abs=2)]] * 3
     waiting = "SELECT COUNT(*) FROM sys.{} WHERE wait_type = 'HADR_SYNC_COMMIT' AND {} > 60000"
     for view, column in (("dm_exec_requests", "wait_time"), ("dm_os_waiting_tasks", "wait_duration_ms")):

@@ -326,16 +326,20 @@ def test_the_service_exists_on_each_node_and_runs_on_one() -> None:
     assert "NODE_4" not in world.nodes
 
 
-def test_a_failed_shared_drive_moves_with_the_instance_and_can_be_mended_there() -> None:
+@pytest.mark.parametrize("drive", ["D", "L"])
+def test_a_failed_shared_drive_stops_the_group_until_the_drive_is_mended(drive: str) -> None:
+    """SQL Server depends on the disk, which comes online on no node; the instance served without it."""
     world = fci_lab(1)
     run_until(world, 5)
-    do(world, "fail-volume SQLFCI1 L")
-    run_until(world, 10)
+    do(world, f"fail-volume SQLFCI1 {drive}")
+    run_until(world, 40)
+    assert role(world, "SQLFCI1").state.value == "Failed"
+    assert not serves(world)
     do(world, "move-role SQLFCI1 NODE_2")
-    run_until(world, 60)
-    assert world.copies["SQLFCI1", "Sales"].disk_failed
-    do(world, "mend-volume SQLFCI1 L")
     run_until(world, 80)
+    assert role(world, "SQLFCI1").state.value == "Failed"
+    do(world, f"mend-volume SQLFCI1 {drive}", "start-role SQLFCI1")
+    run_until(world, 120)
     copy = world.copies["SQLFCI1", "Sales"]
-    assert (copy.disk_failed, copy.db_state.name) == (False, "ONLINE")
+    assert (copy.disk_failed, copy.db_state.name, serves(world)) == (False, "ONLINE", True)
     assert not any(computer.failed_drives for computer in world.computers.values())
