@@ -22,26 +22,38 @@ def _check(options: argparse.Namespace) -> int:
     if not options.files:
         raise UsageError("check needs a FILE, or --schema")
     found: list[Problem] = []
+    missing: list[str] = []
     for name in options.files:
         if name.endswith(bundle.SUFFIX):
             found += bundles.problems_of(Path(name))
             continue
-        file = scenario_files.find(name)
+        try:
+            file = scenario_files.find(name)
+        except scenario_files.ScenarioNotFoundError as unknown:
+            missing.append(str(unknown))
+            continue
         try:
             scenario = file.load()
             found += lint(scenario, file.file)
             if (certificate := certificates.load_certificate(scenario)) is not None:
                 found += certificates.warnings(certificate, file.file)
-        except ScenarioError as problems:
-            found += problems.problems
+        except ScenarioError as broken:
+            found += broken.problems
     if options.json:
         print_json([problem.as_json() for problem in found])
     else:
         for problem in found:
             print(problem)
-        count = len(options.files)
-        print(f"{len(found)} problem(s) in {count} file(s)" if found else f"{count} file(s), no problem")
+        count = len(options.files) - len(missing)
+        problems = _count(len(found), "problem") if found else "no problem"
+        print(f"{_count(count, 'file')}: {problems}")
+    if missing:
+        raise UsageError("\n".join(missing))
     return ANSWER_IS_NO if found else AS_ASKED
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 COMMANDS: Final = {"check": _check}

@@ -228,7 +228,11 @@ def test_list_reports_broken_own_scenarios_and_lists_the_others(call: Any, profi
 def test_check_accepts_a_valid_file(call: Any, tmp_path: Path) -> None:
     file = tmp_path / "small.toml"
     file.write_text(SMALL)
-    assert call("check", str(file)) == (0, "1 file(s), no problem\n", "")
+    assert call("check", str(file)) == (0, "1 file: no problem\n", "")
+    code, out, complaint = call("check", "nowhere-1", str(file), "nowhere-2")
+    assert (code, out) == (2, "1 file: no problem\n")
+    assert "nowhere-1" in complaint
+    assert "nowhere-2" in complaint
 
 
 def test_check_reports_every_problem_with_its_position(call: Any, tmp_path: Path) -> None:
@@ -387,7 +391,7 @@ def test_a_window_without_a_display_ends_with_one_message() -> None:
 def test_agents_are_ranked_in_order(call: Any) -> None:
     code, out, err = call("agents", "isolated-principal", "--seed", "7")
     assert (code, err) == (0, "")
-    assert out.endswith("1 scenario(s), all in order\n")
+    assert out.endswith("Scenarios: 1, all in order\n")
 
 
 def test_agents_fails_if_the_wrong_players_get_points(call: Any, tmp_path: Path) -> None:

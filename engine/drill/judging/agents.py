@@ -431,7 +431,7 @@ def table(rankings: Iterable[Ranking]) -> str:
     legit = [f"+ {agent}: {why} ({_format_scenarios(where)})" for (agent, why), where in grouped.items()]
     wrong = [f"{ranking.scenario}: {said}" for ranking in rankings for said in ranking.wrong]
     count = len(rankings)
-    verdict = f"{len(wrong)} problem(s)" if wrong else f"{count} scenario(s), all in order"
+    verdict = f"Problems: {len(wrong)}" if wrong else f"Scenarios: {count}, all in order"
     return "\n".join([head, *rows, LEGEND, *legit, *wrong, verdict])
 
 

@@ -143,6 +143,6 @@ def test_the_ranking_table_is_printed(ranking: Ranking) -> None:
     lines = table([ranking]).splitlines()
     assert lines[0].split()[:3] == ["reference", "nothing", "worst"]
     assert lines[1].split()[:4] == ["small", "100", "(10)", "(0)"]
-    assert lines[-1] == "1 scenario(s), all in order"
+    assert lines[-1] == "Scenarios: 1, all in order"
     bad = Ranking("small", 3, ranking.standings, ("stalling earns 101, the reference 100",))
-    assert table([bad]).endswith("small: stalling earns 101, the reference 100\n1 problem(s)")
+    assert table([bad]).endswith("small: stalling earns 101, the reference 100\nProblems: 1")
