@@ -89,7 +89,7 @@ class Load:
         start = time.monotonic() - random.uniform(0, 60)
         while not self.over.is_set():
             try:
-                async with self.dialling(invited) as socket:
+                async with self.dialing(invited) as socket:
                     await self.attend(socket, invited.secret, seat_number, start)
             except (ConnectionClosed, TimeoutError, OSError):  # as a real seat does: it dials again
                 self.dropped += 1
@@ -135,7 +135,7 @@ class Load:
                 if sent is not None:
                     self.acknowledged_s.append(time.monotonic() - sent)
 
-    def dialling(self, invited: Invitation) -> connect:
+    def dialing(self, invited: Invitation) -> connect:
         where = f"wss://{invited.host}:{invited.port}/"
         return connect(
             where, ssl=certificate.of_seat(), proxy=None, compression=None, open_timeout=60, max_size=10**8
@@ -194,7 +194,7 @@ class Load:
                     os.urandom(200),
                 )[number % 3]
                 try:
-                    async with self.dialling(invited) as socket:
+                    async with self.dialing(invited) as socket:
                         await socket.send(message)
                         while True:
                             heard = json.loads(await socket.recv())

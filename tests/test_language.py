@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from babel.messages.pofile import read_po
+
 ROOT: Final = Path(__file__).parents[1]
 FUNCTION_WORDS: Final = frozenset(
     re.findall(
@@ -38,6 +40,14 @@ NAMES_SHARE_MAX: Final = 0.01
 RELATIVE_SHARE_MAX: Final = 0.005
 SENTENCES_SHARE_MAX: Final = 0.02
 SENTENCE_WORDS_MAX: Final = 30
+BRITISH: Final = re.compile(
+    r"\b(?:behaviour|cancelled|cancelling|catalogue|centre|centred|colour|favour|grey|greyed|judgement|labelled|learnt"
+    r"|licence|modelled|neighbour|practise|practised|practising|(?:recogn|initial|synchron|minim|optim)is(?:e|ed|ing))s?\b",
+    re.IGNORECASE,
+)
+DOCUMENTED: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+SERVER_TEXTS: Final = re.compile(r"(?:Query|The step) was cancelled")
+"""Texts of SQL Server in its own spelling."""
 README_BYTES_MAX: Final = 10_240
 
 SHARED_CLASSES: Final = {
@@ -144,6 +154,18 @@ def test_sentences_of_documents_are_short() -> None:
     all_sentences = [(path.name, sentence) for path in documents for sentence in sentences(path)]
     long = [f"{name}: {text[:60]}" for name, text in all_sentences if len(text.split()) > SENTENCE_WORDS_MAX]
     assert_share(long, len(all_sentences), SENTENCES_SHARE_MAX)
+
+
+def test_texts_have_american_spelling() -> None:
+    with (ROOT / "assets" / "languages" / "de.po").open("rb") as file:
+        texts = [
+            str(part) for entry in read_po(file) for part in (entry.id if entry.pluralizable else (entry.id,))
+        ]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "assets" / "help").glob("*.md")]
+    texts += [path.read_text("utf-8") for path in pages]
+    texts += [doc for _, node in nodes() if isinstance(node, DOCUMENTED) and (doc := ast.get_docstring(node))]
+    found = [match[0] for text in texts for match in BRITISH.finditer(SERVER_TEXTS.sub("", text))]
+    assert found == []
 
 
 def test_the_readme_is_short() -> None:

@@ -152,7 +152,7 @@ class Bus:
 
     async def tell(self, *said: News) -> None:
         """Send messages in order; failed ones are sent later, except seat states, which are rebuilt."""
-        assert self._client is not None, "dialled"
+        assert self._client is not None, "dialed"
         self._untold += [replace(one, host=self.own) for one in said]
         async with self._telling:
             stream = self._client.jetstream(timeout=ANSWER_S)

@@ -58,7 +58,7 @@ def address_of(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def dialled_here(host: str) -> str:
+def dial_target(host: str) -> str:
     """Return the address at which this computer itself reaches a host that listens on *host*."""
     return {"0.0.0.0": "127.0.0.1", "[::]": "[::1]", "::": "[::1]"}.get(host, host)
 

@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import certificate, seat_log
-from app.classroom.code import SECRET_LETTERS, Invitation, dialled_here
+from app.classroom.code import SECRET_LETTERS, Invitation, dial_target
 from app.classroom.link import take_message_chunk
 from app.classroom.messages.codec import WELCOME_BYTES_MAX, ProtocolError, encode
 from app.classroom.messages.replies import TO_INSTRUCTOR, ReplayMoments, RequestDone, RequestFailed
@@ -140,8 +140,8 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
     code, problem = the_class.code, None
     for address in the_class.addresses or [""]:
         host, _, port = address.rpartition(":")
-        host = dialled_here(host)
-        dialling = connect(
+        host = dial_target(host)
+        dialing = connect(
             f"wss://{host}:{port}/",
             ssl=certificate.of_seat(),
             proxy=None,
@@ -149,7 +149,7 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
             max_size=WELCOME_BYTES_MAX,
         )
         try:
-            socket = await dialling
+            socket = await dialing
             break
         except (OSError, ValueError, TimeoutError, WebSocketException) as why:
             problem = why

@@ -33,7 +33,7 @@ def is_installed() -> bool:
 
 
 async def announce(fingerprint: str, listening: str, addresses: Sequence[str], port: int) -> None:
-    """Answer queries for the class until cancelled.
+    """Answer queries for the class until canceled.
 
     Args:
         fingerprint: part of the join code that is no secret.

@@ -104,8 +104,8 @@ class ClassHost:
         self._looks = self._attention.observers
         self._strangers = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        self._neighbours = PeerHosts(bus, self._lines, self._looks.observed_seats, self._do)
-        self._attention.peers = self._neighbours
+        self._peers = PeerHosts(bus, self._lines, self._looks.observed_seats, self._do)
+        self._attention.peers = self._peers
 
     def begin(self) -> None:
         """Start the background tasks, and judge runs of seats that left."""
@@ -113,7 +113,7 @@ class ClassHost:
         self._do(self._show())
         if self._bus is not None:
             self._do(self._bus.listen(self._receive_news, self._hear_anew))
-            self._do(self._neighbours.stay_alive(lambda line: self._board.changed.add(line.number)))
+            self._do(self._peers.stay_alive(lambda line: self._board.changed.add(line.number)))
         for place in self._judge.places:
             self._do(self._judge.run(place))
         for number in self._lines:
@@ -209,7 +209,7 @@ class ClassHost:
         line.socket, line.told = socket, set()
         # Number the visit higher than every other connection of the seat, including those at unknown hosts.
         line.host, line.visit, line.away = (
-            self._neighbours.own,
+            self._peers.own,
             max(line.visit + 1, int(time.time() * 1000)),
             False,
         )
@@ -371,7 +371,7 @@ class ClassHost:
 
     async def _send_out(self, instructions: list[ClassInstruction]) -> None:
         self._instructions.add(await self._writer.keep(self._record.instruct, instructions))
-        self._neighbours.tell(Changed())
+        self._peers.tell(Changed())
         await self._to_seats(self._instruct)
 
     async def _to_seats(self, tell: Callable[[SeatState], Awaitable[None]]) -> None:
@@ -419,7 +419,7 @@ class ClassHost:
                     setattr(line, {"group_name": "group"}.get(name, name), value)
         self._board.turn()
         self._board.changed |= {line.number for line in lines}
-        self._neighbours.tell(Changed())
+        self._peers.tell(Changed())
         await self._to_seats(self._tell_pace)
 
     async def _start_next_part(self) -> None:
@@ -464,7 +464,7 @@ class ClassHost:
         )
         self._board.marks += await self._writer.keep(self._record.instruct, [mark])
         self._board.turn()
-        self._neighbours.tell(Changed())
+        self._peers.tell(Changed())
 
     # --- board
 
@@ -494,7 +494,7 @@ class ClassHost:
                     await self._steer(requests.Go())
             changed = self._board.news()
             if changed is not None:
-                self._neighbours.tell_of(self._lines[number] for number in changed)
+                self._peers.tell_of(self._lines[number] for number in changed)
                 await self._board.send(changed)
 
     # --- other hosts
@@ -502,10 +502,10 @@ class ClassHost:
     async def _hear_anew(self) -> None:
         """Reload the record after a possible loss of messages."""
         await self._hear_changes()
-        self._neighbours.tell(Hello(), self._neighbours.news(self._lines.values()))
+        self._peers.tell(Hello(), self._peers.news(self._lines.values()))
 
     async def _receive_news(self, message: News) -> None:
-        looks = self._neighbours.process_news(message)
+        looks = self._peers.process_news(message)
         if isinstance(message, Seats):
             for one in message.seats:
                 await self._merge_seat_status(message.host, one)
@@ -515,7 +515,7 @@ class ClassHost:
             await self._hear_changes()
         elif isinstance(message, Hello):
             await self._hear_changes()  # announces the new address
-            self._neighbours.tell_of(self._lines.values())
+            self._peers.tell_of(self._lines.values())
         elif isinstance(message, HandLoweredNews):
             await self._attention.lower(self._lines[message.seat])
         else:

@@ -30,7 +30,7 @@ from app.classroom.code import (
     SECRET_LETTERS,
     Invitation,
     address_of,
-    dialled_here,
+    dial_target,
     fingerprint,
     new_secret,
 )
@@ -290,11 +290,11 @@ def has_live_host(the_class: ClassPart) -> bool:
     own = certificate.convert_to_der(the_class.certificate)
     for address in the_class.addresses:
         host, _, port = address.rpartition(":")
-        there = (dialled_here(host).strip("[]"), int(port))
+        there = (dial_target(host).strip("[]"), int(port))
         try:
             with (
-                socket.create_connection(there, OPEN_S) as dialled,
-                certificate.of_seat().wrap_socket(dialled) as talking,
+                socket.create_connection(there, OPEN_S) as dialed,
+                certificate.of_seat().wrap_socket(dialed) as talking,
             ):
                 if talking.getpeercert(binary_form=True) == own:
                     return True

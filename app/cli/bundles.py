@@ -125,7 +125,7 @@ def _print_head(opened_bundle: Bundle) -> None:
         if said.author
         else "  author   none named"
     )
-    print(f"  licence  {escape_invisible(said.licence or 'none named')}")
+    print(f"  license  {escape_invisible(said.licence or 'none named')}")
     print(f"  SHA-256  {opened_bundle.sha256}")
 
 

@@ -82,7 +82,7 @@ DISCLAIMER = mark("A simulation. See Fidelity for simplifications and omissions.
 
 SIZES: Final = {"inaccuracy": mark("inaccuracy"), "mistake": mark("mistake"), "blunder": mark("blunder")}
 
-FIDELITY: Final = {"modelled": mark("modelled"), "simplified": mark("simplified"), "absent": mark("absent")}
+FIDELITY: Final = {"modelled": mark("modeled"), "simplified": mark("simplified"), "absent": mark("absent")}
 
 UNLIKE: Final = mark("no comparable figure is published")
 

@@ -27,9 +27,9 @@ LETTER: Final = 5.6
 SMALL_WIDTH: Final = 180
 SMALL_HEIGHT: Final = 48
 
-GREY: Final = "#525e6d"
+GRAY: Final = "#525e6d"
 LINE: Final = "#1b56a6"
-COLOURS: Final = {"": LINE, "info": LINE, "ok": "#17692f", "warn": "#855000", "bad": "#b3202a"}
+COLORS: Final = {"": LINE, "info": LINE, "ok": "#17692f", "warn": "#855000", "bad": "#b3202a"}
 
 
 def draw(
@@ -62,7 +62,7 @@ def draw_small(account: Account, end_tick: Tick) -> str:
 
     def line(points: Iterable[tuple[Tick, float]], tone: str, width: float) -> str:
         path = " ".join(map(format_point, points))
-        return f'<polyline points="{path}" fill="none" stroke="{COLOURS[tone]}" stroke-width="{width:g}"/>'
+        return f'<polyline points="{path}" fill="none" stroke="{COLORS[tone]}" stroke-width="{width:g}"/>'
 
     parts = [
         f'<rect width="{SMALL_WIDTH}" height="{SMALL_HEIGHT}" fill="#f4f6f9"/>',
@@ -72,10 +72,10 @@ def draw_small(account: Account, end_tick: Tick) -> str:
     for move in value_curve.find_stops(account):
         if move.line != WAITING:
             x, y = format_point((move.until, move.after)).split(",")
-            parts.append(f'<circle cx="{x}" cy="{y}" r="2.4" fill="{COLOURS[TONES[move.label][1]]}"/>')
+            parts.append(f'<circle cx="{x}" cy="{y}" r="2.4" fill="{COLORS[TONES[move.label][1]]}"/>')
     if account.point_of_no_return is not None:
         x, _ = format_point((account.point_of_no_return, 0.0)).split(",")
-        parts.append(f'<path d="M{x},0 V{SMALL_HEIGHT}" stroke="{COLOURS["bad"]}" stroke-dasharray="3,2"/>')
+        parts.append(f'<path d="M{x},0 V{SMALL_HEIGHT}" stroke="{COLORS["bad"]}" stroke-dasharray="3,2"/>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SMALL_WIDTH} {SMALL_HEIGHT}" width="{SMALL_WIDTH}" '
         f'height="{SMALL_HEIGHT}" role="img" aria-label="{html.escape(value_curve.describe_curve(account))}">'
@@ -94,9 +94,9 @@ def _levels() -> Iterator[str]:
     for points in LEVELS:
         y = _y(points)
         yield f'<path d="M{LEFT},{y:.1f} H{WIDTH - RIGHT}" stroke="#cbd3dc"/>'
-        yield f'<text x="{LEFT - 6}" y="{y + 3.5:.1f}" text-anchor="end" fill="{GREY}">{points}</text>'
+        yield f'<text x="{LEFT - 6}" y="{y + 3.5:.1f}" text-anchor="end" fill="{GRAY}">{points}</text>'
     words = html.escape(tr("points"))
-    yield f'<text x="{LEFT - 30}" y="{_y(50) + 3.5:.1f}" text-anchor="end" fill="{GREY}">{words}</text>'
+    yield f'<text x="{LEFT - 30}" y="{_y(50) + 3.5:.1f}" text-anchor="end" fill="{GRAY}">{words}</text>'
 
 
 def _line(points: Iterable[tuple[Tick, float]], end_tick: Tick, color: str, width: float) -> str:
@@ -107,13 +107,13 @@ def _line(points: Iterable[tuple[Tick, float]], end_tick: Tick, color: str, widt
 def _curve(account: Account, end_tick: Tick) -> Iterator[str]:
     yield _line(account.curve, end_tick, LINE, 1.6)
     for tone, points in value_curve.slopes(account):
-        yield _line(points, end_tick, COLOURS[tone], 3.0)
+        yield _line(points, end_tick, COLORS[tone], 3.0)
 
 
 def _no_return(account: Account, end_tick: Tick) -> Iterator[str]:
     if account.point_of_no_return is None:
         return
-    x, red = x_of(account.point_of_no_return, end_tick), COLOURS["bad"]
+    x, red = x_of(account.point_of_no_return, end_tick), COLORS["bad"]
     words = html.escape(value_curve.format_no_return(account.point_of_no_return))
     room = len(words) * LETTER / 2
     middle = min(max(LEFT + room, x), WIDTH - RIGHT - room)
@@ -141,7 +141,7 @@ def _marks(
             x_of(_middle(move), end_tick),
             _y((move.before + move.after) / 2 if move.line == WAITING else move.after),
         )
-        color = COLOURS[TONES[move.label][1]]
+        color = COLORS[TONES[move.label][1]]
         description = value_curve.format_move(move, choices, account.last_chance, refused)
         words = html.escape(f"{description}: {value_curve.format_cost(move)}")
         dot = (
@@ -170,8 +170,8 @@ def _legend(top: float) -> Iterator[str]:
             yield row
             row, x, y = "", float(LEFT), y + LEGEND_ROW
         row += (
-            f'<path d="M{x:.1f},{y - 3.5} h{SAMPLE}" stroke="{COLOURS[tone]}" stroke-width="{3 if tone else 1.6}"/>'
-            f'<text x="{x + SAMPLE + 6:.1f}" y="{y}" fill="{GREY}">{html.escape(words)}</text>'
+            f'<path d="M{x:.1f},{y - 3.5} h{SAMPLE}" stroke="{COLORS[tone]}" stroke-width="{3 if tone else 1.6}"/>'
+            f'<text x="{x + SAMPLE + 6:.1f}" y="{y}" fill="{GRAY}">{html.escape(words)}</text>'
         )
         x += room
     yield row

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 from app import pyside_import_hook  # noqa: F401  # before all others
 from app.main_window.appearance import apply_theme
 from app.main_window.slot_errors import SlotErrors
-from app.main_window.start import Preload, Start, StartCancelledError, speak
+from app.main_window.start import Preload, Start, StartCanceledError, speak
 from app.main_window.window import TITLE, MainWindow
 from app.settings import WindowSettings
 from app.widgets.interfaces import register_scroll_areas
@@ -76,7 +76,7 @@ def _show_fallback(window: MainWindow) -> None:
 def _profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | None:
     """Open the learner's profile, add it to *profiles* and close it *at_the_end*.
 
-    Return None to play without one. Raises StartCancelledError if the user refuses that.
+    Return None to play without one. Raises StartCanceledError if the user refuses that.
     """
     from app.storage import StorageError, open_profile  # imports the database layer
 
@@ -85,7 +85,7 @@ def _profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | None:
     except StorageError as problem:
         if _confirm_unrecorded_play(str(problem)):
             return None
-        raise StartCancelledError from problem
+        raise StartCanceledError from problem
     at_the_end.callback(profile.close)
     profiles.append(profile)
     return profile

@@ -97,7 +97,7 @@ class Assembly(QObject):
         self._irrevocable = Confirmations(
             window,
             self._session,
-            lambda: play.watching or play.introducing or play.practising,
+            lambda: play.watching or play.introducing or play.practicing,
             self._describe_leave_consequence,
         )
         self._library = Library(profile)
@@ -193,7 +193,7 @@ class Assembly(QObject):
         """Begin to show a run."""
         self._drafts.begin(drill)
         self._notice.clear()
-        self._desk.part(Briefing).unscored = self._play.practising
+        self._desk.part(Briefing).unscored = self._play.practicing
         self._cards.put(drill)
         title = tr("Watch a failover") if self._play.introducing else drill.scenario.title
         self._navigation.open_desk(title)

@@ -133,7 +133,7 @@ class DebriefPage(WindowPart):
         self._lessons: tuple[RunSegment, ...] | None = None
         """Mistakes with plans at a person's pace, when the analysis is finished."""
         self._provisional = False
-        """A better account was being searched for when the analysis was cancelled."""
+        """A better account was being searched for when the analysis was canceled."""
         self._search_effort = HARDER
         """Plans that its searches played."""
         self._scenario: Scenario | None = None
@@ -174,7 +174,7 @@ class DebriefPage(WindowPart):
 
     def _show_finished(self, report: Report) -> None:
         live = self._session.live
-        if self._play.practising:
+        if self._play.practicing:
             return  # a lesson shows the debrief of the run before it
         if self._play.attending and live is not None and not live.terms.truth:
             return  # in an exam only the host of the class has the rubric
@@ -285,7 +285,7 @@ class DebriefPage(WindowPart):
         self._session.pause()
         if self._report is None:
             self._navigation.show_home()
-        elif (self._play.watching or self._play.practising) and self._scenario is not None:
+        elif (self._play.watching or self._play.practicing) and self._scenario is not None:
             again = partial(self._on_reopened, self._report, lambda: None)
             self._play.reopen(self._report, self._scenario, self._run_id, again)
         else:
@@ -497,7 +497,7 @@ class DebriefPage(WindowPart):
 
     def _write(self, kind: str, file: Path) -> None:
         if self._source is None:
-            self._notice.warn(tr("The analysis was cancelled, so the file was not written."))
+            self._notice.warn(tr("The analysis was canceled, so the file was not written."))
             return
         player, played_at = signature.player(self._store), self._format_finish_time()
         source = replace(

@@ -36,7 +36,7 @@ def ask_moment(parent: QWidget, now_s: float, run_to: Callable[[float], None]) -
 
 
 def ask_file(parent: QWidget) -> str:
-    """Return the path of a scenario, bundle or run; empty if the dialog was cancelled."""
+    """Return the path of a scenario, bundle or run; empty if the dialog was canceled."""
     drills = tr("Drills, bundles and recorded runs (*.toml *.mirrordrill *.json)")
     kinds = ";;".join(
         (tr("All supported files (*.toml *.mirrordrill *.json *.sql)"), drills, tr("Scripts (*.sql)"))

@@ -534,7 +534,7 @@ class FailoverMoment(WindowPart):
 
 
 def _runs(failover: Failover) -> bool:
-    return failover.online_tick is None and not failover.cancelled
+    return failover.online_tick is None and not failover.canceled
 
 
 def _is_typing() -> bool:

@@ -13,7 +13,7 @@ from app.view_models.debrief import model as cards
 from app.view_models.debrief.model import DebriefModel
 from app.views.lesson_bar import LessonBar
 from engine.drill.par.account import RunSegment
-from engine.drill.par.lessons import Judgement, is_action, judge_action, judge_wait
+from engine.drill.par.lessons import Judgment, is_action, judge_action, judge_wait
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
 
@@ -51,7 +51,7 @@ class Learning(WindowPart):
         """Show the position before a mistake, and ask for a better action."""
         self._at = number
         self._task.cancel()
-        self._play.practise(self._drill(), self._lesson(), self._ask)
+        self._play.practice(self._drill(), self._lesson(), self._ask)
 
     def _ask(self) -> None:
         model, live = self._model, self._session.live
@@ -78,7 +78,7 @@ class Learning(WindowPart):
     def _judge_answer(self) -> None:
         """Judge the player's action if there is a new one."""
         live = self._session.live
-        if not self._open or live is None or not self._play.practising or self._task.running:
+        if not self._open or live is None or not self._play.practicing or self._task.running:
             return
         new, self._seen_count = live.journal[self._seen_count :], len(live.journal)
         if not any(is_action(item.line_without_time) for item in new):
@@ -90,14 +90,14 @@ class Learning(WindowPart):
     def _plans(self, live: Drill) -> list[Sequence[Input]]:
         return [self._lesson().best, *certificates.plans(live)]
 
-    def _answer(self, judgement: Judgement) -> None:
+    def _answer(self, judgment: Judgment) -> None:
         model = self._model
         if model is None:
             return
         card = cards.judge_answer(
-            self._lesson(), judgement, self._has_another_lesson, model.review, model.choices
+            self._lesson(), judgment, self._has_another_lesson, model.review, model.choices
         )
-        self._open = card.tone != "ok" and judgement.idle
+        self._open = card.tone != "ok" and judgment.idle
         self.bar.show_card(card)
 
     # --- buttons --------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class Learning(WindowPart):
         self._debriefing.return_to_debrief()
 
     def _hide(self) -> None:
-        if not self._play.practising:
+        if not self._play.practicing:
             self._task.cancel()
             self._open = False
             self.bar.hide()

@@ -77,7 +77,7 @@ class RunController(QObject):
         """The first run is on screen, which nothing records."""
         self.best: Best | None = None
         """Best continuation from the selected action or wait, while it is shown."""
-        self.practising = False
+        self.practicing = False
         """A lesson about a mistake is on screen; nothing of it is recorded."""
         self.reflects = False
         """The class asks for a self-assessment before the points are shown."""
@@ -340,14 +340,14 @@ class RunController(QObject):
             on_error=self._report_problem,
         )
 
-    def practise(self, drill: Drill, best: Best, callback: Callable[[], None]) -> None:
+    def practice(self, drill: Drill, best: Best, callback: Callable[[], None]) -> None:
         """Open the position before a mistake, where the player tries another action; *callback* is called."""
         history = History(Drill(drill.scenario, drill.seed, DrillMode.PRACTICE))
         self._slow_down()
 
         def open_position(_: History) -> None:
             self.leave()
-            self.practising = True
+            self.practicing = True
             self.began.emit(history.drill)
             self._session.open(history, NoRecorder())
             callback()
@@ -360,9 +360,9 @@ class RunController(QObject):
     def record_practice(self) -> None:
         """Continue from the position of a lesson, as a separate run."""
         history = self._session.history
-        if history is None or not self.practising:
+        if history is None or not self.practicing:
             return
-        self.practising = False
+        self.practicing = False
         self.branches = Branches(history)
         self._open(history, self._record(history.drill))
         self.went_back.emit(history.drill.tick, "")
@@ -402,7 +402,7 @@ class RunController(QObject):
         """Release the current run; unless it is finished, it can be continued."""
         self._then = None
         self.watching = self.attending = self.reflects = False
-        self.introducing = self.practising = False
+        self.introducing = self.practicing = False
         self.best = None
         self.branches = None
         self._runs = {}

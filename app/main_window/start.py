@@ -42,7 +42,7 @@ LOOK_MS: Final = 15
 """Interval of checks whether the thread is done; each check interrupts the thread."""
 
 
-class StartCancelledError(Exception):
+class StartCanceledError(Exception):
     """The user canceled the start."""
 
 
@@ -54,7 +54,7 @@ class Start(QObject):
     """
 
     def __init__(self, window: MainWindow, profile: Callable[[], Profile | None]) -> None:
-        """Create the start; *profile* is called once the database can be opened, and may raise StartCancelledError."""
+        """Create the start; *profile* is called once the database can be opened, and may raise StartCanceledError."""
         super().__init__(window)
         self._window, self._profile = window, profile
         self._importing: threading.Thread | None = None
@@ -100,7 +100,7 @@ class Start(QObject):
         self._is_running = True
         try:
             return next(self._steps, self) is not self
-        except StartCancelledError:
+        except StartCanceledError:
             self._window.close()
             QApplication.exit(1)
             return False

@@ -1,4 +1,4 @@
-"""Work between two frames that blocks nothing: no overlay, no pause of the window, and it can be cancelled."""
+"""Work between two frames that blocks nothing: no overlay, no pause of the window, and it can be canceled."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -
         due = "  DUE" if standing.is_review_due(learner_progress.at) else ""
         said = f"{standing.skill.title:{width}}  {bar:.<20} {standing.mastery:3.0f}  "
         lines.append(
-            f"{said}{runs if standing.runs else 'never practised'}{when if standing.last else ''}{due}"
+            f"{said}{runs if standing.runs else 'never practiced'}{when if standing.last else ''}{due}"
         )
     lines.append("")
     for each in learner_progress.next:

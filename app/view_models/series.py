@@ -277,8 +277,8 @@ def pace_kb_per_s(t_s: Array, kb: Array) -> float | None:
     """Return the slope of the least-squares line through the samples; None with too few samples or gaps."""
     if len(t_s) < SAMPLES_MIN or np.isnan(kb).any():
         return None
-    centred = t_s - t_s.mean()
-    return float((centred * (kb - kb.mean())).sum() / (centred * centred).sum())
+    centered = t_s - t_s.mean()
+    return float((centered * (kb - kb.mean())).sum() / (centered * centered).sum())
 
 
 def until_empty_s(t_s: Array, kb: Array) -> float | None:

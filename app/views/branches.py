@@ -147,7 +147,7 @@ LEAST_TOP: Final = 1.0
 
 
 class BranchCurves(QWidget):
-    """Plots in a column; the left run dashed in grey, the right one in color."""
+    """Plots in a column; the left run dashed in gray, the right one in color."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -216,7 +216,7 @@ STATES_MAX = 40
 
 
 class BranchComparison(QScrollArea):
-    """Comparison with the left branch in grey and the right one in color."""
+    """Comparison with the left branch in gray and the right one in color."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

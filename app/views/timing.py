@@ -59,7 +59,7 @@ class TimingRow:
     def phases(self) -> Iterator[tuple[PhaseKind, int, bool]]:
         """(phase, ticks, done) of each phase that has begun."""
         for phase in self.parts:
-            if phase.start_tick is None or (phase.end_tick is None and self.failover.cancelled):
+            if phase.start_tick is None or (phase.end_tick is None and self.failover.canceled):
                 return
             yield phase.kind, phase.ticks_at(self.now_tick), phase.end_tick is not None
 
@@ -85,7 +85,7 @@ class TimingRow:
             )
             for kind, ticks, done in self.phases
         ]
-        return ", ".join([*parts, *([said_of(self.failover.why)] if self.failover.cancelled else [])])
+        return ", ".join([*parts, *([said_of(self.failover.why)] if self.failover.canceled else [])])
 
 
 def rows_of(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[TimingRow]:
@@ -118,7 +118,7 @@ COLUMNS: Final = (
            sample="1:00:00  Sales: automatic, pull-cable"),
     TableColumn(title=mark("Phases"), text=lambda row: row.summary, tip=lambda row: row.summary.replace(", ", "\n")),
     TableColumn(title=mark("Time"), right=True, sample="1 min 12 s", bold=lambda row: True,
-           text=lambda row: tr("cancelled") if row.failover.cancelled else formatting.seconds(row.failover_s),
+           text=lambda row: tr("canceled") if row.failover.canceled else formatting.seconds(row.failover_s),
            tip=lambda row: tr("from detection to the role change")),
 )  # fmt: skip
 
@@ -224,7 +224,7 @@ def verdict(row: TimingRow | None) -> str:
     """Return the verdict on the comparison, or the reason why there is none."""
     if row is None:
         return ""
-    if row.failover.cancelled:
+    if row.failover.canceled:
         return tr("Not compared: the attempt failed ({why}).").format(why=said_of(row.failover.why))
     if row.unlike:
         return tr("Not compared: {why}.").format(why=said_of(row.unlike))
@@ -434,7 +434,7 @@ class Timing(QWidget):
         """Show the current state of the world."""
         if self._drill is None:
             return
-        running = any(f.undo_done_tick is None and not f.cancelled for f in world.failovers)
+        running = any(f.undo_done_tick is None and not f.canceled for f in world.failovers)
         seen = (tuple(world.failovers), len(self._drill.published), len(self._drill.unlike),
                 world.tick if running else 0)  # fmt: skip
         if seen == self._shown_state:

@@ -388,16 +388,16 @@ class TimeStrip(QWidget):
         tone, shape = SHAPES[marker.kind]
         color = colors.named(tone)
         size = self.fontMetrics().height() * (0.4 if selected else 0.31)
-        centre = QPointF(self.x_of(marker.t_s), self._lanes().top() - self.fontMetrics().height() * 0.42)
+        center = QPointF(self.x_of(marker.t_s), self._lanes().top() - self.fontMetrics().height() * 0.42)
         painter.setPen(QPen(colors.surface, 1.0))
         painter.setBrush(color)
-        draw_shape(painter, shape, centre, size)
+        draw_shape(painter, shape, center, size)
         if marker.kind in MERGED and not selected:
             return
         stroke = Qt.PenStyle.DashLine if marker.kind == NO_RETURN else Qt.PenStyle.SolidLine
         painter.setPen(QPen(colors.text if marker.kind == NO_RETURN else color, 1.2, stroke))
         painter.drawLine(
-            QPointF(centre.x(), self._lanes().top()), QPointF(centre.x(), self._lanes().bottom())
+            QPointF(center.x(), self._lanes().top()), QPointF(center.x(), self._lanes().bottom())
         )
 
     def _draw_chosen(self, painter: QPainter, colors: ThemeTokens, lanes: QRectF) -> None:
@@ -491,9 +491,9 @@ def _fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle], color
     painter.fillRect(box, QBrush(colors.named(tone), pattern))
 
 
-def draw_shape(painter: QPainter, shape: str, centre: QPointF, size: float) -> None:
+def draw_shape(painter: QPainter, shape: str, center: QPointF, size: float) -> None:
     """Draw a marker of half-width *size*."""
-    x, y = centre.x(), centre.y()
+    x, y = center.x(), center.y()
     points: dict[str, list[tuple[float, float]]] = {
         "down": [(-1, -0.9), (1, -0.9), (0, 1)],
         "up": [(-1, 0.9), (1, 0.9), (0, -1)],
@@ -519,7 +519,7 @@ def draw_shape(painter: QPainter, shape: str, centre: QPointF, size: float) -> N
         "flag": [(-0.8, -1.2), (1.1, -0.5), (-0.8, 0.2), (-0.8, 1.2)],
     }
     if shape == "circle":
-        painter.drawEllipse(centre, size * 0.9, size * 0.9)
+        painter.drawEllipse(center, size * 0.9, size * 0.9)
     else:
         painter.drawPolygon(QPolygonF([QPointF(x + dx * size, y + dy * size) for dx, dy in points[shape]]))
 

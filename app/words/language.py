@@ -47,12 +47,12 @@ _ACCENTED: Final = str.maketrans(
 
 def tr(text: str) -> str:
     """Translate *text* to the interface language; return it unchanged if the catalog has no entry."""
-    return _catalogue.gettext(text) if text else ""
+    return _catalog.gettext(text) if text else ""
 
 
 def trn(singular: str, plural: str, n: int) -> str:
     """Return the form of "{n} thing", "{n} things" that goes with *n* in the language of the interface."""
-    return _catalogue.ngettext(singular, plural, n)
+    return _catalog.ngettext(singular, plural, n)
 
 
 def current() -> str:
@@ -62,13 +62,13 @@ def current() -> str:
 
 def use(name: str) -> None:
     """Use the language *name* for `tr` from now on; an unknown one means English."""
-    global _catalogue, _name
+    global _catalog, _name
     _name = name if name in LANGUAGES or name == PSEUDO else ENGLISH
-    _catalogue = _catalogue_of(_name)
+    _catalog = _catalog_of(_name)
 
 
 @cache
-def _catalogue_of(name: str) -> gettext.NullTranslations:
+def _catalog_of(name: str) -> gettext.NullTranslations:
     if name == PSEUDO:
         return _Pseudo()
     if name == ENGLISH:
@@ -114,5 +114,5 @@ class _Pseudo(gettext.NullTranslations):
         return pseudo(msgid1 if n == 1 else msgid2)
 
 
-_catalogue: gettext.NullTranslations = gettext.NullTranslations()
+_catalog: gettext.NullTranslations = gettext.NullTranslations()
 _name: str = ENGLISH

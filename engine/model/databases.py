@@ -306,6 +306,6 @@ class Failover(Struct, frozen=True, kw_only=True, gc=False):
     lost_kb: float = 0.0
 
     @property
-    def cancelled(self) -> bool:
+    def canceled(self) -> bool:
         """Return whether the failover ended without a new principal."""
         return bool(self.why)

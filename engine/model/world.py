@@ -384,7 +384,7 @@ class World:
         if place is None:
             return None
         failover = self.failovers[place]
-        return None if failover.cancelled or failover.online_tick is not None else failover
+        return None if failover.canceled or failover.online_tick is not None else failover
 
     def databases(self) -> list[str]:
         """Return the names of all databases, in order."""

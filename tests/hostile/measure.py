@@ -52,10 +52,12 @@ def batch(name: str) -> str:
             break
     before = time.process_time()
     drill.do("cancel SERVER_A")
-    cancelled_s = time.process_time() - before
+    canceled_s = time.process_time() - before
     done = [event for event in drill.events if event.kind == "sql_done"]
     last_message = str(read_field(done[-1], "messages")[-1:])[-90:] if done else "nothing"
-    figures = f"first {steps[0] * 1e3:.0f} ms, then {max(steps[1:]) * 1e3:.0f} ms, cancel {cancelled_s * 1e3:.0f} ms"
+    figures = (
+        f"first {steps[0] * 1e3:.0f} ms, then {max(steps[1:]) * 1e3:.0f} ms, cancel {canceled_s * 1e3:.0f} ms"
+    )
     return f"{figures}: {last_message}"
 
 

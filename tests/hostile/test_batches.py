@@ -1,4 +1,4 @@
-"""Hostile batches get an answer, can be cancelled, and stay inside. All cases: `measure batches`."""
+"""Hostile batches get an answer, can be canceled, and stay inside. All cases: `measure batches`."""
 
 from __future__ import annotations
 

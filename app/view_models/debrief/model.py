@@ -38,7 +38,7 @@ from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.review import Review, is_same_action
 from engine.drill.judging.shapes import Report, Row
 from engine.drill.par.account import WAITING, Account, RunSegment
-from engine.drill.par.lessons import Judgement, choose_steps, is_action, is_good_answer
+from engine.drill.par.lessons import Judgment, choose_steps, is_action, is_good_answer
 from engine.verbs.lines import parse_line
 
 GRADES: Final = (
@@ -281,24 +281,24 @@ def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Asked) -> L
     return LessonCard(heading, "info", (mistake, task), (), (HINT, *wait, ANSWER, SKIP))
 
 
-def reject_answer(lesson: RunSegment, judgement: Judgement) -> LessonCard:
+def reject_answer(lesson: RunSegment, judgment: Judgment) -> LessonCard:
     """Return the reason why an answer is not good enough."""
-    if judgement.idle:
+    if judgment.idle:
         heading = tr("That has no effect here.")
         return LessonCard(heading, "warn", (tr("Try another action."),), (), (HINT, ANSWER, AGAIN, SKIP))
-    lost = formatting.plain_number(round(lesson.before - judgement.value, 1))
+    lost = formatting.plain_number(round(lesson.before - judgment.value, 1))
     heading = tr("Not the best: that costs {points} points.").format(points=lost)
     lines = (tr("Return to the position and try again."),)
     return LessonCard(heading, "warn", lines, (), (AGAIN, HINT, ANSWER, SKIP), AGAIN)
 
 
 def judge_answer(
-    lesson: RunSegment, judgement: Judgement, has_another: bool, review: Review | None, choices: Asked
+    lesson: RunSegment, judgment: Judgment, has_another: bool, review: Review | None, choices: Asked
 ) -> LessonCard:
     """Return the value of an answer. *has_another*: another lesson follows."""
-    if judgement.idle or not is_good_answer(lesson, judgement):
-        return reject_answer(lesson, judgement)
-    points = formatting.plain_number(round(judgement.value, 1))
+    if judgment.idle or not is_good_answer(lesson, judgment):
+        return reject_answer(lesson, judgment)
+    points = formatting.plain_number(round(judgment.value, 1))
     heading = tr("Correct: {points} points are still possible.").format(points=points)
     return _reveal(lesson, heading, "ok", has_another, review, choices)
 

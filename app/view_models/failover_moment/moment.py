@@ -61,7 +61,7 @@ class Moment:
     @property
     def is_complete(self) -> bool:
         """Return whether the failover has ended."""
-        return self.failover.cancelled or self.end_tick is not None
+        return self.failover.canceled or self.end_tick is not None
 
     def phase_at(self, tick: Tick) -> int:
         """Return the number of the phase that runs at *tick*; the last one after the end."""

@@ -171,7 +171,7 @@ OVER_SENTENCE: Final = {
     0: mark("No committed transaction was lost. Longest phase: {phase}, {took} s."),
     1: mark("{lost} committed transactions were lost. Longest phase: {phase}, {took} s."),
 }
-CANCELLED: Final = mark("The failover was abandoned")
+CANCELED: Final = mark("The failover was abandoned")
 ORDERED: Final = mark("Manual failover: {from} hands over to {to}")
 
 
@@ -179,8 +179,8 @@ def _describe_phase(
     moment: Moment, number: int, names: Mapping[str, str], finished: bool, tick: Tick
 ) -> tuple[str, str]:
     failover, kind = moment.failover, moment.phases[number].kind
-    if failover.cancelled:
-        return tr(CANCELLED), localize(failover.why)
+    if failover.canceled:
+        return tr(CANCELED), localize(failover.why)
     if finished and moment.longest is not None and moment.end_tick is not None:
         longest, lost = moment.longest, failover.lost_transactions
         words = tr(OVER_SENTENCE[min(lost, 1)]).format(

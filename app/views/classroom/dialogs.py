@@ -138,7 +138,7 @@ class JoinClass(QDialog):
     wanted = Signal(str, str, bool)
     """Signal: code with address, name, and whether the instructor may observe."""
     canceled = Signal()
-    """Signal: the attempt to join was cancelled."""
+    """Signal: the attempt to join was canceled."""
 
     def __init__(
         self, name: str, parent: QWidget | None = None, code: str = "", consent: bool = False

@@ -15,8 +15,8 @@ from engine.events import Event, SqlData, SqlDoneData
 from engine.inputs import Input
 from engine.messages import Message
 
-CANCELLED_SEVERITY: Final = 11
-"""Severity of the client's message after a cancelled query. This message has no number."""
+CANCELED_SEVERITY: Final = 11
+"""Severity of the client's message after a canceled query. This message has no number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,9 @@ class BatchOutcome:
         return any(message.is_error for message in self.messages)
 
     @property
-    def cancelled(self) -> bool:
+    def canceled(self) -> bool:
         """Return whether the batch was canceled."""
-        return any(m.number == 0 and m.severity == CANCELLED_SEVERITY for m in self.messages)
+        return any(m.number == 0 and m.severity == CANCELED_SEVERITY for m in self.messages)
 
     @property
     def row_count(self) -> int:
@@ -73,8 +73,8 @@ def summarize_outcome(outcome: BatchOutcome) -> BatchOutcome:
     """Reduce *outcome* to the parts that a summary needs, without rows and printed text, for lists of many batches."""
     told = outcome.messages[:1]
     told += tuple(message for message in outcome.messages[1:] if message.is_error)[:1]
-    if outcome.cancelled:
-        told += tuple(m for m in outcome.messages if m.number == 0 and m.severity == CANCELLED_SEVERITY)[:1]
+    if outcome.canceled:
+        told += tuple(m for m in outcome.messages if m.number == 0 and m.severity == CANCELED_SEVERITY)[:1]
     return replace(outcome, messages=told, results=(), counted=outcome.row_count)
 
 

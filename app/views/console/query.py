@@ -401,7 +401,7 @@ class QueryWindow(QWidget):
         self._show_results()
         took = formatting.hms(outcome.elapsed_ticks / TICKS_PER_S)
         rows = trn("{n} row", "{n} rows", outcome.row_count).format(n=formatting.number(outcome.row_count))
-        state = "cancelled" if outcome.cancelled else "failed" if outcome.failed else "done"
+        state = "cancelled" if outcome.canceled else "failed" if outcome.failed else "done"
         self.set_state(state, f"{took}   {rows}")
         self._announce(f"{tr(STATES[state][2])} {outcome.summary}".strip())
 

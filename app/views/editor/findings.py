@@ -33,7 +33,7 @@ SLICE: Final = 10 * TICKS_PER_S
 """Ticks between two checks whether a trial is still needed: a scenario may take minutes to play."""
 
 
-class CheckCancelledError(Exception):
+class CheckCanceledError(Exception):
     """The text changed or the window closes, so the trial is useless."""
 
 
@@ -93,7 +93,7 @@ def stoppable(stop: Flag) -> Begin:
             first = len(self.events)
             while self.tick < tick and not self.finished and not (to_event and len(self.events) > first):
                 if stop.is_set():
-                    raise CheckCancelledError
+                    raise CheckCanceledError
                 super().advance_to(min(tick, (self.tick // SLICE + 1) * SLICE), to_event)
             return self.events[first:]
 
@@ -103,7 +103,7 @@ def stoppable(stop: Flag) -> Begin:
 def try_out(scenario: Scenario, file: str, begin: Begin = Drill) -> SolutionTrial:
     """Play *scenario* with its solution and without any input; takes as long as the simulation.
 
-    Raises CheckCancelledError if *begin* makes drills that do.
+    Raises CheckCanceledError if *begin* makes drills that do.
     """
     problems = tuple(lint(scenario, file, begin))
     if not scenario.scored:
@@ -161,7 +161,7 @@ class Checker(QObject):
     def _run_trial(self, scenario: Scenario, file: str, stop: Flag) -> None:
         try:
             trial = try_out(scenario, file, stoppable(stop))
-        except CheckCancelledError:
+        except CheckCanceledError:
             return
         self._emit_result(self.was_tried, trial)
 

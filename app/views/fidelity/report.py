@@ -125,7 +125,7 @@ SERIES_OF: Final = {
     "send queue": 1, "redo queue": 2, "Mirrordrill": 0, "Mirrordrill, no load": 3, "Mirrordrill, normal load": 0,
     "calibrated": 3, "shared": 0, "predicted": 1,
 }  # fmt: skip
-"""Index of the color of a series: the same quantity has the same color in every figure; others are grey."""
+"""Index of the color of a series: the same quantity has the same color in every figure; others are gray."""
 
 GUIDES: Final = ("+10 %", "-10 %", "no mirroring", "input")
 """Lines that are dashed."""

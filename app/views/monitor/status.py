@@ -70,7 +70,7 @@ SHORT: Final = tuple(
 
 
 class LabeledValues(QWidget):
-    """Labels with values, greyed if unknown."""
+    """Labels with values, grayed if unknown."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

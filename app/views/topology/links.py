@@ -84,14 +84,14 @@ class LinkItem(QGraphicsItem):
         self._cached_place = None
         self.update()
 
-    def show_line(self, a: QRectF, b: QRectF, centre: QPointF) -> None:
-        """Draw the line from card *a* to card *b*; text is on the side away from *centre* and next to the cards."""
+    def show_line(self, a: QRectF, b: QRectF, center: QPointF) -> None:
+        """Draw the line from card *a* to card *b*; text is on the side away from *center* and next to the cards."""
         self.prepareGeometryChange()
         self._line = line = clipped(a, b)
         self._ends = (a, b)
         normal = line.normalVector().unitVector()
         outward = QPointF(normal.dx(), normal.dy())
-        middle = line.center() - centre
+        middle = line.center() - center
         side = QPointF.dotProduct(outward, middle)
         through_middle = abs(side) <= 2.0 * self.style.unit
         # through the middle: text goes above the line

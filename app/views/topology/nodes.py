@@ -89,7 +89,7 @@ class NodeItem(QGraphicsItem, Generic[Face]):
         self.update()
 
     def card(self) -> QRectF:
-        """Return the card itself, centred on the item's position."""
+        """Return the card itself, centered on the item's position."""
         raise NotImplementedError
 
     @override
@@ -205,7 +205,7 @@ class ServerNode(NodeItem[ServerFace]):
         inside = 0 <= column < self._grid_columns() and row >= 0 and index < len(self.face.grid)
         return self.face.grid[index] if inside else None
 
-    def neighbour(self, database: str, direction: tuple[float, float]) -> str:
+    def neighbor(self, database: str, direction: tuple[float, float]) -> str:
         """Return the database next to *database* in the grid, (1, 0) being right.
 
         The first one for an unknown database.

@@ -211,11 +211,11 @@ class TopologyScene(QGraphicsScene):
 
     def _draw_lines(self) -> None:
         boxes = {name: node.card().translated(node.pos()) for name, node in self.nodes.items()}
-        centre = self._extent(boxes).center()
+        center = self._extent(boxes).center()
         for link in self.links.values():
             head = self._style.narrow and link.face.kind in ("replica", "witness") and len(self._replicas) > 2
             a, b = (self._head(boxes[end]) if head else boxes[end] for end in (link.face.a, link.face.b))
-            link.show_line(a, b, centre)
+            link.show_line(a, b, center)
         crowded = len(self._replicas & self.nodes.keys()) >= AROUND
         for link in self.links.values():
             others = [other.line for other in self.links.values() if other is not link]

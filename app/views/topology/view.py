@@ -268,8 +268,8 @@ class Topology(VoicedCanvas):
         menu.popup(place)
 
     def _compute_global_center(self, item: Item) -> QPoint:
-        centre = QPointF(*_centre(item))
-        return self.viewport().mapToGlobal(self.mapFromScene(centre))
+        center = QPointF(*_center(item))
+        return self.viewport().mapToGlobal(self.mapFromScene(center))
 
     def _item_at(self, position: QPoint) -> Item | None:
         found = self.itemAt(position)
@@ -340,7 +340,7 @@ class Topology(VoicedCanvas):
         return super().focusNextPrevChild(forwards)
 
     def _go(self, direction: Place) -> None:
-        places = {item.target: _centre(item) for item in self._scene.items_in_order()}
+        places = {item.target: _center(item) for item in self._scene.items_in_order()}
         item = self._selected()
         if not places:
             return
@@ -360,7 +360,7 @@ class Topology(VoicedCanvas):
         """Open the neighboring database in the grid of the selected server."""
         item = self._selected()
         if isinstance(item, ServerNode) and item.face.grid:
-            self.open_database(item.neighbour(self._opened, direction))
+            self.open_database(item.neighbor(self._opened, direction))
             copy = next((copy for copy in item.face.copies if copy.database == self._opened), None)
             if copy is not None:
                 announce(self, copy.spoken)
@@ -381,7 +381,7 @@ class Topology(VoicedCanvas):
             return
         item = self._selected()
         middle = (
-            QPointF(*_centre(item)) if item is not None else self.mapToScene(self.viewport().rect().center())
+            QPointF(*_center(item)) if item is not None else self.mapToScene(self.viewport().rect().center())
         )
         note = self._scene.add_note("", middle.x() + NUDGE, middle.y() + NUDGE)
         self.setFocus()
@@ -574,12 +574,12 @@ class Topology(VoicedCanvas):
         self._bar.show_theme()
 
 
-def _centre(item: Item) -> Place:
+def _center(item: Item) -> Place:
     if isinstance(item, NoteItem):
-        centre = item.sceneBoundingRect().center()
+        center = item.sceneBoundingRect().center()
     else:
-        centre = item.line.center() if isinstance(item, LinkItem) else item.pos()
-    return centre.x(), centre.y()
+        center = item.line.center() if isinstance(item, LinkItem) else item.pos()
+    return center.x(), center.y()
 
 
 def _tip(item: Item) -> str:

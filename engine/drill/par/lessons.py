@@ -98,7 +98,7 @@ WAIT: Final = ticks(10.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgment:
     """Evaluation of an answer to a lesson."""
 
     value: float
@@ -107,7 +107,7 @@ class Judgement:
     """True if the answer was refused or changed nothing."""
 
 
-def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgement]:
+def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgment]:
     """Judge the last input of *drill*: the best score that *plans* and the reference can still reach after it."""
     *before, last = drill.journal
     run = SearchDrill(drill.scenario, drill.seed)
@@ -115,19 +115,19 @@ def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judge
     idle = would_be_noop(run, last.line_without_time)
     with suppress(InputError):
         run.do(last.line_without_time)
-    return Judgement((yield from _value(run, plans)), idle)
+    return Judgment((yield from _value(run, plans)), idle)
 
 
-def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgement]:
+def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgment]:
     """Judge waiting for WAIT from the present position of *drill*."""
     run = SearchDrill(drill.scenario, drill.seed)
     yield from playing(run, drill.journal, drill.tick + WAIT, lenient=True)
-    return Judgement((yield from _value(run, plans)), False)
+    return Judgment((yield from _value(run, plans)), False)
 
 
-def is_good_answer(lesson: RunSegment, judgement: Judgement) -> bool:
+def is_good_answer(lesson: RunSegment, judgment: Judgment) -> bool:
     """Return whether the answer loses less than an inaccuracy."""
-    return lesson.before - judgement.value < INACCURACY
+    return lesson.before - judgment.value < INACCURACY
 
 
 def _value(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[float]:

@@ -124,7 +124,7 @@ class DecisionState:
     run: SearchDrill
     left: int
     """Number of the plan's remaining actions."""
-    neighbours: tuple[tuple[Input | None, Sequence[Input]], ...]
+    neighbors: tuple[tuple[Input | None, Sequence[Input]], ...]
     """(action now, actions that remain after it) of each neighbor."""
 
 
@@ -167,10 +167,10 @@ class Trials:
         *part*: share of the neighbors to try.
         """
         crossing = self._get_decision_state(decision, rules)
-        run, neighbours = crossing.run, crossing.neighbours
+        run, neighbors = crossing.run, crossing.neighbors
         number, of = part
-        first, end = (len(neighbours) * each // of for each in (number, number + 1))
-        for inserted, later_inputs in neighbours[first:end]:
+        first, end = (len(neighbors) * each // of for each in (number, number + 1))
+        for inserted, later_inputs in neighbors[first:end]:
             drill = run.fork()
             if inserted is not None and not try_input(drill, inserted):
                 yield None
@@ -190,13 +190,13 @@ class Trials:
 
     def count_neighbors(self, decision: Decision, rules: Rules) -> int:
         """Return the number of neighbors at a decision."""
-        return len(self._get_decision_state(decision, rules).neighbours)
+        return len(self._get_decision_state(decision, rules).neighbors)
 
     def _get_decision_state(self, decision: Decision, rules: Rules) -> DecisionState:
         if self._crossing is None or self._crossing.asked != (decision, rules):
             run, left = self._play_to_decision(decision)
-            neighbours = () if run.finished else tuple(self.list_neighbors(run, left, rules))
-            self._crossing = DecisionState((decision, rules), run, len(left), neighbours)
+            neighbors = () if run.finished else tuple(self.list_neighbors(run, left, rules))
+            self._crossing = DecisionState((decision, rules), run, len(left), neighbors)
         return self._crossing
 
     def _play_idle(self) -> SearchDrill:

@@ -189,7 +189,7 @@ def _warn_if_long_running(world: World, name: str, run: Submission) -> Submissio
 
 _GOES_ON: Final = (
     f"This batch has been executing for {LONG_S} s. "
-    "A loop whose condition stays true runs until it is cancelled."
+    "A loop whose condition stays true runs until it is canceled."
 )
 
 

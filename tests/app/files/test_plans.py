@@ -61,7 +61,7 @@ def test_plans_play_to_their_totals(name: str) -> None:
     }
 
 
-@pytest.mark.slow  # a change of behaviour changes hashes: `make hashes`
+@pytest.mark.slow  # a change of behavior changes hashes: `make hashes`
 @pytest.mark.parametrize("name", NAMES)
 def test_plans_play_to_their_hashes(name: str) -> None:
     _, found = load_certified_drill(name)

@@ -19,7 +19,7 @@ from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.briefing import BriefPage
 from app.views.editor import ScenarioEditor
-from app.views.editor.findings import CheckCancelledError, stoppable, try_out
+from app.views.editor.findings import CheckCanceledError, stoppable, try_out
 from app.views.editor.form_schema import sections
 from app.widgets import keys
 from app.widgets.highlight import LEXED_MAX
@@ -508,7 +508,7 @@ def test_an_unneeded_trial_run_is_canceled(hands: Hands, page: ScenarioEditor) -
     assert scenario is not None
     stop = threading.Event()
     stop.set()
-    with pytest.raises(CheckCancelledError):
+    with pytest.raises(CheckCanceledError):
         try_out(scenario, "x.toml", stoppable(stop))
     assert try_out(scenario, "x.toml", stoppable(threading.Event())) == try_out(scenario, "x.toml")
 

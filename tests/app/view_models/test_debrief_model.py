@@ -17,7 +17,7 @@ from app.view_models.debrief.model import (
 from app.view_models.debrief.verdict import describe_action, describe_step, find_retry
 from engine.drill.judging.counterfactual import LOOK_S
 from engine.drill.par.account import WAITING, RunSegment
-from engine.drill.par.lessons import Judgement
+from engine.drill.par.lessons import Judgment
 from engine.drill.running.drill import Drill
 from engine.verbs.lines import parse_line
 from tests.shipped_scenarios import load_shipped_scenario
@@ -100,11 +100,11 @@ def test_a_lesson_asks_first_and_reveals_afterwards() -> None:
     assert "wait" in question.buttons
     assert "wait" not in ask_lesson(IDLE, 1, 2, {}).buttons, "waiting was the mistake"
     assert "SERVER_A" in find_hint(ACTED, {})
-    for judgement in (Judgement(20.0, False), Judgement(90.0, True)):
-        card = judge_answer(ACTED, judgement, True, None, {})
+    for judgment in (Judgment(20.0, False), Judgment(90.0, True)):
+        card = judge_answer(ACTED, judgment, True, None, {})
         assert card.tone == "warn"
         assert card.steps == ()
-    good = judge_answer(ACTED, Judgement(89.0, False), True, None, {})
+    good = judge_answer(ACTED, Judgment(89.0, False), True, None, {})
     assert good.tone == "ok"
     assert [step.text for step in good.steps] == ["SERVER_A ▸ Power on"]
     assert good.primary == "next"

@@ -50,8 +50,8 @@ def test_an_exam_reveals_only_facts_visible_to_a_computer(qtbot: Any) -> None:
 
 def click(qtbot: Any, view: ClusterManager, name: str, kind: str) -> QMenu:
     place = next(n for n, row in enumerate(view.model.rows) if (row.name, row.kind) == (name, kind))
-    centre = view.table.visualRect(view.model.index(place, 0)).center()
-    qtbot.mouseClick(view.table.viewport(), Qt.MouseButton.LeftButton, pos=centre)
+    center = view.table.visualRect(view.model.index(place, 0)).center()
+    qtbot.mouseClick(view.table.viewport(), Qt.MouseButton.LeftButton, pos=center)
     menu = QMenu(view)
     view.fill_menu(menu)
     return menu

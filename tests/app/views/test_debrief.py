@@ -263,7 +263,7 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
     assert list(slopes(Account(moves, 60.0, None))) == [
         ("bad", [(1000, 100.0), (1000, 80.0)]),
         ("ok", [(1000, 80.0), (2000, 78.0), (2000, 78.0), (3000, 75.5)]),
-    ], "an act falls in its own colour, and a wait after it in another one"
+    ], "an act falls in its own color, and a wait after it in another one"
     watched: list[Best] = []
     tried: list[tuple[float, str]] = []
     asked = {"whose-word": ["Mine.", "The witness's."]}

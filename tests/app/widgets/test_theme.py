@@ -120,7 +120,7 @@ def test_every_icon_has_the_requested_color(qapp: QApplication) -> None:
         painted = [image.pixelColor(x, y) for x in range(32) for y in range(32)]
         solid = [color for color in painted if color.alpha() > 200]
         assert len(solid) > 20, f"{name} is almost empty"
-        assert all(color.red() > 200 and color.green() < 60 for color in solid), f"{name} has its own colour"
+        assert all(color.red() > 200 and color.green() < 60 for color in solid), f"{name} has its own color"
 
 
 def test_no_garbage_collection_runs_during_restyling(qtbot: QtBot, qapp: QApplication) -> None:

@@ -20,7 +20,7 @@ from engine.verbs import VERBS
 from tests.engine.worlds import M, P, lab
 
 APP, ENGINE = (Path(__file__).parents[3] / name for name in ("app", "engine"))
-CATALOGUES = Path(__file__).parents[3] / "assets" / "languages"
+CATALOGS = Path(__file__).parents[3] / "assets" / "languages"
 METHODS = [
     ("**/skills.toml", "tests.collectors:skills"),
     ("**/authoring/schema/*.py", "tests.collectors:schema"),
@@ -40,8 +40,8 @@ def _english_again() -> Iterator[None]:
     language.use(language.ENGLISH)
 
 
-def catalogue(name: str) -> Catalog:
-    with (CATALOGUES / f"{name}.po").open("rb") as file:
+def catalog(name: str) -> Catalog:
+    with (CATALOGS / f"{name}.po").open("rb") as file:
         return read_po(file, locale=name)
 
 
@@ -60,7 +60,7 @@ def in_the_code() -> set[Text]:
 
 @pytest.fixture(scope="module")
 def german() -> Catalog:
-    return catalogue("de")
+    return catalog("de")
 
 
 # --- looking up ---------------------------------------------------------------------------------------------
@@ -77,8 +77,8 @@ def test_german_is_used_and_english_restored() -> None:
     language.use("de")
     assert tr("Send queue") == "Sendewarteschlange"
     assert trn("{n} row", "{n} rows", 2) == "{n} Zeilen"
-    assert tr("not in any catalogue") == "not in any catalogue"
-    assert tr("") == ""  # not the head of the catalogue
+    assert tr("not in any catalog") == "not in any catalog"
+    assert tr("") == ""  # not the head of the catalog
     language.use("no such language")
     assert language.current() == "en"
     assert tr("Send queue") == "Send queue"
@@ -122,7 +122,7 @@ def test_pseudo_translation_is_applied_once() -> None:
     assert pseudo(pseudo("Start")) == pseudo("Start")
 
 
-# --- catalogues ---------------------------------------------------------------------------------------------
+# --- catalogs ---------------------------------------------------------------------------------------------
 
 
 def fields(text: str) -> list[tuple[str | None, ...]]:
@@ -149,7 +149,7 @@ def test_translations_have_the_same_fields_tags_and_access_keys(german: Catalog)
 
 
 def test_the_compiled_catalog_matches_the_source(german: Catalog) -> None:
-    with (CATALOGUES / "de.mo").open("rb") as file:
+    with (CATALOGS / "de.mo").open("rb") as file:
         compiled = gettext.GNUTranslations(file)
     for message in german:
         if isinstance(message.id, tuple):

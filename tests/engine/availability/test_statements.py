@@ -268,7 +268,7 @@ def test_display_only_options_are_stored() -> None:
     assert run_statement(world, "NODE_3", asked)["results"][0]["rows"] == [[1, "TCP://NODE_2:1433"]]
 
 
-# what the neighbours say: at the primary, at a readable secondary, at one whose data movement is suspended
+# what the neighbors say: at the primary, at a readable secondary, at one whose data movement is suspended
 NEIGHBOURS = [
     ("BACKUP DATABASE Orders TO DISK = 'D:\\o.bak'", [], [3059, 3013], [3059, 3013]),
     ("BACKUP DATABASE Orders TO DISK = 'D:\\o.bak' WITH COPY_ONLY", [], [], [976, 3013]),

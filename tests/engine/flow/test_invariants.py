@@ -72,10 +72,10 @@ def check(flow: Flow, previous: Any, row: int, pair: Pair) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(setups, st.integers(1, 400)), min_size=1, max_size=6), setups)
-def test_balances_hold_under_any_sequence_of_changes(stages: list[tuple[Pair, int]], neighbour: Pair) -> None:
+def test_balances_hold_under_any_sequence_of_changes(stages: list[tuple[Pair, int]], neighbor: Pair) -> None:
     flow = Flow.empty()
     row = add_pair(flow, stages[0][0])
-    add_pair(flow, neighbour)  # shares both instances and the link
+    add_pair(flow, neighbor)  # shares both instances and the link
     for now, ticks in stages:
         change(flow, now, row)
         before = positions(flow, row)

@@ -340,7 +340,7 @@ def test_changing_encryption_in_two_steps_keeps_the_session() -> None:
     assert world.copies[PRINCIPAL].mirroring.role is Role.PRINCIPAL, (
         "no change was long enough for a failover"
     )
-    assert world.failovers == [] or all(failover.cancelled for failover in world.failovers)
+    assert world.failovers == [] or all(failover.canceled for failover in world.failovers)
 
 
 def test_changing_encryption_in_one_step_breaks_the_session() -> None:

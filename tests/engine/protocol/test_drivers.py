@@ -149,7 +149,7 @@ def test_settings_of_an_application_are_changed_by_keyword() -> None:
     app = world.clients["APP"]
     assert (app.connected_to, app.failover_partner, app.command_timeout_s) == (M, "NOWHERE", 7.0)
     assert not app.reconnects
-    for wrong in ("Colour=red", "Retry=perhaps", "Command Timeout=soon"):
+    for wrong in ("Color=red", "Retry=perhaps", "Command Timeout=soon"):
         with pytest.raises(InputError):
             simulator.apply_input(world, parse_line(f"configure-app APP {wrong}", world.tick))
     assert world.clients["APP"] == app

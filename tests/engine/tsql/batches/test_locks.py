@@ -155,7 +155,7 @@ def test_killing_the_blocker_releases_and_rolls_back() -> None:
     assert ask(world, A, "COMMIT").numbers == [596]
 
 
-def test_a_waiting_statement_can_be_cancelled() -> None:
+def test_a_waiting_statement_can_be_canceled() -> None:
     world = table()
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
     assert waits(world, B, "SELECT * FROM t")

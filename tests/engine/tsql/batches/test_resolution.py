@@ -25,7 +25,7 @@ BATCHES = {
         ["207:2", "207:2", "8120:4"],
     ),
     "a missing table waits": ("PRINT 'a' SELECT * FROM nosuch PRINT 'b'", ["a", "208:1"]),
-    "and with it the columns of its neighbours": (
+    "and with it the columns of its neighbors": (
         "PRINT 'a' SELECT d.nocol FROM sys.databases d JOIN nosuch n ON n.a = d.name",
         ["a", "208:1"],
     ),

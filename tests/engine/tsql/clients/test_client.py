@@ -1,4 +1,4 @@
-"""Windows and their connections: lost servers, hung servers, waiting, cancelling, forking."""
+"""Windows and their connections: lost servers, hung servers, waiting, canceling, forking."""
 
 from __future__ import annotations
 
