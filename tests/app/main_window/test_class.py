@@ -352,21 +352,25 @@ def press_show_points(form: ReflectionForm) -> None:
     show.click()
 
 
-def test_points_wait_for_the_self_assessment(hands: Hands, qtbot: QtBot) -> None:
-    window = hands.window
+def test_points_wait_for_the_self_assessment(
+    hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window, shown = hands.window, list[str]()
     with run_scripted_host("planned-failover", "exam", reflect=True) as host:
         classes = attend(hands, qtbot, host.code)
         hands.wait(1.0)
         window.session.do("finish")
         seat = require(classes.seat)
         qtbot.waitUntil(lambda: seat.form is not None, timeout=WAIT_MS)
+        monkeypatch.setattr(window.notice, "show_info", shown.append)
         host.say(VerdictMessage({**build_failed_verdict(0, 0.0, ""), "score": 40.0}))
         host.say({"kind": "attention", "looked_at": True, "held": False})
         qtbot.waitUntil(lambda: "watched" in window.run_facts.text(), timeout=WAIT_MS)
-        assert "of 100 points" not in window.notice.text
+        assert shown
+        assert not any("of 100 points" in text for text in shown)
         (form,) = require(seat.form).findChildren(ReflectionForm)
         press_show_points(form)
-        assert "40 of 100 points" in window.notice.text
+        assert "40 of 100 points" in shown[-1]
         classes.stop()
 
 
