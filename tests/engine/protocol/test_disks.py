@@ -183,7 +183,8 @@ def test_a_partner_that_left_with_its_volume_is_not_notified(clause: str, state:
 
 def test_a_failed_shared_drive_moves_with_its_instance() -> None:
     world = fci_lab()
-    do(world, "fail-volume SQLFCI1 L", "move-role SQLFCI1 NODE_2", then_s=120.0)
+    do(world, "move-role SQLFCI1 NODE_2", then_s=4.0)  # the disk comes online on NODE_2, and then fails
+    do(world, "fail-volume SQLFCI1 L", then_s=120.0)
     failed = {
         name: computer.failed_drives for name, computer in world.computers.items() if computer.failed_drives
     }
