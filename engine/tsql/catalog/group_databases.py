@@ -142,7 +142,7 @@ def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
         "end_of_log_lsn": lsn(at.flushed_kb),
         "last_commit_lsn": record_lsn(at.committed_kb),
         "last_commit_time": _estimate_log_time(context, copy.source, 0.0)
-        if now.transactions_per_s > 0.0
+        if now.transactions_per_s > LEAST_TRANSACTIONS_PER_S or world.flow.stalled_s(copy.source)
         else None,
     }
 
@@ -156,7 +156,11 @@ def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str |
 
 
 LEAST_RATE_KB_PER_S: Final = 1.0
-"""Rate below which no log is written: a smoothed rate never becomes 0."""
+LEAST_TRANSACTIONS_PER_S: Final = 0.001
+"""Rates below which no log is written: a smoothed rate never becomes 0."""
+
+USUAL_TRANSACTION_KB: Final = 3.0
+"""Least log of a transaction; a stopped workload has none. Assumed."""
 
 
 def _estimate_log_age_s(context: Context, source: int, behind_kb: float) -> float | None:
@@ -171,7 +175,8 @@ def _estimate_log_age_s(context: Context, source: int, behind_kb: float) -> floa
     if rate <= 0.0:
         return None
     if rate < LEAST_RATE_KB_PER_S or stalled_s >= 1.0:
-        rate = max(rate, flow.totals(source).generated_kb / max(1.0, now_s - stalled_s))
+        kb = max(USUAL_TRANSACTION_KB, flow.source_setup(source).workload.log_kb_per_transaction)
+        rate = max(LEAST_RATE_KB_PER_S, flow.totals(source).transactions * kb / max(1.0, now_s - stalled_s))
     return min(now_s, stalled_s + behind_kb / rate)
 
 
