@@ -1,4 +1,4 @@
-"""Random faults on the labs and on pairs of nodes with each witness: `python -m tests.engine.cluster.random_runs N`.
+"""Random faults on labs and pairs of nodes: `python -m tests.engine.cluster.random_runs N FIRST LAB`.
 
 No split brain, no acknowledged row lost without a forced command, and every run heals. Rows are counted by
 the servers' answers, not by the engine's account of losses.
@@ -397,12 +397,12 @@ class Run:
         return {int(row[0]) for rows in grids for row in rows}
 
 
-def main(runs: int, labs: list[str]) -> int:
-    """Play *runs* runs on each lab and print the failures."""
+def main(labs: list[str], runs: int = 500, first: int = 0) -> int:
+    """Play *runs* runs on each lab from seed *first* on, and print the failures."""
     bad = 0
     for lab in labs:
         wrong = acknowledged = forced = 0
-        for seed in range(runs):
+        for seed in range(first, first + runs):
             run = Run(lab, seed, settled=seed % 2 == 0)
             try:
                 problems = run.play()
@@ -421,4 +421,5 @@ def main(runs: int, labs: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 500, sys.argv[2:] or list(LABS)))
+    numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
+    sys.exit(main([word for word in sys.argv[1:] if not word.isdigit()] or list(LABS), *numbers))
