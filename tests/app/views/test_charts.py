@@ -69,12 +69,11 @@ def pixel_of(charts: Charts, t_s: float) -> float:
     return float(view.mapTo(charts, place).x() - charts.lane.x())
 
 
-def painted_columns(lane: QWidget, from_x: float) -> tuple[int, int]:
-    """Return the first and last column of the upper row that has another color than the last column of the lane."""
+def painted_columns(lane: QWidget) -> tuple[int, int]:
+    """Return the first and last column whose upper edge, above all letters, has another color than the last column."""
     image = lane.grab().toImage()
-    y = lane.fontMetrics().height() // 2
     ground = image.pixelColor(image.width() - 1, 1)
-    found = [x for x in range(round(from_x) - 4, image.width()) if image.pixelColor(x, y) != ground]
+    found = [x for x in range(image.width()) if image.pixelColor(x, 2) != ground]
     return found[0], found[-1]
 
 
@@ -268,6 +267,7 @@ def test_lanes_appear_at_once_during_a_pause(
     charts: Charts,
 ) -> None:
     charts.choose_counters(list(COUNTERS)[:12])
+    charts.show_between((20.0, 80.0))
     for _ in range(3):
         charts.grab()
         QApplication.processEvents()
@@ -275,7 +275,7 @@ def test_lanes_appear_at_once_during_a_pause(
     left, right = (pixel_of(charts, t_s) for t_s in (low, high))
     assert left > charts.fontMetrics().horizontalAdvance("availability")
     for lane in (charts.lane, charts.states):
-        x0, x1 = painted_columns(lane, left)
+        x0, x1 = painted_columns(lane)
         assert x0 == pytest.approx(left, abs=2.0)
         assert x1 == pytest.approx(pixel_of(charts, 60.0), abs=2.0)
         assert x1 <= right
