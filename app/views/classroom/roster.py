@@ -247,7 +247,7 @@ COLUMNS: Final = (
         tip=lambda tile: find_state(tile).detail,
         sample="SERVER_A is the mirror, synchronized",
     ),
-    TableColumn(title=mark("Score"), text=format_points, tip=_format_reachable, sample="100 of 100 possible"),
+    TableColumn(title=mark("Score"), text=format_points, tip=_format_reachable, sample="100 von 100 möglich"),
     TableColumn(title=mark("Goals"), text=_goals),
     TableColumn(title=mark("Last command"), text=_last_input, detail=_last_input_time, tip=_last_input),
 )

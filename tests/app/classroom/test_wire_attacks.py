@@ -276,6 +276,17 @@ def test_seats_that_never_read_delay_neither_instructor_nor_other_seats(host: Ho
         reader.__exit__()
 
 
+def test_welcome_is_the_first_message_while_the_class_is_steered(host: HostProcess) -> None:
+    with Stranger(host.invited) as instructor:
+        instructor.says({"kind": "steer", "key": read_class_key(host)})
+        for number in range(20):
+            for turn in range(20):
+                instructor.says({"kind": ("freeze", "go")[turn % 2]})
+            with Stranger(host.invited) as seat:
+                token = f"val-{number}-".ljust(32, "v")
+                assert seat.asks(join(host.invited, f"Val {number}", token))["kind"] == "welcome"
+
+
 def test_half_open_and_raw_connections_delay_no_seat(host: HostProcess) -> None:
     address = (host.invited.host, host.invited.port)
     raw = [socket.create_connection(address) for _ in range(500)]
