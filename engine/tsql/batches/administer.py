@@ -249,7 +249,11 @@ def _login_settings(
     language, database = options.get("DEFAULT_LANGUAGE"), options.get("DEFAULT_DATABASE")
     found = None if language is None else languages.find(to_text(language))
     if language is not None and found is None:
-        raise UnsimulatedFeatureError(f"the language {to_text(language)}")
+        if to_text(language).casefold() in languages.KNOWN:
+            raise UnsimulatedFeatureError(f"the language {to_text(language)}")
+        raise SqlError(15033, to_text(language))
+    if database is not None and machine.context.database_id(to_text(database)) is None:
+        raise SqlError(15010, to_text(database))
     switches = {
         name: to_text(options[name]).upper() == "ON"
         for name in ("CHECK_POLICY", "CHECK_EXPIRATION")

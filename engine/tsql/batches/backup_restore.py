@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from engine.constants import PRODUCT
+from engine.constants import COMPATIBILITY, INTERNAL_VERSION, PRODUCT
 from engine.identifiers import unique_id
 from engine.messages import Message, SqlError, fill_message
 from engine.model import DatabaseCopy, DbFile, ticks
@@ -21,6 +21,7 @@ from engine.tsql.batches.data import Row
 from engine.tsql.batches.machine import Machine
 from engine.tsql.batches.work import Handler
 from engine.tsql.catalog.configurations import option_value
+from engine.tsql.catalog.databases import COLLATION
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -207,6 +208,7 @@ def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
     if statement.what == "VERIFYONLY":
         return [Message(3262, 0, 1, 0, fill_message(3262, number)[1])]
     if statement.what == "HEADERONLY":
+        machine.remark("DatabaseCreationDate, BindingID and BeginsLogChain of RESTORE HEADERONLY; NULL here")
         _show(machine, header(machine.context, found))
     elif statement.what == "FILELISTONLY":
         _show(machine, file_list(machine.context, chosen))
@@ -230,7 +232,7 @@ COMMANDS: Final[dict[type[s.Statement], Handler[Machine, Outcome]]] = {
 
 # --- result sets of RESTORE FILELISTONLY and HEADERONLY, with every column of each version ----------------
 # Scripts insert them into their own tables with INSERT … EXEC, so number and order of the columns matter.
-# Documented [DOC: RESTORE FILELISTONLY; RESTORE HEADERONLY]. Values that are not simulated are NULL.
+# Documented [DOC: RESTORE FILELISTONLY; RESTORE HEADERONLY]; the numbers of the collation come from public listings.
 
 Grid = tuple[tuple[str, ...], list[Row]]
 
@@ -258,7 +260,7 @@ _TYPES: Final = {
 }
 """BackupType and its description. Documented [DOC: backupset]."""
 
-_MAJOR: Final = {version: int(number.partition(".")[0]) for version, (number, *_) in PRODUCT.items()}
+_SOFTWARE: Final = ("SoftwareVersionMajor", "SoftwareVersionMinor", "SoftwareVersionBuild")
 _UNLIMITED_BYTES: Final = 35_184_372_080_640
 """MaxSize of an unlimited file: 2^31 pages of 8 KB, as the product shows it for data files."""
 
@@ -332,7 +334,16 @@ def _header(context: Context, backup_set: backup.BackupSet, position: int) -> di
         "DatabaseBackupLSN": lsn(backup_set.first_kb),
         "BackupStartDate": context.datetime_value(backup_set.started_tick),
         "BackupFinishDate": context.datetime_value(backup_set.tick),
-        "SoftwareVersionMajor": _MAJOR.get(backup_set.version),
+        "DatabaseVersion": INTERNAL_VERSION[backup_set.version],
+        "CompatibilityLevel": (backup_set.image and backup_set.image.compatibility_level)
+        or COMPATIBILITY[backup_set.version],
+        "SortOrder": 52,
+        "CodePage": 0,
+        "UnicodeLocaleId": 1033,
+        "UnicodeComparisonStyle": 196609,
+        "Collation": COLLATION,
+        "SoftwareVendorId": 4608,
+        **dict(zip(_SOFTWARE, map(int, PRODUCT[backup_set.version][0].split(".")), strict=False)),
         "MachineName": backup_set.server,
         "RecoveryForkID": unique_id("fork", backup_set.family, backup_set.fork),
         "FamilyGUID": unique_id("family", backup_set.family),

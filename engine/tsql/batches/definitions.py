@@ -392,6 +392,9 @@ def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
         if column.name.lower() in gone and column.default:
             name = constraints.default_name(ref.parts[-1], column)
             raise SqlError(5074, "object", name, "column", column.name, also=(4922,))
+        needed = {name.lower() for name in _names_in(column.computed)} & gone
+        if needed and column.name.lower() not in gone:
+            raise SqlError(5074, "column", column.name, "column", min(needed), also=(4922,))
     if not keep:
         raise SqlError(4923, names[-1], ref.parts[-1])
     rows = tuple(tuple(row[place] for place in keep) for row in table.rows)

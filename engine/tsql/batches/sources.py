@@ -15,12 +15,14 @@ from engine.tsql.batches import constraints, locks, objects, tables
 from engine.tsql.batches.context import METADATA, OWN_ROWS, Context, has_server_permission, require_state
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.catalog import counters
-from engine.tsql.catalog.view import has_view
+from engine.tsql.catalog.locks import WITHOUT_CLIENTS, has_running_clients
+from engine.tsql.catalog.view import PARTLY_SILENT, has_view
 from engine.tsql.clients import linked_servers
 from engine.tsql.query import plans
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.query.scratch import SCRATCH_WORK, Columns, Source, scratch_for
 from engine.tsql.scalars.types import SqlType, type_of
+from engine.tsql.scalars.values import to_text
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -100,13 +102,20 @@ def _view_records(
         machine.remark(f"the rows of {view.name}; it is empty here")
         return
     same = catalog.find_constant_columns(view.shape.name)
-    unknown, some = set(wanted).difference(same), False
+    unknown, some, partly = set(wanted).difference(same), False, set[str]()
     for record in view.rows(context):
         some = True
+        if PARTLY_SILENT in record:
+            partly.update(to_text(record[PARTLY_SILENT]).split())
         if unknown:
             unknown.difference_update(record)
         yield tuple(record[name] if name in record else same.get(name) for name in wanted)
     silent = [name for name in wanted if name in unknown]
+    partly &= {*wanted}
+    if partly:
+        machine.remark(f"{', '.join(sorted(partly))} of client programs in {view.name}; NULL here")
+    if view.name in WITHOUT_CLIENTS and has_running_clients(context):
+        machine.remark(f"the transactions of client programs in {view.name}")
     if some and silent:
         columns = "column" if len(silent) == 1 else "columns"
         machine.remark(f"{columns} {', '.join(silent)} of {view.name}; NULL here")

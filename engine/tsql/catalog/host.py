@@ -74,13 +74,17 @@ def _held_kb(context: Context) -> tuple[int, int]:
     return target_kb, total_memory_kb(context, target_kb)
 
 
+LEAST_FREE_KB: Final = 1024 * 1024
+"""Memory that the instance leaves free under an unlimited max server memory. Assumed."""
+
+
 def _memory(context: Context) -> Iterable[Record]:
     """Yield the memory figures.
 
     Free memory is what Windows and the instance leave. The page file has the same size. Derived.
     """
     _, held_kb = _held_kb(context)
-    free_kb = MEMORY_KB - WINDOWS_KB - held_kb
+    free_kb = max(MEMORY_KB - WINDOWS_KB - held_kb, LEAST_FREE_KB)
     yield {
         "total_physical_memory_kb": MEMORY_KB,
         "available_physical_memory_kb": free_kb,

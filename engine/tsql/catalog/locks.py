@@ -334,6 +334,17 @@ def _open(context: Context) -> Iterator[SqlSession]:
             yield now
 
 
+WITHOUT_CLIENTS: Final = frozenset(
+    f"sys.dm_tran_{kind}_transactions" for kind in ("active", "session", "database")
+)
+"""Views without the transactions of client programs, which commit within milliseconds."""
+
+
+def has_running_clients(context: Context) -> bool:
+    """Return whether a client program is inside a transaction on this server."""
+    return any(one.working for one in connections.on_server(context.world, context.server.name))
+
+
 def _active(context: Context) -> Iterable[Record]:
     for session in _open(context):
         yield {

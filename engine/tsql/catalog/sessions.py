@@ -11,7 +11,7 @@ from engine.protocol import clients, connections, security
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE, ClientProgram, batch_text
 from engine.tsql.catalog import locks
-from engine.tsql.catalog.view import Record, view
+from engine.tsql.catalog.view import PARTLY_SILENT, Record, view
 from engine.tsql.scalars import settings
 
 SYSTEM: Final = (
@@ -200,6 +200,7 @@ def application_requests(context: Context) -> Iterable[Record]:
                 "session_id": one.spid,
                 "request_id": 0,
                 "sql_handle": None,
+                PARTLY_SILENT: "sql_handle",
                 "start_time": context.datetime_value(),
                 "status": "running" if wait is None else "suspended",
                 "command": "EXECUTE" if one.client.query is None else "SELECT",
@@ -349,6 +350,7 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "open_tran": one.transactions,
             "memusage": SESSION_PAGES,
             "sql_handle": text_handle(one.last_text),
+            **({PARTLY_SILENT: "sql_handle"} if one.is_application else {}),
             "context_info": settings.context_info(one.options) or bytes(settings.CONTEXT_BYTES),
         }
 

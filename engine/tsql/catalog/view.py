@@ -19,6 +19,9 @@ from engine.tsql.scalars.values import Scalar
 Record = Mapping[str, Scalar]
 """Row of a view. A column that no row of a view has is not simulated, and NULL."""
 
+PARTLY_SILENT: Final = "?"
+"""Key of a row with the names of columns that are NULL in this row only because they are not simulated."""
+
 Rows = Callable[[Context], Iterable[Record]]
 
 T = TypeVar("T")

@@ -191,6 +191,32 @@ def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxE
     return SqlSyntaxError(shown.line, 102, text[:SHOWN_MAX])
 
 
+_CLAUSES: Final = frozenset({"FROM", "WHERE", "HAVING", "VALUES", "PRINT"})
+_QUERIES: Final = frozenset({"SELECT", "WITH", "VALUES", "INSERT", "UPDATE", "DELETE", "MERGE", "("})
+
+
+def check_brackets(tokens: Sequence[Token]) -> None:
+    """Raise 156 for the first word of a clause in an open bracket or CASE that holds no query."""
+    opened: list[str] = []
+    for before, token, behind in zip((tokens[0], *tokens), tokens, (*tokens[1:], tokens[-1]), strict=False):
+        word = token.upper if token.kind == "word" else ""
+        if token.is_op("("):
+            inner = "(" if behind.is_op("(") else behind.upper
+            opened.append("" if inner in _QUERIES or before.upper in ("TRIM", "EXTRACT") else "(")
+        elif word == "CASE":
+            opened.append("CASE")
+        elif opened and (token.is_op(")") or (word == "END" and opened[-1] == "CASE")):
+            opened.pop()
+        elif (
+            opened
+            and opened[-1]
+            and word in _CLAUSES
+            and before.upper != "DISTINCT"
+            and not before.is_op(".")
+        ):
+            raise make_near_error(token)
+
+
 def name_of(token: Token) -> str:
     """Return the name or string in a token, without quotes."""
     text = token.text

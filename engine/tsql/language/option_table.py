@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from engine.messages import SqlError
 from engine.tsql.language import statements as s
-from engine.tsql.language.lexer import Token
+from engine.tsql.language.lexer import SqlSyntaxError, Token
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 Pairs = tuple[tuple[str, str], ...]
@@ -72,6 +72,21 @@ def check_options(statement: str, pairs: Iterable[tuple[str, object]], version: 
 
 
 _TITLES: Final = {"COLUMN": "a column with"}
+
+_CHECKED_EARLY: Final[dict[type[s.Statement], str]] = {
+    s.Backup: "BACKUP", s.Restore: "RESTORE", s.RestoreInfo: "RESTORE", s.CreateLogin: "CREATE LOGIN",
+    s.AlterLogin: "ALTER LOGIN", s.CreateUser: "CREATE USER", s.AlterUser: "ALTER USER",
+}  # fmt: skip
+
+
+def check_names(statement: s.Statement, version: int, line: int) -> None:
+    """Raise SqlSyntaxError 155, so that the batch does not run, for an option that the statement does not have."""
+    title = _CHECKED_EARLY.get(type(statement))
+    pairs: Iterable[tuple[str, object]] = getattr(statement, "options", ()) if title is not None else ()
+    known = {rule.option for rule in rules() if rule.statement == title and rule.since <= version}
+    for option, _ in pairs:
+        if option[:1].isalpha() and option not in known:
+            raise SqlSyntaxError(line, 155, option, title)
 
 
 def treatment_of(statement: str, option: str, version: int) -> str:

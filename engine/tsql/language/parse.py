@@ -201,6 +201,8 @@ def _master_key(c: Children) -> s.Statement:
 
 def _login_option(c: Children) -> list[tuple[str, object]]:
     """Return the option, the words that follow its value, and OLD_PASSWORD."""
+    if _upper(c[0]) == "PASSWORD" and isinstance(c[1], Token) and c[1].type == "NAME":
+        raise SqlSyntaxError(c[1].line or 1, 102, str(c[1]))
     more = [(_upper(part), None) if isinstance(part, Token) else ("OLD_PASSWORD", part) for part in c[2:]]
     return [_option(c[:2]), *more]
 

@@ -21,7 +21,7 @@ from engine.tsql.language.instructions import (
     RunStatement,
 )
 from engine.tsql.language.lexer import SqlSyntaxError, Token, TokenSequence, lexing, make_near_error, name_of
-from engine.tsql.language.option_table import LEVELS, SWITCHES
+from engine.tsql.language.option_table import LEVELS, SWITCHES, check_names
 from engine.tsql.language.reserved_words import (
     BROKER_PAIRS,
     COMMAND_PAIRS,
@@ -196,6 +196,7 @@ class _Compiler(Definitions):
             raise make_near_error(self.tokens[first + 1])  # [DOC: discontinued Database Engine functionality]
         if isinstance(statement, s.Permission):
             permissions.check(statement.permissions, line)
+        check_names(statement, self.version, line)
         self.check_variables(first, isinstance(statement, s.Execute))
         self.do(line, statement)
 

@@ -13,6 +13,7 @@ from engine.tsql.language.lexer import (
     SqlSyntaxError,
     Token,
     TokenSequence,
+    check_brackets,
     make_near_error,
     name_of,
 )
@@ -176,6 +177,7 @@ class TokenReader:
             self.place += 1
         self.check_length()
         if level:
+            check_brackets(self.tokens[first : self.place])
             raise self.problem()
         return first
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error
+from engine.tsql.language.lexer import SqlSyntaxError, Token, check_brackets, make_near_error
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.functions import INTERNAL
 
@@ -63,6 +63,7 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
         raise SqlSyntaxError(tokens[0].line, 102, tokens[0].text)
     merge = tokens[0].upper == "MERGE"
     _check_joins(tokens, int(merge))
+    check_brackets(tokens)
     using = {tokens[place].start for place in replaced}
     for before, token, behind in zip(tokens, tokens[1:], tokens[2:], strict=False):
         word = token.upper
@@ -82,6 +83,12 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
             behind.kind == "end" or before.is_op("(") or before.upper in ("SELECT", "BY")
         ):
             raise make_near_error(token)
+        if word == "AS" and behind.kind == "end":
+            raise make_near_error(token)
+        if word == "VALUE" and behind.is_op("(") and tokens[0].upper == "INSERT" and before.is_op(")"):
+            raise SqlSyntaxError(token.line, 102, token.text)
+        if word == "WITH" and behind.upper in _HINTS and before.kind in ("word", "quoted"):
+            raise SqlSyntaxError(behind.line, 336, behind.text)
         if word == "LIMIT" and behind.kind in ("number", "variable") and not before.is_op(".", ","):
             raise SqlSyntaxError(behind.line, 102, behind.text)
         if word == "DISTINCT" and behind.upper == "ON":

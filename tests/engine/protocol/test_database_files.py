@@ -52,7 +52,7 @@ COPY = rf"copy-file {W} {W} D:\Data\Plain.mdf D:\New\Plain.mdf"
 
 def test_a_database_opens_at_its_new_path_if_its_file_exists() -> None:
     world = create_plain_database()
-    assert modify(world, MOVE) == []
+    assert modify(world, MOVE) == [5018]
     assert file(world)[1] == r"D:\New\Plain.mdf"
     with pytest.raises(InputError, match="in use"):
         perform(world, COPY)
@@ -69,7 +69,7 @@ def test_a_database_opens_at_its_new_path_if_its_file_exists() -> None:
 
 def test_the_service_starts_without_a_database_whose_file_is_missing() -> None:
     world = create_plain_database()
-    assert modify(world, MOVE) == []
+    assert modify(world, MOVE) == [5018]
     do(world, f"stop-service {W}", then_s=10.0)
     do(world, f"start-service {W}", then_s=60.0)
     assert state(world) == "RECOVERY_PENDING"
@@ -82,7 +82,7 @@ def test_the_service_starts_without_a_database_whose_file_is_missing() -> None:
 def test_a_file_moved_while_the_service_was_stopped_is_found() -> None:
     world = create_plain_database()
     do(world, f"add-drive {W} E size_gb=10", then_s=1.0)
-    assert modify(world, r"Plain, FILENAME = 'E:\Data\Plain.mdf'") == []
+    assert modify(world, r"Plain, FILENAME = 'E:\Data\Plain.mdf'") == [5018]
     do(world, f"stop-service {W}", then_s=10.0)
     do(world, rf"copy-file {W} {W} D:\Data\Plain.mdf E:\Data\Plain.mdf", then_s=30.0)
     do(world, f"start-service {W}", then_s=60.0)
@@ -94,7 +94,7 @@ def test_a_file_moved_while_the_service_was_stopped_is_found() -> None:
 
 def test_file_names_sizes_and_growth_are_changed() -> None:
     world = create_plain_database()
-    assert modify(world, "Plain, NEWNAME = Plain_data") == []
+    assert modify(world, "Plain, NEWNAME = Plain_data") == [5021]
     assert file(world)[:2] == ["Plain_data", r"D:\Data\Plain.mdf"]
     assert modify(world, "Plain, SIZE = 200MB") == [5041]
     assert modify(world, "Plain_data, SIZE = 200MB, FILEGROWTH = 64MB, MAXSIZE = 1GB") == []
@@ -123,11 +123,11 @@ def test_a_log_file_grows_by_its_increment_or_not_at_all() -> None:
 
 def test_the_mirror_has_its_own_path_and_the_principals_names() -> None:
     world = lab()
-    assert modify(world, r"Sales, FILENAME = 'D:\M\Sales.mdf'", M, DB) == []
+    assert modify(world, r"Sales, FILENAME = 'D:\M\Sales.mdf'", M, DB) == [5018]
     assert file(world, M, DB)[1] == r"D:\M\Sales.mdf"
     assert file(world, P, DB)[1] == r"D:\Data\Sales.mdf"
     assert modify(world, "Sales, NEWNAME = Sales_data", M, DB) == [954, 5069]
-    assert modify(world, "Sales, NEWNAME = Sales_data", P, DB) == []
+    assert modify(world, "Sales, NEWNAME = Sales_data", P, DB) == [5021]
     do(world, then_s=30.0)
     assert file(world, M, DB)[:2] == ["Sales_data", r"D:\M\Sales.mdf"]
     do(world, f"stop-service {M}", then_s=10.0)

@@ -70,7 +70,7 @@ HIDDEN = {
     "TABLE_TYPE", "COLUMN_NAME", "ORDINAL_POSITION", "COLUMN_DEFAULT", "IS_NULLABLE", "DATA_TYPE", "object_id", "name",
     "column_id", "is_nullable", "is_identity", "CHARACTER_MAXIMUM_LENGTH", "CHARACTER_OCTET_LENGTH",
     "NUMERIC_PRECISION", "NUMERIC_SCALE", "NUMERIC_PRECISION_RADIX", "DATETIME_PRECISION", "CHARACTER_SET_NAME",
-    "COLLATION_NAME",
+    "COLLATION_NAME", "?",
 }  # fmt: skip
 """Internal fields of rows, for views that are built on other views."""
 
