@@ -23,7 +23,7 @@ from engine.tsql.scalars.settings import deadlock_priority
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from engine.tsql.batches.data import ApplicationLock
 from engine.tsql.scalars.values import Scalar, to_text
@@ -91,15 +91,23 @@ def _modes(session: SqlSession, object_key: Place) -> set[str]:
     return held
 
 
-def require_lock(context: Context, object_key: Place, mode: str) -> None:
-    """Raise LockConflictError unless the connection can lock the object in *mode* now."""
+def require_lock(context: Context, object_key: Place, mode: str, rows: Collection[int] | None = None) -> None:
+    """Raise LockConflictError unless the connection can lock the object, or only *rows* of it, in *mode* now."""
     spids = tuple(
         session.spid
         for _, session in context.sessions()
-        if session.spid != context.session.spid and CONFLICTS[mode] & _modes(session, object_key)
+        if session.spid != context.session.spid and _is_conflict(session, object_key, mode, rows)
     )
     if spids:
         raise LockConflictError(spids, object_key, mode)
+
+
+def _is_conflict(session: SqlSession, object_key: Place, mode: str, rows: Collection[int] | None) -> bool:
+    conflicts = CONFLICTS[mode] & _modes(session, object_key)
+    edit = dict(session.writes).get(object_key)
+    if rows is None or conflicts != {ROWS} or not isinstance(edit, RowChanges):
+        return bool(conflicts)
+    return any(number in rows for number, _ in edit.rows)
 
 
 # --- reading -----------------------------------------------------------------------------------------------
@@ -132,9 +140,16 @@ def hints_of(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
 
 
 def lock_for_read(
-    machine: Machine, object_key: Place, hints: frozenset[str], *, changes: bool = False
+    machine: Machine,
+    object_key: Place,
+    hints: frozenset[str],
+    rows: Collection[int] | None = None,
+    *,
+    changes: bool = False,
 ) -> None:
-    """Lock a table for a query that reads it or *changes* it. Raise LockConflictError if it must wait.
+    """Lock a table, or only *rows* of it, for a query that reads or *changes* it.
+
+    Raise LockConflictError if it must wait.
 
     Raise 3952 under SNAPSHOT, which no simulated database allows.
     """
@@ -144,7 +159,7 @@ def lock_for_read(
     keeps = next((mode for words, mode in _KEPT if words & hints), None)
     weak = bool(hints & (DIRTY | {"READPAST"}))
     plain = UPDATE if changes else SHARED
-    require_lock(context, object_key, SCHEMA_STABLE if weak and keeps is None else keeps or plain)
+    require_lock(context, object_key, SCHEMA_STABLE if weak and keeps is None else keeps or plain, rows)
     if keeps is not None and machine.session.transactions and (object_key, keeps) not in machine.session.held:
         machine.note(held=(*machine.session.held, (object_key, keeps)))
 

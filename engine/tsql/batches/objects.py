@@ -357,7 +357,8 @@ def _change(
     gate.admit(context, "write", object_key[1])
     copy = context.copy_named(object_key[1])
     edit = _make_edit(old_object, new_object)
-    locks.require_lock(context, object_key, _lock_of(old_object, edit))
+    rows = {number for number, _ in edit.rows} if isinstance(edit, RowChanges) else None
+    locks.require_lock(context, object_key, _lock_of(old_object, edit), rows)
     if copy is not None:
         _write_log(context, copy, _log_kb(edit))
     context.writes[object_key] = (

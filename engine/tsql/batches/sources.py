@@ -13,16 +13,17 @@ from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import constraints, locks, objects, tables
 from engine.tsql.batches.context import METADATA, OWN_ROWS, Context, has_server_permission, require_state
-from engine.tsql.batches.data import Row, Table
+from engine.tsql.batches.data import Place, Row, Table
 from engine.tsql.catalog import counters
 from engine.tsql.catalog.locks import WITHOUT_CLIENTS, has_running_clients
 from engine.tsql.catalog.view import PARTLY_SILENT, has_view
 from engine.tsql.clients import linked_servers
+from engine.tsql.language.columns import Key
 from engine.tsql.query import plans
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.query.scratch import SCRATCH_WORK, Columns, Source, scratch_for
 from engine.tsql.scalars.types import SqlType, type_of
-from engine.tsql.scalars.values import to_text
+from engine.tsql.scalars.values import Scalar, comparable, convert, to_text
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -232,8 +233,40 @@ def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
         return made
     hints = locks.hints_of(machine.context, ref.hints)
     place = objects.locate_object(machine.context, ref.parts)[0]
-    locks.lock_for_read(machine, place, hints, changes=ref.key == machine.changing)
+    rows = _find_sought_rows(machine, ref, made, place) if ref.seek else None
+    locks.lock_for_read(machine, place, hints, rows, changes=ref.key == machine.changing)
     return objects.exclude_locked_rows(machine.context, ref.parts, made) if "READPAST" in hints else made
+
+
+def _find_sought_rows(machine: Machine, ref: TableRef, table: Table, place: Place) -> frozenset[int] | None:
+    """Return the numbers of the rows that a query finds by a unique key. None for a query that scans the table."""
+    wanted: dict[str, Scalar] = {}
+    for column, value in ref.seek:
+        variable = machine.scope.variables.get(value) if value.startswith("@") else None
+        wanted[column] = variable.value if variable is not None else value
+    for item in table.constraints:
+        if not isinstance(item, Key) or item.kind == "INDEX" or item.filter:
+            continue
+        if not {name.lower() for name in item.columns} <= wanted.keys():
+            continue
+        places = constraints.find_column_positions(table, item.columns, ref.parts[-1])
+        try:
+            key = [
+                comparable(to_text(convert(wanted[table.columns[at].name.lower()], table.columns[at].type)))
+                for at in places
+            ]
+        except SqlError:
+            return None
+        committed = objects.read_object(machine.context, place, include_other_sessions=False)
+        versions = [table, committed.item if committed is not None else None]
+        return frozenset(
+            number
+            for version in versions
+            if isinstance(version, Table) and version.columns == table.columns
+            for number, row in zip(version.ids, version.rows, strict=True)
+            if [comparable(to_text(row[at])) for at in places] == key
+        )
+    return None
 
 
 def require_permission(machine: Machine, ref: TableRef, permission: str) -> None:

@@ -333,6 +333,8 @@ class TableRef:
     """OPENQUERY: query for the server in the only part; else empty."""
     hints: frozenset[str] = frozenset()
     """NOLOCK, READPAST, UPDLOCK and other hints, in capitals."""
+    seek: tuple[tuple[str, str], ...] = ()
+    """Conditions `column = value` of a query on this table alone: column, and literal or variable."""
 
     @property
     def dotted(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -70,6 +70,31 @@ def _hints(table: exp.Table) -> frozenset[str]:
     return frozenset(str(word.name).upper() for word in given)
 
 
+def _find_seek(table: exp.Table, query: RewrittenQuery) -> tuple[tuple[str, str], ...]:
+    """Return the conditions `column = value` on the only table of a query: column and literal or @variable."""
+    select = table.parent_select
+    if (
+        select is None
+        or not isinstance(table.parent, exp.From)
+        or not isinstance(select.args.get("where"), exp.Where)
+    ):
+        return ()
+    if table.args.get("joins") or select.args.get("joins"):
+        return ()
+    condition = select.args["where"].this
+    names = {value: name for name, value in query.variables.items()}
+    found: list[tuple[str, str]] = []
+    for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
+        sides = [part.this, part.expression] if isinstance(part, exp.EQ) else []
+        sides = [side.this if isinstance(side, exp.Collate) else side for side in sides]
+        column = next((side for side in sides if isinstance(side, exp.Column)), None)
+        value = next((side for side in sides if isinstance(side, exp.Literal | exp.Placeholder)), None)
+        if column is not None and value is not None and column.table in ("", table.alias_or_name):
+            named = isinstance(value, exp.Placeholder)
+            found.append((column.name.lower(), names[str(value.name)] if named else str(value.name)))
+    return tuple(found)
+
+
 def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Replace a table by its name in SQLite."""
     assert isinstance(table, exp.Table)
@@ -79,7 +104,10 @@ def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if len(ref.parts) == 1 and not ref.call and ref.key in query.ctes:
         table.set("hints", None)
         return table
-    query.tables.setdefault(ref.key, ref)
+    ref = replace(ref, seek=_find_seek(table, query))
+    known = query.tables.setdefault(ref.key, ref)
+    if known.seek != ref.seek:  # read twice, in different ways
+        query.tables[ref.key] = replace(known, seek=())
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(ref.parts[-1], quoted=True))
     joins = table.args.get("joins")
     made = exp.Table(this=exp.to_identifier(ref.key, quoted=True), alias=alias, joins=joins)

@@ -74,7 +74,7 @@ def test_the_service_starts_without_a_database_whose_file_is_missing() -> None:
     do(world, f"start-service {W}", then_s=60.0)
     assert state(world) == "RECOVERY_PENDING"
     assert 5120 in [line[1] for line in world.errorlog[W]]
-    assert modify(world, r"Plain, FILENAME = 'D:\Data\Plain.mdf'") == [], "the way back"
+    assert modify(world, r"Plain, FILENAME = 'D:\Data\Plain.mdf'") == [5018], "the way back"
     assert numbers(world, W, "ALTER DATABASE Plain SET ONLINE") == []
     assert state(world) == "ONLINE"
 

@@ -237,3 +237,45 @@ def test_a_role_change_releases_all_locks() -> None:
     done = {read_field(e, "window"): Answer(e) for e in events if e.kind == "sql_done"}
     assert done[B].numbers == [10054]
     assert ask(world, A, "ROLLBACK").numbers == [10054]
+
+
+KEYED = (
+    "CREATE TABLE k (id int PRIMARY KEY, u varchar(9) UNIQUE, v int) "
+    "INSERT k VALUES (1, 'a', 0) INSERT k VALUES (2, 'b', 0)"
+)
+
+
+@pytest.mark.parametrize(
+    ("statement", "must_wait"),
+    [
+        ("SELECT v FROM k WHERE id = 2", False),
+        ("SELECT v FROM k x WHERE x.v = 0 AND x.id = 2", False),
+        ("DECLARE @i int SET @i = 2 UPDATE k SET v = 1 WHERE id = @i", False),
+        ("DELETE k WHERE u = 'b'", False),
+        ("SELECT v FROM k WHERE id = 7", False),
+        ("SELECT v FROM k WHERE id = 1", True),
+        ("UPDATE k SET v = 1 WHERE u = 'A'", True),
+        ("SELECT v FROM k WHERE u = 'new'", True),
+        ("SELECT v FROM k WHERE v = 0", True),
+        ("SELECT v FROM k WHERE id = 2 OR v = 5", True),
+        ("SELECT a.v FROM k a JOIN k b ON a.id = b.id WHERE a.id = 2", True),
+    ],
+)
+def test_a_query_by_a_unique_key_waits_only_for_its_row(statement: str, must_wait: bool) -> None:
+    """[DOC: lock compatibility]."""
+    world = table()
+    ask(world, A, KEYED, 2)
+    ask(world, A, "BEGIN TRAN UPDATE k SET v = 9, u = 'new' WHERE id = 1", 1)
+    assert waits(world, B, statement) is must_wait
+
+
+def test_two_windows_that_lock_each_others_rows_are_a_deadlock() -> None:
+    world = table()
+    ask(world, A, KEYED, 2)
+    for window, first in ((A, 1), (B, 2)):
+        ask(world, window, f"BEGIN TRAN UPDATE k SET v = {first} WHERE id = {first}", 1)
+    assert waits(world, B, "UPDATE k SET v = 5 WHERE id = 1")
+    done = answers(world, A, "UPDATE k SET v = 6 WHERE id = 2", 8)
+    assert [number for answer in done for number in answer.numbers] == [1205]
+    ask(world, A, "COMMIT", 1)
+    assert ask(world, A, "SELECT id, v FROM k ORDER BY id", 1).grids == [[[1, 1], [2, 6]]]
