@@ -176,7 +176,7 @@ def find(context: Context, parts: tuple[str, ...]) -> CatalogView:
             return found
         if found is None and has_view(key, context.version):
             raise UnsimulatedFeatureError(f"the view {'.'.join(parts)}")
-    raise SqlError(208, ".".join(parts))
+    raise SqlError(208, ".".join(parts).removesuffix("()"))
 
 
 def database_of(context: Context, parts: Sequence[str]) -> str | None:

@@ -22,6 +22,9 @@ from engine.tsql.language.reader import TokenReader
 from engine.tsql.language.reserved_words import STOP_WORDS
 from engine.tsql.query import planner
 
+CREATE_OR_ALTER: Final = 2016
+"""First version with CREATE OR ALTER. Documented [DOC: CREATE PROCEDURE]."""
+
 _NOT_IN_CURSOR: Final = tuple(STOP_WORDS)
 
 REFUSED_OF_MODULES: Final = frozenset({"ENCRYPTION", "VIEW_METADATA", "REPLICATION"})
@@ -249,6 +252,8 @@ class Definitions(TokenReader):
         """Parse CREATE OR ALTER of a module."""
         words = [self.peek(count).upper for count in (1, 2, 3)]
         if self.token.upper == "CREATE" and words[:2] == ["OR", "ALTER"]:
+            if self.version < CREATE_OR_ALTER:
+                raise make_near_error(self.peek())
             words = words[2:]
         if words[0] in ("PROC", "PROCEDURE", "FUNCTION", "VIEW", "TRIGGER", "SCHEMA", "RULE", "DEFAULT"):
             yield from self.rest_of_batch(words[0])

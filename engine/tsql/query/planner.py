@@ -333,6 +333,8 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
     closed = ""
     for place, token in enumerate(tokens):
         before = tokens[place - 1].upper if place else ""
+        if version < 2008 and token.upper in _PARTS_OF_2008 and opened and opened[-1] in _DATE_CALLS:
+            raise SqlSyntaxError(token.line, 155, token.text, opened[-1].lower())
         if version < 2008 and token.upper in TYPES and _is_type(tokens, place):
             raise SqlSyntaxError(token.line, 243, token.text)
         if before == "OFFSET" and place > 1 and token.kind in ("number", "variable"):
@@ -347,6 +349,13 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
             opened.append(f"{closed} OVER" if before == "OVER" else before)
         elif token.is_op(")"):
             closed = opened.pop() if opened else ""
+
+
+_DATE_CALLS: Final = frozenset({"DATEPART", "DATENAME", "DATEADD", "DATEDIFF"})
+_PARTS_OF_2008: Final = frozenset(
+    {"ISO_WEEK", "ISOWK", "ISOWW", "MICROSECOND", "MCS", "NANOSECOND", "NS", "TZOFFSET", "TZ"}
+)
+"""Parts of dates since 2008. Documented [DOC: DATEPART]."""
 
 
 def no_offset(line: int, near_text: str, following_tokens: Sequence[Token]) -> SqlSyntaxError:
