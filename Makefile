@@ -53,6 +53,7 @@ matrix-all:
 hashes:
 	.venv/bin/mirrordrill doctor --renew-replay assets/golden.json
 	.venv/bin/python -m tests.par_proofs --renew
+	.venv/bin/python -m tests.error_numbers --summaries
 
 # Not in the lock: only this command needs the compiler (100 MB to load, 400 MB unpacked).
 kernel: prepare

@@ -33,7 +33,9 @@ class WindowSettingKey(Generic[Value]):
 
 
 THEME: Final = WindowSettingKey("look/theme", "system")
-FONT_SCALES: Final = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
+FONT_SCALES: Final = (0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0)
+WIDE_SCREEN_PX, WIDE_SCALE = 1800, 1.2
+"""Width from which text has this size at the first start: text grows before margins do."""
 FONT_SCALE: Final = WindowSettingKey("look/font_scale", 1.0, bounds=(FONT_SCALES[0], FONT_SCALES[-1]))
 LANGUAGE: Final = WindowSettingKey("look/language", "system")
 REDUCED_MOTION: Final = WindowSettingKey("look/reduced_motion", False)
@@ -118,6 +120,10 @@ class WindowSettings:
             if not least <= stored <= most:  # also rejects NaN
                 return key.default
         return stored if isinstance(stored, kind) else key.default
+
+    def has(self, key: WindowSettingKey[Value]) -> bool:
+        """Return whether a value is stored, valid or not."""
+        return self._store.contains(key.name)
 
     def json(self, key: WindowSettingKey[str]) -> object:
         """Parse the text of a setting as JSON; None if invalid, nested too deeply, or with NaN or infinity."""

@@ -1,15 +1,19 @@
 """Error numbers in the reference solution of each shipped drill, for the search of the start page.
 
-`python -m tests.error_numbers` renews assets/error_numbers.json.
+`python -m tests.error_numbers` renews assets/error_numbers.json and assets/summaries.json; with `--summaries` only the
+second, which takes seconds.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
-from app.files import scenario_files
+from app.files import scenario_files, summaries
+from app.files.summary import FILE_NAME
 from engine.drill.authoring.scenario import Scenario
+from engine.drill.judging.report import program_version
 from engine.drill.running.solution import play_reference
 from tests.events import read_field
 
@@ -25,10 +29,22 @@ def error_numbers(scenario: Scenario) -> list[int]:
     return sorted(number for number in numbers if number)
 
 
+def build_summaries() -> str:
+    """Return the text of the summaries that the program ships."""
+    shipped = [file for file in scenario_files.all_files()[0] if file.shipped]
+    version = program_version()
+    return summaries.build_text(
+        {summaries.compute_key(file, version): summaries.summary_of(file.load(), True) for file in shipped}
+    )
+
+
 def main() -> None:
     drills = [file for file in scenario_files.all_files()[0] if file.shipped]
-    rows = [f"  {json.dumps(file.name)}: {json.dumps(error_numbers(file.load()))}" for file in drills]
-    FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
+    if "--summaries" not in sys.argv:
+        rows = [f"  {json.dumps(file.name)}: {json.dumps(error_numbers(file.load()))}" for file in drills]
+        FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
+        summaries.error_numbers.cache_clear()
+    FILE.with_name(FILE_NAME).write_text(build_summaries(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Cache of scenario summaries, stored next to the profile because parsing the whole library would delay every start.
 
-The file contains nothing unique. If it is missing or invalid, the program reads the scenarios themselves.
+The file contains nothing unique. If it is missing or invalid, the program reads those in assets, and the scenarios
+themselves. `python -m tests.error_numbers --summaries` renews the file in assets.
 """
 
 from __future__ import annotations
@@ -41,8 +42,10 @@ def read(
     version = program_version()
     found: dict[str, ScenarioSummary] = {}
     problems: list[str] = []
-    for file in files:
-        key = _key(file, version)
+    keys = {compute_key(file, version): file for file in files}
+    if any(file.shipped and key not in known for key, file in keys.items()):
+        known = {**load_summaries(Path(str(resources.files("assets")))), **known}
+    for key, file in keys.items():
         try:
             found[key] = known.get(key) or summary_of(file.load(), file.shipped, file.origin)
         except ScenarioError as problem:
@@ -99,15 +102,20 @@ def _list_search_words(scenario: Scenario, shipped: bool) -> str:
     return " ".join(dict.fromkeys(word for word in words if len(word) > 1))
 
 
-def _key(file: ScenarioFile, version: str) -> str:
-    """Return another text, another name or another version of the program is another scenario."""
+def compute_key(file: ScenarioFile, version: str) -> str:
+    """Return the key of a file in the cache: another text, name or version of the program has another key."""
     parts = (version, file.name, str(file.shipped), file.origin, file.text)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def build_text(summaries_by_key: dict[str, ScenarioSummary]) -> str:
+    """Return the text of a cache file, one line for each scenario."""
+    lines = (f"{json.dumps(key)}: {json.dumps(asdict(one))}" for key, one in summaries_by_key.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def _save(summaries_by_key: dict[str, ScenarioSummary], folder: Path) -> None:
-    text = json.dumps({key: asdict(summary) for key, summary in summaries_by_key.items()})
     # the disk is full or the folder read-only: the next start parses the scenarios again
     with suppress(OSError):
-        atomic_write.write(folder / FILE_NAME, text)
+        atomic_write.write(folder / FILE_NAME, build_text(summaries_by_key))
         keep_private(folder / FILE_NAME)

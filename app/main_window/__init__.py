@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 
 from app import pyside_import_hook  # noqa: F401  # before all others
-from app.main_window.appearance import apply_theme
+from app.main_window.appearance import apply_theme, enlarge_on_wide_screen
 from app.main_window.slot_errors import SlotErrors
 from app.main_window.start import Preload, Start, StartCanceledError, speak
 from app.main_window.window import TITLE, MainWindow
@@ -36,6 +36,7 @@ def open_window(scenario: Scenario | None) -> int:
     app.setApplicationDisplayName(TITLE)
     store = WindowSettings()
     speak(app, store)
+    enlarge_on_wide_screen(store, app.primaryScreen().availableGeometry().width())
     apply_theme(store)
     register_scroll_areas()
     window = MainWindow(store)

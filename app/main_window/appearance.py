@@ -219,6 +219,7 @@ class Appearance(QObject):
         """Restore the stored layout for this screen size."""
         self._desk.restore(self._store.get(self._key(self._desk.is_short_of_room)), self.layout)
 
+    @show_busy_cursor()
     def reset_layout(self) -> None:
         """Move every panel to its default position."""
         self._store.remove(self._key(self._desk.is_short_of_room))
@@ -242,6 +243,12 @@ class Appearance(QObject):
     def _change_room(self) -> None:
         self.keep_layout()
         self.restore_layout()
+
+
+def enlarge_on_wide_screen(store: WindowSettings, width_px: int) -> None:
+    """Store a larger text size at the first start on a wide screen."""
+    if width_px >= settings.WIDE_SCREEN_PX and not store.has(settings.FONT_SCALE):
+        store.set(settings.FONT_SCALE, settings.WIDE_SCALE)
 
 
 def apply_theme(store: WindowSettings) -> None:

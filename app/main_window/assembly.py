@@ -57,6 +57,7 @@ from app.views.history import RunHistoryPage
 from app.views.object_explorer import ObjectExplorer
 from app.views.transport import next_speed
 from app.widgets import docks, keys, theme
+from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.event_table import EventTable
 from app.words.fuzzy import ALSO
 from app.words.language import mark, tr
@@ -318,7 +319,7 @@ class Assembly(QObject):
             "drill.act": self._act_line.setFocus,
             "drill.finish": lambda: self._session.do("finish"),
             "drill.quit": self._window.close,
-            "fault.revert_all": lambda: self._session.do("revert-all"),
+            "fault.revert_all": show_busy_cursor()(lambda: self._session.do("revert-all")),
         }
 
     def _connect_time_actions(self) -> dict[str, Callable[[], object]]:
@@ -437,6 +438,8 @@ class Assembly(QObject):
         on_desk = self._navigation.on_desk
         self._show_line(on_desk)
         self._actions.show_page(on_desk)
+        for title in ("&Query", "&Faults", "&Time"):
+            self._window.menus[title].menuAction().setEnabled(on_desk)
 
     def _show_line(self, visible: bool = True) -> None:
         """Show command line and facts of the run, before the desk is shown, so that its panels keep their sizes."""

@@ -143,8 +143,6 @@ class Confirmations(QObject):
         yes = box.addButton(tr(question.yes), QMessageBox.ButtonRole.DestructiveRole)
         no = box.addButton(tr(question.no), QMessageBox.ButtonRole.RejectRole)
         other = box.addButton(tr(question.other), QMessageBox.ButtonRole.AcceptRole) if question.other else no
-        for button in (yes, no, other):
-            button.setAutoDefault(False)
         box.setDefaultButton(other)
         box.setEscapeButton(no)
 

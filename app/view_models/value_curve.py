@@ -118,7 +118,7 @@ def format_certainty(account: Account) -> str:
     """Return a sentence about whether more points were possible than the curve shows."""
     doubt = account.doubt
     if doubt is None:
-        return tr("A higher score was not possible at any time.")
+        return tr("Proven: no higher score than shown was possible at any time.")
     said = tr("At {moment} the best known score is {known} points; up to {most} may be possible.")
     where = said.format(
         moment=moment(doubt.tick), known=format_points(doubt.known), most=format_points(doubt.most)

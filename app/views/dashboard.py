@@ -128,12 +128,13 @@ class Dashboard(QWidget):
         super().__init__(parent)
         self._world: World | None = None
         self._truth = True
+        self._is_chosen = False
         self._drawn_state: tuple[object, ...] = ()
         self.servers, self.groups = QComboBox(), QComboBox()
         name_box(self.servers, tr("Server instance"))
         name_box(self.groups, tr("Availability group"))
         for box in (self.servers, self.groups):
-            box.currentIndexChanged.connect(lambda _: self._draw())
+            box.currentIndexChanged.connect(lambda _: self._choose())
         self.summary = QLabel(wordWrap=True)
         self.summary.setContentsMargins(8, 2, 8, 2)
         self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -160,7 +161,7 @@ class Dashboard(QWidget):
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
         """Show another run, or another time of it."""
-        self._truth, self._drawn_state = drill.terms.truth, ()
+        self._truth, self._drawn_state, self._is_chosen = drill.terms.truth, (), False
         self.show_world(drill.world)
 
     @Slot(object)
@@ -185,8 +186,13 @@ class Dashboard(QWidget):
     def add_events(self, events: Iterable[Event]) -> None:
         """Ignore events: the world has all data."""
 
+    def _choose(self) -> None:
+        self._is_chosen = True
+        self._draw()
+
     def show_group(self, server: str, group: str) -> None:
         """Show the knowledge of *server* about *group*, if it has any."""
+        self._is_chosen = True
         self._draw()
         for box, name in ((self.servers, server), (self.groups, group)):
             box.setCurrentIndex(max(0, box.findText(name)))
@@ -200,6 +206,14 @@ class Dashboard(QWidget):
         _list(self.servers, dashboard.servers(world))
         server = self.servers.currentText()
         known = dashboard.find_groups(world, server) if server else {}
+        if not known and not self._is_chosen:  # the first server that answers, until the user chooses one
+            for place in range(self.servers.count()):
+                if found := dashboard.find_groups(world, self.servers.itemText(place)):
+                    server, known = self.servers.itemText(place), found
+                    blocked = self.servers.blockSignals(True)
+                    self.servers.setCurrentIndex(place)
+                    self.servers.blockSignals(blocked)
+                    break
         _list(self.groups, list(known))
         chosen = known.get(self.groups.currentText())
         board = dashboard.board(world, *chosen) if chosen is not None else None

@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QComboBox, QHeaderView, QLabel, QPushButton, QSizePolicy, QWidget
 
 from app.widgets import theme
+from app.widgets.key_button import build_back_button
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import name_box
 from app.widgets.signs import draw_levels
@@ -237,8 +238,7 @@ class RunHistoryPage(QWidget):
         self.compare.clicked.connect(self._compare)
         self.delete.clicked.connect(self._delete)
         self._add_key("Del", tr("Delete…"), self._delete)
-        back = QPushButton(tr("All drills"))
-        back.clicked.connect(self.left)
+        back = build_back_button(tr("All drills"), self, self.left)
         head = lay_row(self._title, (self._count, 1, Qt.AlignmentFlag.AlignBottom))
         choices = lay_row((self.drill, 3), (self.outcome, 2), (self.date, 2), 2)
         buttons = lay_row(back, 0, self.delete, self.compare, self._open_button)

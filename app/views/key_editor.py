@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QGridLayout,
+    QHeaderView,
     QKeySequenceEdit,
     QLabel,
     QLineEdit,
@@ -56,14 +57,16 @@ def _tone(row: KeyRow) -> str | None:
 
 
 COLUMNS: Final = (
-    TableColumn(title=mark("Group"), text=lambda r: tr(r.command.group), tone=_tone, sample="Object Explorer"),
+    TableColumn(title=mark("Group"), text=lambda r: tr(r.command.group), tone=_tone,
+           sample="\n".join({command.group for command in keys.COMMANDS})),
     TableColumn(title=mark("Command"), text=lambda r: tr(r.command.text), tone=_tone, bold=lambda r: r.changed,
            sample="Reset layout"),
     TableColumn(title=mark("Keys"), text=lambda r: format_keys(r.keys), tone=_tone, bold=lambda r: r.changed,
            sample="Ctrl+Shift+F  oder  Ctrl+Shift+T"),
     TableColumn(title=mark("Default"), text=lambda r: format_keys(r.usual) if r.changed else "", tone=lambda r: "muted",
            sample="Ctrl+Shift+Backspace"),
-    TableColumn(title=mark("Context"), text=lambda r: tr(SCOPES[r.command.scope][0]), tone=lambda r: "muted"),
+    TableColumn(title=mark("Context"), text=lambda r: tr(SCOPES[r.command.scope][0]), tone=lambda r: "muted",
+           sample="\n".join(text for text, _ in SCOPES.values())),
 )  # fmt: skip
 
 
@@ -92,6 +95,8 @@ class KeyEditor(QDialog):
         self.field.textChanged.connect(lambda _: self._filter())
         self.model = TableModel(COLUMNS)
         self.table = TableView(self.model, tr("Commands and shortcuts"))
+        self.table.horizontalHeader().setStretchLastSection(False)
+        self.table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         self.table.selectionModel().currentRowChanged.connect(lambda *_: self._show_command())
         self.name = QLabel()

@@ -25,11 +25,13 @@ from PySide6.QtWidgets import (
 from app.learning.memory import SkillStanding
 from app.learning.next_drills import Recommendation
 from app.widgets import theme
+from app.widgets.key_button import build_back_button
 from app.widgets.layouts import Gap, lay_column, lay_row
 from app.widgets.tables import TableColumn, TableModel, TableView, read_look
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.judging.shapes import Calibration
+from engine.drill.judging.skills import skills
 from engine.overrides import override
 
 HEIGHT_PX: Final = 170
@@ -155,7 +157,7 @@ COLUMNS: Final = (
         title=mark("Skill"),
         text=lambda row: tr(row.standing.skill.title),
         tip=lambda row: tr(row.standing.skill.text),
-        sample="No automatic failover: why\nRecovery of a group\nData movement in a group",
+        sample="\n".join(skill.title for skill in skills()),
     ),
     TableColumn(
         title=mark("Mastery"),
@@ -221,8 +223,7 @@ class ProgressPage(QWidget):
         head = lay_row(self._title, (self._summary, 1, Qt.AlignmentFlag.AlignBottom))
         right = lay_column(self._next_title, (scroll, 1), spacing=8)
         body = lay_row((self._table, 8), (right, 5), spacing=20)
-        back, history = QPushButton(tr("All drills")), QPushButton(tr("History"))
-        back.clicked.connect(self.left)
+        back, history = build_back_button(tr("Back"), self, self.left), QPushButton(tr("History"))
         history.clicked.connect(self.history_wanted)
         note = QLabel(tr("Rewound runs do not count. Mastery fades if you do not practice."))
         note.setProperty("muted", "true")

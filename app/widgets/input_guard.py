@@ -1,7 +1,7 @@
 """Guard against input that was meant for the previous content of the screen.
 
 A key or a click on something that has only just appeared does nothing, nor does the second click of a double
-click on a button.
+click on a button. Enter presses the button with the focus on every platform.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QWidget
 
@@ -67,6 +67,8 @@ class InputGuard(QObject):
         if now_s < self._until_s and _appeared_recently(watched, now_s):
             event.accept()
             return True
+        if isinstance(event, QKeyEvent) and kind is QEvent.Type.KeyPress:
+            return isinstance(watched, QPushButton) and _press_by_enter(watched, event)
         return isinstance(event, QMouseEvent) and kind in _PRESSES and self._is_second_click(watched, event)
 
     def _is_second_click(self, watched: QWidget, event: QMouseEvent) -> bool:
@@ -80,6 +82,15 @@ class InputGuard(QObject):
             return False
         elsewhere = not any(watched is pressed for pressed in self._pressed)
         return elsewhere or (isinstance(watched, QPushButton) and not watched.isCheckable())
+
+
+def _press_by_enter(button: QPushButton, event: QKeyEvent) -> bool:
+    """Click a focused button at Enter, as in a dialog; return whether the key did so."""
+    plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and not event.isAutoRepeat()
+    if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter) or not plain or not button.isEnabled():
+        return False
+    button.click()
+    return True
 
 
 def _appeared_recently(widget: QWidget, now_s: float) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, SignalInstance
+from PySide6.QtGui import QFont, QFontMetricsF, QKeySequence, QPainter, QPaintEvent, QPen, QShortcut
 from PySide6.QtWidgets import QApplication, QPushButton, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
 from app.widgets import keys, theme
@@ -15,6 +15,15 @@ CAP_SCALE: Final = 0.86
 """Size of the text on the key cap relative to the button's."""
 GAP_PX: Final = 8
 PADDING_PX: Final = 5
+
+
+def build_back_button(text: str, page: QWidget, leave: SignalInstance) -> KeyButton:
+    """Return a button that leaves *page*, as Esc does anywhere in the page."""
+    button = KeyButton(text, "Esc")
+    button.clicked.connect(leave)
+    context = Qt.ShortcutContext.WidgetWithChildrenShortcut
+    QShortcut(QKeySequence("Esc"), page, context=context).activated.connect(leave)
+    return button
 
 
 class KeyButton(QPushButton):

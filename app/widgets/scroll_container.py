@@ -63,7 +63,9 @@ class ScrollContainer(QScrollArea):
             self.ensureWidgetVisible(widget)  # a widget larger than the viewport: show the cursor
             place = QRect(widget.mapTo(held, QPoint()), widget.size())
             room = self.viewport().size()
-            if place.width() <= room.width() and place.height() <= room.height():
+            if place.bottom() < room.height():
+                self.verticalScrollBar().setValue(0)  # the heading above it is in view as well
+            elif place.width() <= room.width() and place.height() <= room.height():
                 for corner in (place.bottomRight() + QPoint(1, 1), place.topLeft()):
                     self.ensureVisible(corner.x(), corner.y(), 0, 0)
 

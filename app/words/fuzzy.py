@@ -1,4 +1,4 @@
-"""Search by a few letters: words of the query anywhere in the text, or only their letters in order. Without Qt."""
+"""Search by a few letters: words of the query anywhere in the text, or their letters in order. Without Qt."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Match:
 def match(query: str, text: str) -> Match | None:
     """Match all words of *query* in *text*, in any case and order; None if one is missing."""
     worth, places, scattered = 0.0, set[int](), False
-    folded = text.lower()
-    for word in query.lower().split():
-        found = _find(word, folded)
+    folded, words = text.lower(), query.lower().split()
+    for word in words:
+        found = _find(word, folded, len(words) == 1)
         if found is None:
             return None
         worth += found.worth
@@ -69,7 +69,8 @@ def normalize_text(text: str) -> str:
     return " ".join(re.findall(r"[\w#@$-]+", text.lower()))
 
 
-def _find(query: str, text: str) -> Match | None:
+def _find(query: str, text: str, alone: bool) -> Match | None:
+    """Find a word; in a phrase its scattered letters must be in one word of the text."""
     starts = [found.start() for found in _WORD_START.finditer(text)]
     place = next((start for start in starts if text.startswith(query, start)), None)
     if place is not None:
@@ -77,7 +78,7 @@ def _find(query: str, text: str) -> Match | None:
     place = text.find(query)
     if place >= 0:
         return _run(query, place, text, _INSIDE)
-    places = _initials(query, text, starts) or _letters(query, text)
+    places = _initials(query, text, starts) or _letters(query, text, alone)
     return Match(_SCATTERED - len(text) / 1000.0, tuple(places), True) if places else None
 
 
@@ -98,12 +99,10 @@ def _initials(query: str, text: str, starts: list[int]) -> list[int]:
     return places
 
 
-def _letters(query: str, text: str) -> list[int]:
-    """Return places of the word's letters in order, anywhere; empty if they are not all there."""
-    places: list[int] = []
-    for letter in query:
-        place = text.find(letter, places[-1] + 1 if places else 0)
-        if place < 0:
-            return []
-        places.append(place)
-    return places
+def _letters(query: str, text: str, anywhere: bool) -> list[int]:
+    """Return places of the word's letters in order, *anywhere* or in one word; empty if they are not all there."""
+    gap = ".*?" if anywhere else r"\w*?"
+    found = re.search(
+        ("" if anywhere else r"\b") + gap.join(f"({re.escape(letter)})" for letter in query), text
+    )
+    return [found.start(n + 1) for n in range(len(query))] if found else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
@@ -21,7 +21,7 @@ from app.files import journal_file, proof
 from app.view_models.start_page import level_title
 from app.widgets import theme
 from app.widgets.busy_cursor import preparing
-from app.widgets.key_button import KeyButton
+from app.widgets.key_button import KeyButton, build_back_button
 from app.widgets.layouts import Gap, lay_column, lay_row
 from app.widgets.prose import Prose
 from app.widgets.scroll_container import scrolling
@@ -75,8 +75,7 @@ class BriefPage(QWidget):
         self._start.setProperty("primary", "true")
         self._start.setDefault(True)
         self._start.clicked.connect(self._begin)
-        self._back_button = KeyButton(tr("Back to the drills"), "Esc")
-        self._back_button.clicked.connect(self.left)
+        self._back_button = build_back_button(tr("Back to the drills"), self, self.left)
         self._copy = QPushButton(tr("Edit a copy"))
         self._copy.clicked.connect(self.copy_wanted)
         self._details_link = QPushButton()
@@ -139,6 +138,14 @@ class BriefPage(QWidget):
         """The chosen mode; a scenario without a rubric is free play."""
         chosen = self._modes.checkedButton()
         return chosen.objectName() if self._scored and chosen is not None else "lab"
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Start by Enter from anywhere but a button, as the key cap says."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.isAutoRepeat():
+            self._start.click()
+        else:
+            super().keyPressEvent(event)
 
     def _begin(self) -> None:
         with preparing(self._start):

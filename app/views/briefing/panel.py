@@ -51,7 +51,8 @@ class QuestionCard(QFrame):
         self.setAccessibleName(question.text)
         title = _label(tr("What will happen next?") if question.prediction else tr("Question"))
         title.setFont(theme.sized(title.font(), 1.05, bold=True))
-        layout = lay_column(title, _label(question.text), on=self, margins=(10, 8, 10, 10), spacing=6)
+        self._text = _label(question.text)
+        layout = lay_column(title, self._text, on=self, margins=(10, 8, 10, 10), spacing=6)
         if question.until_tick is not None:
             until = _label(
                 tr("by {time}").format(time=formatting.run_time(question.until_tick / TICKS_PER_S))
@@ -66,6 +67,8 @@ class QuestionCard(QFrame):
             layout.addWidget(button)
         self.sure = QComboBox()
         self.sure.setAccessibleName(tr("How sure are you?"))
+        self.sure.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.sure.setMinimumContentsLength(6)  # the card must fit into a narrow panel
         self.sure.addItem(tr("How sure are you?"), None)
         for percent in SURE_PERCENT:
             self.sure.addItem(tr("{percent}% sure").format(percent=percent), percent)
@@ -74,10 +77,10 @@ class QuestionCard(QFrame):
         self.confirm.setProperty("primary", "true")
         self.confirm.setEnabled(False)
         self.confirm.clicked.connect(self._confirm)
-        layout.addWidget(self.confirm)
         self._end = _label("")
         self._end.hide()
         layout.addWidget(self._end)
+        layout.addWidget(self.confirm)
         self._group.idToggled.connect(lambda *_: self._mark_choice())
         self._mark_choice()
 
@@ -85,7 +88,8 @@ class QuestionCard(QFrame):
         """Show the result of an answered or expired question until it is closed."""
         self.open = False
         for part in (*self.choices, self.sure):
-            part.setEnabled(False)
+            part.hide()  # the result names the answer, and stays in view
+        self._text.setVisible(self.asked.text not in text)  # some results repeat the question
         self._end.setText(text[:1].upper() + text[1:])
         self._end.show()
         self.confirm.setText(tr("Close"))

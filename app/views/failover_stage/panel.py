@@ -133,6 +133,8 @@ class PanelPainter(CanvasPainter):
         for row in view.rows:
             if self.style.far and row.tone == "muted":
                 continue  # the picture shows it as well
+            if y + tall > box.bottom():
+                return
             indent = 24.0
             if row.sign is not None:
                 draw_mark(
@@ -148,10 +150,10 @@ class PanelPainter(CanvasPainter):
             room = right - left - indent - 8
             share = min(1.0, room / (named + wide))
             beside = share >= max(0.9, self.style.least_share("body"))
-            if y + tall * (1 if beside else 2) > box.bottom():
-                return
             name = QRectF(left + indent, y, named * share if beside else room, tall)
             self.text(row.name, name, "bold", colors.text)
+            if not beside and y + 2 * tall > box.bottom():
+                return  # the mark says whether it works
             y += 0 if beside else tall
             start = right - (wide * share if beside else min(wide, room))
             self.text(

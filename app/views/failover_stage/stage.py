@@ -6,7 +6,16 @@ import time
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap, QTransform
+from PySide6.QtGui import (
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QResizeEvent,
+    QTransform,
+)
 from PySide6.QtWidgets import QApplication, QFrame, QSizePolicy, QWidget
 
 from app.view_models.failover_moment.phases import PANEL, QUEUE
@@ -80,17 +89,20 @@ KEYS: Final = {
     Qt.Key.Key_Escape: LEAVE,
 }
 BUTTONS: Final = (
-    (BACK, mark("Previous phase"), "←"),
-    (GO, mark("Continue"), "Space"),
-    (FORTH, mark("Next phase"), "→"),
-    (REPLAY, mark("Replay"), "R"),
-    (EXPORT, mark("Export as GIF or MP4…"), "E"),
-    (LEAVE, mark("Back to the desk"), "Esc"),
+    (BACK, mark("Previous phase"), mark("Previous"), "←"),
+    (GO, mark("Continue"), mark("Continue"), "Space"),
+    (FORTH, mark("Next phase"), mark("Next"), "→"),
+    (REPLAY, mark("Replay"), mark("Replay"), "R"),
+    (EXPORT, mark("Export as GIF or MP4…"), mark("Export…"), "E"),
+    (LEAVE, mark("Back to the desk"), mark("Desk"), "Esc"),
 )
+"""Name, text, text where there is no room for all buttons in a row, key."""
 
 
 REQUIREMENT_WORDS: Final = {BACK: mark("Previous requirement"), FORTH: mark("Next requirement")}
 """Text of buttons while requirements are on stage."""
+MARGIN_PX: Final = 24
+GAP_PX: Final = 8
 
 
 def draw_view(view: StageView, size: QSize, colors: theme.ThemeTokens, large_text: bool) -> QImage:
@@ -217,8 +229,9 @@ class FailoverStage(QWidget):
         self.canvas.phase_clicked.connect(self.phase_wanted)
         self.buttons: dict[str, KeyButton] = {}
         self._guided = False
-        steps, ends = FlowLayout(8), FlowLayout(8)
-        for name, text, key in BUTTONS:
+        self._running = False
+        steps, ends = FlowLayout(GAP_PX), FlowLayout(GAP_PX)
+        for name, text, _, key in BUTTONS:
             button = KeyButton(tr(text), key)
             button.clicked.connect(lambda _=False, name=name: self.wanted.emit(name))
             button.installEventFilter(self)
@@ -227,7 +240,7 @@ class FailoverStage(QWidget):
         self.buttons[GO].setProperty("primary", "true")
         self._row = QFrame()
         self._row.setProperty("stage", "true")
-        lay_row((steps, 1), ends, on=self._row, margins=(24, 2, 24, 8))
+        lay_row((steps, 1), ends, on=self._row, margins=(MARGIN_PX, 2, MARGIN_PX, 8))
         lay_column((self.canvas, 1), self._row, on=self, margins=0, spacing=0)
         self.setFocusProxy(self.canvas)
         self.hide()
@@ -243,13 +256,29 @@ class FailoverStage(QWidget):
         staged = isinstance(view, StageView)
         if staged == self.buttons[EXPORT].isHidden():
             self.buttons[EXPORT].setVisible(staged)
-            for name, text, _ in BUTTONS:
-                if name in REQUIREMENT_WORDS:
-                    self.buttons[name].setText(tr(text if staged else REQUIREMENT_WORDS[name]))
+            self._name_buttons()
 
     def show_running(self, running: bool) -> None:
         """Set the middle button to "Pause" or "Continue"."""
-        self.buttons[GO].setText(tr("Pause") if running else tr("Continue"))
+        self._running = running
+        self._name_buttons()
+
+    def _name_buttons(self) -> None:
+        """Set the texts of the buttons: the short ones if the others would need a second row."""
+        staged, shown = isinstance(self.canvas.view, StageView), list(BUTTONS)
+        wanted = {name: text if staged else REQUIREMENT_WORDS.get(name, text) for name, text, _, _ in shown}
+        for words in (wanted, {name: short for name, _, short, _ in shown}):
+            for name, text in words.items():
+                if self.buttons[name].isEnabled():  # a disabled one says what it is doing
+                    self.buttons[name].setText(tr("Pause") if name == GO and self._running else tr(text))
+            hints = [one.sizeHint().width() for one in self.buttons.values() if not one.isHidden()]
+            if sum(hints) + GAP_PX * len(hints) + 2 * MARGIN_PX <= self.width():
+                break
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._name_buttons()
 
     def set_guided(self, guided: bool) -> None:
         """Leave the steps to the captions of the first run: no buttons, and only the key that leaves."""

@@ -44,6 +44,7 @@ from app.views.fidelity.report import (
     name_of,
 )
 from app.widgets import theme
+from app.widgets.key_button import build_back_button
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import name_box
 from app.words.language import mark, tr
@@ -155,6 +156,8 @@ class FidelityView(QWidget):
         self.rows: list[FigureRow] = []
         """All rows by section, without the filter."""
         self.figures: dict[str, Figure] = {}
+        self._listed: list[str] = []
+        """Names of the figures in the list."""
         self.parts = QListWidget()
         """Sections and, below them, figures."""
         self.parts.setAccessibleName(tr("Sections and figures"))
@@ -249,7 +252,8 @@ class FidelityView(QWidget):
             self.parts.addItem(f"{tr(name)}\n{_format_counts(len(own) - len(failed), len(own))}")
             tone = "bad" if any(row.reason is None for row in failed) else "warn" if failed else "text"
             self.parts.item(self.parts.count() - 1).setForeground(QColor(colors.named(tone)))
-        self.parts.addItems(self.figure_names)
+        self._listed = self.figure_names
+        self.parts.addItems([tr(name) for name in self._listed])
         self.parts.setCurrentRow(
             1 + len(SECTIONS) + self.figure_names.index(selected) if selected else max(0, row)
         )
@@ -259,8 +263,8 @@ class FidelityView(QWidget):
 
     def _find_figure(self) -> str:
         """Return the name of the selected figure; empty if a section is selected."""
-        item = self.parts.currentItem() if self.parts.currentRow() > len(SECTIONS) else None
-        return item.text() if item is not None else ""
+        place = self.parts.currentRow() - len(SECTIONS) - 1
+        return self._listed[place] if place >= 0 else ""
 
     def select_rows(self) -> list[FigureRow]:
         """Return the rows of the selected section that pass the filters."""
@@ -329,7 +333,9 @@ class FidelityView(QWidget):
         )  # otherwise the list wraps for its first width
         self.parts.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.parts.setSpacing(1)
-        lay_column(lay_row((self.summary, 1), self.progress), (split, 1), on=self, margins=(14, 10, 14, 12))
+        back = build_back_button(tr("Back"), self, self.closed)
+        head = lay_row(back, (self.summary, 1), self.progress)
+        lay_column(head, (split, 1), on=self, margins=(14, 10, 14, 12))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -34,8 +34,8 @@ CLASSES: Final = {
     FigureClass.INPUT: mark("input"),
 }
 COLUMNS: Final = (
-    ("", 3), (mark("Row"), 21), (mark("Item"), 23), (mark("Published"), 11), (mark("Mirrordrill"), 13),
-    (mark("Error"), 8), (mark("Class"), 9), (mark("Source"), 12),
+    ("", 3), (mark("Row"), 18), (mark("Item"), 21), (mark("Published"), 11), (mark("Mirrordrill"), 12),
+    (mark("Error"), 11), (mark("Class"), 12), (mark("Source"), 12),
 )  # fmt: skip
 """Headings, and widths in percent."""
 

@@ -33,6 +33,7 @@ from app.views.planner.failover_times import FailoverTimesDialog
 from app.widgets import theme
 from app.widgets.bars import hang
 from app.widgets.flow import FlowLayout
+from app.widgets.key_button import build_back_button
 from app.widgets.layouts import lay_column
 from app.widgets.scroll_container import ANY_SIZE
 from app.words import formatting
@@ -406,6 +407,7 @@ class Planner(QWidget):
             action.setData(name)
             action.triggered.connect(self._choose_counters)
         self._counter_menu.setToolTipsVisible(True)
+        bar.addWidget(build_back_button(tr("Back"), self, self.closed))
         choose = QToolButton()
         choose.setText(tr("Counters ▾"))
         hang(self._counter_menu, choose)

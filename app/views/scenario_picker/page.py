@@ -30,7 +30,7 @@ from app.view_models.start_page import (
 from app.views.scenario_picker.card_grid import CardGrid
 from app.views.scenario_picker.path_buttons import PathButtons
 from app.views.scenario_picker.top_cards import TopCards
-from app.widgets import theme
+from app.widgets import keys, theme
 from app.widgets.flow import FlowLayout
 from app.widgets.layouts import Gap, lay_column, lay_row
 from app.widgets.reader import announce, close_when_chosen
@@ -298,7 +298,8 @@ class ScenarioPicker(QWidget):
         what = tr("symptom, error number, view or command")
         full = f"{short}: {what}"
         room = self.search.width() - 2 * self.search.fontMetrics().height()
-        texts = (f"{full}  ({SEARCH_KEY})", full, f"{short}  ({SEARCH_KEY})", short, tr("Search"))
+        key = keys.format_native(SEARCH_KEY)
+        texts = (f"{full}  ({key})", full, f"{short}  ({key})", short, tr("Search"))
         width = self.search.fontMetrics().horizontalAdvance
         self.search.setPlaceholderText(next((text for text in texts if width(text) <= room), ""))
         self.search.setToolTip(texts[0])
@@ -341,6 +342,7 @@ class ScenarioPicker(QWidget):
 
     def _search(self, text: str) -> None:
         self._filters.set_filters(self._with_search(text))
+        self._follow.start()
 
     def _with_search(self, text: str) -> Filters:
         return replace(self.filters, search=text)
@@ -377,8 +379,10 @@ class ScenarioPicker(QWidget):
         self._follow.start()
 
     def _show_current(self) -> None:
-        """Scroll to the selected card while the grid has the keyboard."""
-        if self.grid.hasFocus():
+        """Scroll to the selected card while the grid has the keyboard, and to the matches during a search."""
+        if self.search.hasFocus():
+            self._area.verticalScrollBar().setValue(self._filters.y() if self.search.text() else 0)
+        elif self.grid.hasFocus():
             box, held = self.grid.card_rect(), self._area.widget()
             if held is not None and box.isValid():
                 corner = self.grid.mapTo(held, QPoint(0, 0))

@@ -249,13 +249,16 @@ class ServerNode(NodeItem[ServerFace]):
         middle = top + style.unit * 1.1
         metrics = QFontMetricsF(style.title)
         base = middle + (metrics.ascent() - metrics.descent()) / 2.0
-        status, room = sign_width(face.status, style) + style.unit * 0.4, right_x - left_x
+        sign, room = face.status, right_x - left_x
+        if metrics.horizontalAdvance(face.name) + sign_width(sign, style) > NAMES_SQUEEZED * room:
+            sign = StatusSign("", sign.tone, sign.shape)  # the name matters more than the word
+        status = sign_width(sign, style) + style.unit * 0.4
         wide = min(NAMES_SQUEEZED * room, max(room, metrics.horizontalAdvance(face.name) + status))
         name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, wide - status)
         with squeezed(painter, QRectF(left_x, top, room, style.unit), wide):
             draw_text(painter, name, QPointF(left_x, base), style.title, style.colors.text)
             at = QPointF(left_x + wide - status + style.unit * 0.4, _base(style, middle))
-            draw_sign(painter, face.status, at, style, quiet=True)
+            draw_sign(painter, sign, at, style, quiet=True)
 
     def _draw_duties(self, painter: QPainter, left_x: float, right_x: float, y: float) -> None:
         style, middle = self.style, y + self.style.unit * 0.4

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from app.files import scenario_files, summaries, summary
 from app.files.scenario_files import ScenarioFile
+from tests.error_numbers import build_summaries
 
 
 @pytest.fixture
@@ -91,3 +93,18 @@ def test_without_a_folder_nothing_is_stored(files: list[ScenarioFile], tmp_path:
     summaries.read(files, None)
     summaries.read(files, tmp_path / "missing")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_shipped_summaries_are_current() -> None:
+    """`python -m tests.error_numbers --summaries` renews them."""
+    current = resources.files("assets").joinpath(summary.FILE_NAME).read_text("utf-8")
+    assert current == build_summaries()
+
+
+def test_a_first_start_parses_no_shipped_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped = [file for file in scenario_files.all_files()[0] if file.shipped]
+    monkeypatch.setattr(ScenarioFile, "load", refuse)
+    found, problems = summaries.read(shipped, tmp_path)
+    assert [one.name for one in found] == [file.name for file in shipped]
+    assert not problems
+    assert summaries.read(shipped, tmp_path)[0] == found

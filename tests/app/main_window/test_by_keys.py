@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QTreeView, QWidget
+from PySide6.QtWidgets import QApplication, QRadioButton, QTreeView, QWidget
 
 from app.view_models.offers import ActionTarget
 from tests.app.main_window.conftest import Hands, open_menus
@@ -42,6 +42,35 @@ PANELS = (
     (Qt.Key.Key_8, "Fault ledger"),
     (Qt.Key.Key_9, "Topology"),
 )
+
+
+@pytest.mark.parametrize("page", ["Progress", "Link planner", "Fidelity to the papers", "History"])
+def test_escape_leaves_a_page_for_the_drills(
+    hands: Hands, window: OpenWindow, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.views.fidelity.fidelity.FidelityWorker.start", lambda _: None)
+    if page == "History":
+        window.picker.history_wanted.emit()
+    else:
+        next(one for one in window.menus["&Tools"].actions() if one.text().replace("&", "") == page).trigger()
+    QApplication.processEvents()
+    assert window.pages.currentWidget() is not window.picker
+    hands.press(Qt.Key.Key_Escape)
+    assert window.pages.currentWidget() is window.picker
+
+
+@pytest.mark.parametrize("mode", ["practice", "exam"])
+def test_enter_and_escape_of_a_brief_work_wherever_the_focus_is(
+    hands: Hands, window: OpenWindow, mode: str
+) -> None:
+    for key in (Qt.Key.Key_Escape, Qt.Key.Key_Return):
+        window.choose("automatic-failover")
+        window.brief.findChild(QRadioButton, mode).setFocus()
+        window.brief.findChild(QRadioButton, mode).setChecked(True)
+        hands.press(key)
+        QApplication.processEvents()
+        wanted = window.picker if key == Qt.Key.Key_Escape else window.desk_page
+        assert window.pages.currentWidget() is wanted
 
 
 def test_the_key_of_a_panel_focuses_its_main_control(hands: Hands, lab: OpenWindow) -> None:

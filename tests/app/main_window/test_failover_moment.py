@@ -312,3 +312,24 @@ def test_text_of_the_stage_is_read_from_the_back_row(
             cut |= {text.words for text in found if painted.ELLIPSIS in text.words}
     assert not small
     assert not cut
+    low = StageWidget(QSize(1366, 440), True)
+    qtbot.addWidget(low)
+    low.show()
+    for low.view in views:
+        if isinstance(low.view, StageView):
+            told = {text.words for text in painted.texts(low)}
+            assert told >= {row.name for row in low.view.rows if row.sign is not None}
+
+
+@pytest.mark.usefixtures("locale")
+@pytest.mark.parametrize("width", [1366, 1800])
+def test_the_buttons_of_the_stage_are_in_one_row(qtbot: QtBot, width: int) -> None:
+    made = stage.FailoverStage()
+    made.setFont(theme.sized(made.font(), 1.5))
+    qtbot.addWidget(made)
+    made.resize(width, 600)
+    made.show()
+    for running in (True, False):
+        made.show_running(running)
+        QApplication.processEvents()
+        assert len({one.y() for one in made.buttons.values() if one.isVisible()}) == 1

@@ -70,6 +70,18 @@ def test_a_confirmed_action_is_executed(hands: Hands) -> None:
     assert window.pages.currentWidget() is window.debrief
 
 
+def test_enter_presses_the_answer_that_has_the_focus(hands: Hands) -> None:
+    window = hands.window
+    begin(hands)
+    drill = hands.drill
+    window.actions_by_name["drill.finish"].trigger()
+    box = question(window)
+    yes = next(one for one in box.buttons() if box.buttonRole(one) == QMessageBox.ButtonRole.DestructiveRole)
+    yes.setFocus()
+    hands.qtbot.keyClick(yes, Key.Key_Return)
+    assert drill.finished
+
+
 def test_without_a_run_no_confirmation_appears(hands: Hands) -> None:
     hands.window.actions_by_name["drill.open"].trigger()
     assert hands.window.irrevocable.box is None

@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import settings
+from app.main_window.appearance import enlarge_on_wide_screen
 from app.settings import WindowSettings
 from app.views.shortcut_sheet import ShortcutSheet
 from app.views.transport import SpeedField
@@ -110,14 +111,27 @@ def test_presenter_mode_is_toggled(
     assert not lab.desk.docks["console"].isHidden()
 
 
+@pytest.mark.parametrize(
+    ("width_px", "chosen", "scale"),
+    [(1366, None, 1.0), (1920, None, 1.2), (1920, 1.0, 1.0), (1920, 1.5, 1.5)],
+)
+def test_text_is_larger_at_the_first_start_on_a_wide_screen(
+    store: WindowSettings, width_px: int, chosen: float | None, scale: float
+) -> None:
+    if chosen is not None:
+        store.set(settings.FONT_SCALE, chosen)
+    enlarge_on_wide_screen(store, width_px)
+    assert store.get(settings.FONT_SCALE) == scale
+
+
 def test_a_program_killed_in_presenter_mode_restores_its_layout(
     qtbot: Any, profile: Any, store: WindowSettings
 ) -> None:
-    store.set(settings.BEFORE_PRESENTING, "author 1.25")
+    store.set(settings.BEFORE_PRESENTING, "author 1.2")
     store.set(settings.LAYOUT_PROFILE, PRESENTER)
     store.set(settings.FONT_SCALE, 1.5)
     window = show_window(qtbot, profile, store)
-    assert (window.appearance.layout, store.get(settings.FONT_SCALE)) == (AUTHOR, 1.25)
+    assert (window.appearance.layout, store.get(settings.FONT_SCALE)) == (AUTHOR, 1.2)
     assert not window.presenting.is_active
 
 

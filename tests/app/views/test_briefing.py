@@ -184,6 +184,7 @@ def test_a_question_is_answered_by_a_confirmed_choice(qtbot: QtBot, view: Briefi
     view.add_events(drill.events[known:])
     assert "Who serves Sales now? Your answer: “SERVER_B”." in read_labels(view)
     assert card.isVisible(), "nothing slides under the pointer"
+    assert not any(part.isVisible() for part in (*card.choices, card.sure)), "the result is in view"
     qtbot.mouseClick(card.confirm, Qt.MouseButton.LeftButton)
     assert not view.shelf.isVisible()
     assert len(lines) == 2

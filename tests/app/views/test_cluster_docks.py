@@ -42,6 +42,19 @@ def test_another_server_is_selected_by_key_and_knows_less(qtbot: Any) -> None:
     assert "Cannot connect to NODE_2" in view.summary.text()
 
 
+def test_a_server_that_answers_is_selected_until_the_user_chooses(qtbot: Any) -> None:
+    view = Dashboard()
+    run = show_run(qtbot, view)
+    first = view.servers.currentText()
+    do(run.world, f"power-off {first}")
+    view.show_world(run.world)
+    assert view.servers.currentText() != first
+    assert view.databases.rowCount()
+    qtbot.keyClick(view.servers, Qt.Key.Key_Up)
+    assert view.servers.currentText() == first
+    assert f"Cannot connect to {first}" in view.summary.text()
+
+
 def test_an_exam_reveals_only_facts_visible_to_a_computer(qtbot: Any) -> None:
     view = Dashboard()
     show_run(qtbot, view, DrillMode.EXAM)

@@ -341,7 +341,7 @@ def test_a_missed_last_chance_is_described(qtbot: QtBot) -> None:
 @pytest.mark.parametrize(
     ("doubt", "text", "offered"),
     [
-        (None, "A higher score was not possible at any time.", False),
+        (None, "Proven: no higher score than shown was possible at any time.", False),
         (
             BoundGap(5000, 80.0, 95.5),
             "At 0:50.0 the best known score is 80 points; up to 95.5 may be possible.",

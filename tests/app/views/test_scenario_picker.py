@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
@@ -51,6 +51,29 @@ def build_interrupted_run(number: int, problem: str | None = None) -> Interrupte
     return InterruptedRun(
         number, "lab", f"Run {number}", "mirroring", "practice", 92.0, "begun today", problem
     )
+
+
+def test_the_focus_in_the_first_screen_shows_the_page_from_its_top(
+    picker: ScenarioPicker, qtbot: QtBot
+) -> None:
+    area = child(picker, ScrollContainer)
+    picker.take_focus()
+    QApplication.processEvents()
+    area.verticalScrollBar().setValue(90)
+    qtbot.waitUntil(lambda: area.verticalScrollBar().value() == 90)
+    picker.resize(1366, 600)
+    qtbot.waitUntil(lambda: area.verticalScrollBar().value() == 0)
+
+
+def test_matches_scroll_into_view_while_typing(picker: ScenarioPicker, qtbot: QtBot) -> None:
+    picker.resize(900, 360)
+    bar = child(picker, ScrollContainer).verticalScrollBar()
+    picker.search.setFocus()
+    qtbot.keyClicks(picker.search, "mirroring")
+    qtbot.waitUntil(lambda: bar.value() > 0)
+    assert 0 < picker.grid.mapTo(picker, QPoint()).y() < picker.height() / 2
+    picker.search.clear()
+    qtbot.waitUntil(lambda: bar.value() == 0)
 
 
 def test_text_wraps_into_fitting_lines(qapp: QApplication) -> None:

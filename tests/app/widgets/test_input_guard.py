@@ -87,3 +87,10 @@ def test_an_existing_widget_accepts_keys_and_clicks(
     guard().appeared(new)
     qtbot.mouseClick(made, LEFT)
     assert clicks == [1]
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
+def test_a_key_presses_the_focused_button_outside_dialogs(qtbot: QtBot, page: QWidget, key: Qt.Key) -> None:
+    made, clicks = button(page, QPushButton)
+    qtbot.keyClick(made, key)
+    assert clicks == [1]

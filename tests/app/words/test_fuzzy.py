@@ -71,3 +71,9 @@ def test_exact_words_come_first() -> None:
     searched = ["Class Start a team… Start a team…", "Class Start a class… Start a class…"]
     assert next(text for text, _ in fuzzy.best("start a class", searched, str)) == searched[1]
     assert next(text for text, _ in fuzzy.best("run", ["Run until…", "Run"], str)) == "Run"
+
+
+def test_a_phrase_of_scattered_letters_matches_no_fault() -> None:
+    fault = "Webshop on TIGER: damage a page of a copy of the database"
+    assert fuzzy.match("trace of states", fault) is None
+    assert fuzzy.match("dmg pge", fault) is not None
