@@ -184,3 +184,6 @@ RECOVERY_LOG_KB: Final = 8.0
 
 The amount does not matter; the log only has to differ from the log of the backup.
 """
+
+DRIVER_MARK: Final = "#tds"
+"""Mark in the window names of connections of drivers: SERVER_A#tds5 (app/serve/listener.py)."""

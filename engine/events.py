@@ -313,6 +313,8 @@ class SqlDoneData(EventData, frozen=True, gc=False, kw_only=True):
     started_tick: int
     elapsed_ticks: int
     program: str | None = None
+    ends: Sequence[Row] | None = None
+    """Ends of statements that only drivers receive."""
 
 
 class StateData(EventData, frozen=True, gc=False, kw_only=True):

@@ -13,7 +13,7 @@ from app.serve.listener import HOST, Listener, PortUnavailableError
 from app.serve.service import LOGIN, TOOLS, Address, format_connection_string
 from app.views.sql_clients import ClientInput, OpenConnection, SqlClients
 from app.words.language import tr
-from engine.constants import TICKS_PER_S
+from engine.constants import DRIVER_MARK, TICKS_PER_S
 from engine.drill.time.history import History
 from engine.events import Event, SessionData, SqlData, SqlDoneData
 
@@ -26,8 +26,6 @@ Counted.
 """
 SHOWN_EVERY: Final = 25
 """Checks between two updates of the view."""
-CLIENT: Final = "#tds"
-"""Prefix in the names of client connections (app/serve/listener.py)."""
 
 
 class ClientPorts(WindowPart):
@@ -189,11 +187,11 @@ def _read_client_input(event: Event) -> ClientInput | None:
     Error responses are included.
     """
     match event.data:
-        case SessionData(window=name, what=what) if CLIENT in name:
+        case SessionData(window=name, what=what) if DRIVER_MARK in name:
             return ClientInput(event.t_s, name, event.text, failed=what in ("refused", "lost"))
-        case SqlData(window=name) if CLIENT in name:
+        case SqlData(window=name) if DRIVER_MARK in name:
             return ClientInput(event.t_s, name, " ".join(event.text.split()))
-        case SqlDoneData(window=name) if CLIENT in name and event.text != "ok":
+        case SqlDoneData(window=name) if DRIVER_MARK in name and event.text != "ok":
             return ClientInput(event.t_s, name, event.text, failed=True)
     return None
 

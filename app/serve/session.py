@@ -60,10 +60,12 @@ def encode_answer(
     tds: int,
     changes: bytes = b"",
     more_results: bool = False,
+    ends: Sequence[Said] = (),
 ) -> bytes:
     """Encode the complete response to a request; *changes* of the connection (ENVCHANGE) precede the last DONE.
 
-    *more_results*: responses to further calls of the same message follow.
+    *more_results*: responses to further calls of the same message follow. *ends* are those of statements without
+    messages and result sets.
     """
     inner = types.DONE_IN_PROC if request.call else types.DONE
     back: Said | None = None
@@ -81,10 +83,18 @@ def encode_answer(
             out.extend(end.encode(inner, types.MORE, tds))
             end = None
 
-    for said in in_order(messages, results):
-        if not results and _is_unsupported(said):
+    for said in in_order(messages, results, ends):
+        if "text" in said and not results and _is_unsupported(said):
             said = {**said, "number": 50000, "severity": 16}  # a client that waits for a result must get one
-        if "columns" in said:
+        if "after_results" in said:
+            if said["status"] is None or not request.call:
+                flush_end()
+                out += b"" if said["status"] is None else types.encode_return_status(said["status"])
+                end = StatementEnd(
+                    types.ERROR if failed else 0, said["rows"], calls=said["status"] is not None
+                )
+                failed = False
+        elif "columns" in said:
             flush_end()
             out += types.grid(said, tds)
             end = StatementEnd(shows=True, fails=bool(said.get("failed")))
@@ -126,9 +136,12 @@ class StatementEnd(NamedTuple):
     """True if a result set follows whose row count is unknown yet."""
     fails: bool = False
     """True if an error ended the result after its rows."""
+    calls: bool = False
+    """True for the call of a procedure in a batch."""
 
     def encode(self, kind: int, more_flag: int, tds: int) -> bytes:
         """Encode the result; the last of a batch has its count, too, because FreeTDS reads no other."""
+        kind = types.DONE_PROC if self.calls else kind
         return types.encode_done(kind, self.status | more_flag, self.rows, tds, changes=self.changes)
 
 
@@ -143,14 +156,21 @@ def _encode_return_values(request: SqlRequest, result: Said | None, tds: int) ->
     return out
 
 
-def in_order(messages: Sequence[Said], results: Sequence[Said]) -> Iterator[Said]:
-    """Yield messages and grids as one stream, see `Result.after_messages`."""
-    told = 0
-    for result in results:
-        yield from messages[told : result["after_messages"]]
-        told = max(told, result["after_messages"])
-        yield result
-    yield from messages[told:]
+def in_order(messages: Sequence[Said], results: Sequence[Said], ends: Sequence[Said] = ()) -> Iterator[Said]:
+    """Yield messages, grids and ends of statements as one stream, see `Result.after_messages`."""
+    place, rest = 0, list(ends)
+    for number, result in enumerate((*results, None)):
+        until = len(messages) if result is None else result["after_messages"]
+        while place < until or (
+            rest and (rest[0]["after_messages"], rest[0]["after_results"]) <= (place, number)
+        ):
+            if rest and (rest[0]["after_messages"], rest[0]["after_results"]) <= (place, number):
+                yield rest.pop(0)
+            else:
+                yield messages[place]
+                place += 1
+        if result is not None:
+            yield result
 
 
 def _is_unsupported(message: Said) -> bool:
@@ -239,7 +259,7 @@ class TdsSession:
         self._prepared = PreparedStatements()
         self._cursors = Cursors()
         self._tds, self._size, self._spid = logins.TDS_7_4, SIZE, 0
-        self._database, self._open = "master", False
+        self._database, self._transaction = "master", 0
         self._language = "us_english"
 
     # --- the way through
@@ -510,11 +530,14 @@ class TdsSession:
             raise ConnectionClosedError
         if stopped:
             return None
-        changes = b"" if self.ended else self._changes(request.text)
         messages, results = done.messages, done.results
+        failed = any(message["severity"] > 10 for message in messages)
+        changes = b"" if self.ended else self._changes(request.text, failed)
         if request.opening is not None and results:
             return changes + open_cursor(self._cursors, request.opening, results[0], self._tds, more_results)
-        return encode_answer(request, messages, results, self.server, self._tds, changes, more_results)
+        return encode_answer(
+            request, messages, results, self.server, self._tds, changes, more_results, done.ends or ()
+        )
 
     async def _wait_for_batch(self, running: asyncio.Future[RequestResult]) -> bool:
         """Wait for a batch; return True if the client has canceled it.
@@ -532,8 +555,11 @@ class TdsSession:
         await self.door.send_input(f"cancel {self.window}")
         return True
 
-    def _changes(self, text: str) -> bytes:
-        """Encode the changes by a request with this *text*: database, language, open transaction."""
+    def _changes(self, text: str, failed: bool = False) -> bytes:
+        """Encode the changes by a request with this *text*: database, language, open transaction.
+
+        *failed*: an error ended a transaction, if one has ended.
+        """
         session, out = self._session(), b""
         used = _USE.match(text)
         same = used is not None and used[1].lower() == session.database.lower()
@@ -545,16 +571,14 @@ class TdsSession:
         if language != self._language:
             out += types.encode_environment(types.LANGUAGE, language, self._language)
             self._language = language
-        is_open = session.transactions > 0
-        if is_open != self._open:
-            number = struct.pack("<Q", max(1, session.transaction_id))
-            kind = types.ROLLBACK if "ROLLBACK" in text.upper() else types.COMMIT
-            out += (
-                types.encode_environment(types.BEGIN, number, b"")
-                if is_open
-                else types.encode_environment(kind, b"", number)
-            )
-            self._open = is_open
+        current = max(1, session.transaction_id) if session.transactions else 0
+        if current != self._transaction:
+            if self._transaction:
+                kind = types.ROLLBACK if failed or "ROLLBACK" in text.upper() else types.COMMIT
+                out += types.encode_environment(kind, b"", struct.pack("<Q", self._transaction))
+            if current:
+                out += types.encode_environment(types.BEGIN, struct.pack("<Q", current), b"")
+            self._transaction = current
         return out
 
 

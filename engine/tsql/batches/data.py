@@ -79,6 +79,17 @@ class ApplicationLock(Struct, frozen=True):
     """Number of requests that are not released yet."""
 
 
+class StatementEnd(Struct, frozen=True):
+    """End of a statement that no window shows: an assignment by SELECT, or a call of a procedure."""
+
+    after_messages: int
+    after_results: int
+    """Number of messages and result sets before it."""
+    rows: int | None = None
+    status: int | None = None
+    """Return value of the procedure."""
+
+
 class ResultSet(Struct, frozen=True):
     """Displayed result set."""
 
@@ -346,6 +357,8 @@ class Submission(Struct, frozen=True, kw_only=True):
     characters: int = 0
     cells: int = 0
     """Number of characters and values in the results so far."""
+    ends: tuple[StatementEnd, ...] = ()
+    """Ends of statements that only drivers receive."""
     counts: tuple[Message, ...] = ()
     """Row counts of a statement whose commit still waits. They are shown afterwards."""
 
@@ -355,7 +368,7 @@ class Submission(Struct, frozen=True, kw_only=True):
         return f"Run({', '.join(said)})"
 
 
-UNSAID: Final = ("steps", "results", "command", "begun_tick", "counts")
+UNSAID: Final = ("steps", "results", "command", "begun_tick", "ends", "counts")
 UNSAID_OF_SESSION: Final = ("last_text", "last_begun_tick", "last_ended_tick")
 RARE_IN_SESSION: Final = frozenset({"applocks", "user", "user_database"})
 

@@ -26,6 +26,7 @@ from engine.tsql.batches.data import (
     Scope,
     SqlCursor,
     SqlSession,
+    StatementEnd,
     Submission,
     Table,
 )
@@ -179,6 +180,13 @@ class SubmissionOutput:
         if dict(self.session.options).get("NOCOUNT") != "ON":
             said = f"({count} row affected)" if count == 1 else f"({count} rows affected)"
             self.append_message(said, rows=count)
+
+    def end_statement(self, rows: int | None = None, status: int | None = None) -> None:
+        """Record the end of a statement for drivers. SET NOCOUNT ON suppresses the number of rows."""
+        quiet = status is None and dict(self.session.options).get("NOCOUNT") == "ON"
+        if not quiet and len(self.run.ends) < OUTPUT_MAX:
+            end = StatementEnd(len(self.messages), len(self.results), rows, status)
+            self.run = replace(self.run, ends=(*self.run.ends, end))
 
     def hold_counts(self, begin: int) -> None:
         """Withhold the row counts among the messages from *begin* on, until `append_row_counts`."""

@@ -153,6 +153,7 @@ def _assign(machine: Machine, plan: QueryPlan) -> None:
         for name, value, kind in zip(plan.assigns, rows[-1], _kinds(plan), strict=True):
             machine.set_variable(name, value, kind)
     machine.note(rowcount=len(rows), error=0)
+    machine.end_statement(len(rows))
 
 
 def _accumulate(machine: Machine, plan: QueryPlan, count: int) -> None:

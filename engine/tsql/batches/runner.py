@@ -299,6 +299,8 @@ class Runner(Machine):
         self._restore(done.outside)
         if self.scopes:
             self._guard(lambda: self._hand_down(done))
+        if done.procedure and len(self.scopes) == 1:
+            self.end_statement(status=done.result)
         before, now = done.outside.transactions if done.outside else 0, self.session.transactions
         if self.scopes and before != now:
             for error in self.errors(SqlError(266, before, now, state=2), 0 if done.procedure else self.line):

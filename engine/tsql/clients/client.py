@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
+from engine.constants import CLIENT_LOGIN_TIMEOUT_S, DRIVER_MARK, TICKS_PER_S
 from engine.events import NoteData, SessionData, SqlData, SqlDoneData
 from engine.localization import say
 from engine.messages import Message, SqlError, fill_message
@@ -16,6 +16,7 @@ from engine.tsql.batches import execute, transactions, waitfor, work
 from engine.tsql.batches.data import (
     AGENT_MARK,
     ConnectionLostError,
+    StatementEnd,
     Submission,
     Window,
     batch_text,
@@ -417,6 +418,15 @@ def _keep_last(world: World, name: str, run: Submission) -> None:
         world.sessions[name] = replace(kept, session=ended)
 
 
+def _end_as_json(end: StatementEnd) -> dict[str, object]:
+    return {
+        "after_messages": end.after_messages,
+        "after_results": end.after_results,
+        "rows": end.rows,
+        "status": end.status,
+    }
+
+
 def _emit_done(world: World, name: str, run: Submission) -> None:
     errors = [message for message in run.messages if message.is_error]
     program = None
@@ -446,6 +456,7 @@ def _emit_done(world: World, name: str, run: Submission) -> None:
             started_tick=run.started_tick,
             elapsed_ticks=world.tick - run.started_tick,
             program=program,
+            ends=[_end_as_json(end) for end in run.ends] if run.ends and DRIVER_MARK in name else None,
         ),
         errors[0].text if errors else "ok",
         server=server_of(name),

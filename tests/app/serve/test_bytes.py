@@ -205,3 +205,20 @@ def test_a_row_count_is_that_of_a_change_unless_rows_precede_it() -> None:
     out = encode_answer(SqlRequest(""), [counted, counted], [grid], "SERVER_A", TDS_7_4)
     assert out.startswith(struct.pack("<BHHQ", 0xFD, 0x11, 0xC3, 1))
     assert out.endswith(struct.pack("<BHHQ", 0xFD, 0x10, 0xC1, 1))  # the last, and nothing behind it
+
+
+def test_an_assignment_and_a_call_in_a_batch_have_ends_of_their_own() -> None:
+    """SqlClient skips the count of a SELECT without columns; python-tds reads the status of a call."""
+    grid = {"columns": ["a"], "types": ["int"], "rows": [[1]], "after_messages": 0}
+    counted = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(1 row affected)", "rows": 1}
+    ends = [
+        {"after_messages": 0, "after_results": 0, "rows": 1, "status": None},
+        {"after_messages": 1, "after_results": 1, "rows": None, "status": 46},
+    ]
+    out = encode_answer(SqlRequest(""), [counted], [grid], "SERVER_A", TDS_7_4, ends=ends)
+    assert out.startswith(struct.pack("<BHHQ", 0xFD, 0x11, 0xC1, 1) + b"\x81")
+    assert out.endswith(
+        struct.pack("<BHHQ", 0xFD, 0x11, 0xC1, 1) + b"\x79\x2e\0\0\0" + struct.pack("<BHHQ", 0xFE, 0, 0, 0)
+    )
+    called = encode_answer(SqlRequest("", call=True), [counted], [grid], "SERVER_A", TDS_7_4, ends=ends)
+    assert called.count(b"\x79\x2e") == 0

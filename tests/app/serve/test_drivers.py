@@ -375,6 +375,23 @@ def test_an_error_is_raised_and_the_connection_continues(served_lab: Served, dri
     connection.close()
 
 
+def test_a_batch_reports_assignments_return_values_and_lost_transactions(served_lab: Served) -> None:
+    with connect_pytds(served_lab.principal, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("DECLARE @n int; SELECT @n = 1; SELECT @n = 2; SELECT @n")
+        assert (cursor.description, cursor.nextset(), cursor.description) == (None, True, None)
+        assert (cursor.nextset(), cursor.fetchall(), cursor.nextset()) == (True, [(2,)], False)
+        cursor.execute("CREATE PROCEDURE status46 AS SELECT 45 RETURN 46")
+        cursor.execute("EXEC status46")
+        assert (cursor.fetchall(), cursor.get_proc_return_status()) == ([(45,)], 46)
+        cursor.execute("DROP PROCEDURE status46")
+    with connect_pytds(served_lab.principal, autocommit=False) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE lost (n int)")
+        with pytest.raises(pytds.Error, match="already an object"):
+            cursor.execute("CREATE TABLE lost (n int)")
+        assert cursor.execute_scalar("SELECT COUNT(*) FROM sys.tables WHERE name = 'lost'") == 0
+        assert cursor.execute_scalar("SELECT @@TRANCOUNT") == 1
+
+
 def test_unsupported_login_options_are_refused_by_name(served_lab: Served) -> None:
     there = f"Driver={ODBC};{odbc_string(served_lab.principal, 'no')}".replace(
         "Sales", "master"
