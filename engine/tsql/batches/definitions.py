@@ -275,6 +275,10 @@ def _only_widens(old_type: str, new_type: str) -> bool:
     return isinstance(old_length, int) and isinstance(new_length, int) and new_length >= old_length
 
 
+_COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
+"""Collation of a column without COLLATE."""
+
+
 def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> Table:
     """Execute ALTER COLUMN: change the type, or NULL and NOT NULL.
 
@@ -286,9 +290,10 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
     if place is None:
         raise SqlError(4924, "ALTER TABLE ALTER COLUMN", new.name, ref.parts[-1])
     option_table.check_options("COLUMN", new.options, machine.context.version)
-    if new.options:
-        raise UnsimulatedFeatureError("ALTER COLUMN … of more than type and NULL")
     old = table.columns[place]
+    collation = dict(old.options).get("COLLATE", _COLLATION)
+    if any(name != "COLLATE" or value.lower() != collation.lower() for name, value in new.options):
+        raise UnsimulatedFeatureError("ALTER COLUMN … of more than type and NULL")
     schema_binding.check_column(machine.context, "ALTER COLUMN", ref.parts, old.name)
     using = [item for item in table.constraints if new.name.lower() in map(str.lower, item.columns)]
     needed = any(
