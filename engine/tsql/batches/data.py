@@ -79,7 +79,7 @@ class ApplicationLock(Struct, frozen=True):
     """Number of requests that are not released yet."""
 
 
-class StatementEnd(Struct, frozen=True):
+class StatementCompletion(Struct, frozen=True):
     """End of a statement that no window shows: an assignment by SELECT, or a call of a procedure."""
 
     after_messages: int
@@ -357,7 +357,7 @@ class Submission(Struct, frozen=True, kw_only=True):
     characters: int = 0
     cells: int = 0
     """Number of characters and values in the results so far."""
-    ends: tuple[StatementEnd, ...] = ()
+    ends: tuple[StatementCompletion, ...] = ()
     """Ends of statements that only drivers receive."""
     counts: tuple[Message, ...] = ()
     """Row counts of a statement whose commit still waits. They are shown afterwards."""

@@ -26,7 +26,7 @@ from engine.tsql.batches.data import (
     Scope,
     SqlCursor,
     SqlSession,
-    StatementEnd,
+    StatementCompletion,
     Submission,
     Table,
 )
@@ -185,7 +185,7 @@ class SubmissionOutput:
         """Record the end of a statement for drivers. SET NOCOUNT ON suppresses the number of rows."""
         quiet = status is None and dict(self.session.options).get("NOCOUNT") == "ON"
         if not quiet and len(self.run.ends) < OUTPUT_MAX:
-            end = StatementEnd(len(self.messages), len(self.results), rows, status)
+            end = StatementCompletion(len(self.messages), len(self.results), rows, status)
             self.run = replace(self.run, ends=(*self.run.ends, end))
 
     def hold_counts(self, begin: int) -> None:

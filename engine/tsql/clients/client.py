@@ -16,7 +16,7 @@ from engine.tsql.batches import execute, transactions, waitfor, work
 from engine.tsql.batches.data import (
     AGENT_MARK,
     ConnectionLostError,
-    StatementEnd,
+    StatementCompletion,
     Submission,
     Window,
     batch_text,
@@ -418,7 +418,7 @@ def _keep_last(world: World, name: str, run: Submission) -> None:
         world.sessions[name] = replace(kept, session=ended)
 
 
-def _end_as_json(end: StatementEnd) -> dict[str, object]:
+def _end_as_json(end: StatementCompletion) -> dict[str, object]:
     return {
         "after_messages": end.after_messages,
         "after_results": end.after_results,
