@@ -379,13 +379,17 @@ def fail_resource(world: World, name: str) -> None:
 
 
 def set_witness_failed(world: World, cluster: str, failed: bool) -> None:
-    """Fail or restore the disk or share of the witness."""
+    """Fail the disk or share of the witness, or restore every failed one, also a witness that was removed meanwhile."""
     spelled = {name.lower(): name for name in world.clusters}
     if cluster.lower() not in spelled:
         raise InputError(but_there_are(say("cluster {name!r} does not exist", name=cluster), world.clusters))
     name = spelled[cluster.lower()]
     witness = config.current(world, name).witness
-    if witness is None:
+    stores = [one for one in world.clusters[name].stores if one.failed and not failed]
+    if witness is not None and not stores:
+        stores = [config.store(world, name, witness)]
+    if not stores:
         raise InputError(say("cluster {cluster} has no witness", cluster=name))
-    config.put_store(world, name, replace(config.store(world, name, witness), failed=failed))
+    for one in stores:
+        config.put_store(world, name, replace(one, failed=failed))
     world.all_dirty()

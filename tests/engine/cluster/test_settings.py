@@ -105,3 +105,13 @@ def test_a_higher_threshold_keeps_a_briefly_silent_node() -> None:
         assert (world.nodes["NODE_4"].partition == 0) is left
     assert "between 3 and 120" in ask(world, "(Get-Cluster).CrossSubnetThreshold = 2")
     assert "not simulated" in ask(world, "(Get-Cluster).RouteHistoryLength = 20")
+
+
+@pytest.mark.parametrize("setting", ["-NoWitness", "-DiskWitness 'Cluster Disk 9'", ""])
+def test_a_failed_witness_can_be_repaired_after_it_was_replaced(setting: str) -> None:
+    world = fci_lab()
+    do(world, "fail-witness CLU1")
+    if setting:
+        ask(world, f"Set-ClusterQuorum {setting}")
+    do(world, "revert-all")
+    assert not any(store.failed for store in world.clusters["CLU1"].stores)
