@@ -176,7 +176,7 @@ def export(target: Path) -> int:
 
 
 def _golden() -> CheckResult:
-    here, there = golden.play(), golden.recorded()
+    here, there = golden.play(), golden.load_recorded()
     if here == there:
         text = say("a recorded run replays identically on this computer")
     elif here.events == there.events:

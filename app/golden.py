@@ -41,7 +41,7 @@ def play() -> Golden:
     return Golden(hashlib.blake2b(told.encode(), digest_size=16).hexdigest(), drill.state_hash())
 
 
-def recorded() -> Golden:
+def load_recorded() -> Golden:
     """Return the result on the machine that made this version."""
     text = resources.files("assets").joinpath(FILE).read_text(encoding="utf-8")
     return Golden(**json.loads(text))

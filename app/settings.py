@@ -16,7 +16,7 @@ from typing import Final, Generic, TypeVar
 from PySide6.QtCore import QByteArray, QSettings
 
 from app.files import atomic_write
-from app.files.folders import default_folder, keep_private, no_file
+from app.files.folders import default_folder, is_special_file, keep_private
 from app.words.language import tr
 
 Value = TypeVar("Value", bool, float, str, QByteArray)
@@ -79,14 +79,14 @@ NOWHERE: Final = ":/nowhere/window.ini"
 
 
 class WindowSettings:
-    """Typed access. A stored value of another type is ignored."""
+    """Settings with typed access. A stored value of another type is ignored."""
 
     def __init__(self, store: QSettings | None = None) -> None:
         self._obstacle = _find_obstacle(default_folder() / FILE_NAME) if store is None else None
         if self._obstacle is not None:
             store = QSettings(NOWHERE, QSettings.Format.IniFormat)
             store.clear()  # Qt remembers settings of an earlier window of this process
-        self._store = store or _of_the_profile()
+        self._store = store or _open_profile_settings()
         self.changed: Callable[[], object] = lambda: None
         """Called after each change."""
 
@@ -138,7 +138,7 @@ class WindowSettings:
         self.changed()
 
     def remove(self, key: WindowSettingKey[Value]) -> None:
-        """Back to the default."""
+        """Restore the default of a setting."""
         self._store.remove(key.name)
         self.changed()
 
@@ -149,16 +149,16 @@ class WindowSettings:
 
 def _find_obstacle(file: Path) -> Path | None:
     """Return the object that is not a file and blocks the path of *file* or of Qt's lock next to it; None if free."""
-    return next(filter(no_file, (file, file.with_name(file.name + ".lock"))), None)
+    return next(filter(is_special_file, (file, file.with_name(file.name + ".lock"))), None)
 
 
-def _of_the_profile() -> QSettings:
+def _open_profile_settings() -> QSettings:
     """Return the settings file next to the profile's database, so that nothing is written outside that folder.
 
     Version 0.1.0 used the system's location; its settings are moved once.
     """
     file = default_folder() / FILE_NAME
-    _without_objects(file)
+    _remove_objects(file)
     new = not file.exists()
     keep_private(file)
     store = QSettings(str(file), QSettings.Format.IniFormat)
@@ -175,7 +175,7 @@ def _of_the_profile() -> QSettings:
     return store
 
 
-def _without_objects(file: Path) -> None:
+def _remove_objects(file: Path) -> None:
     """Remove values that Qt would turn into objects: a damaged one ends the process.
 
     This program writes none.

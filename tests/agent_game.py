@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from app.agents.baseline import at_random
+from app.agents.baseline import choose_random_line
 from app.agents.environment import DrillEnv
 from engine.drill.running.drill import replay
 
@@ -45,7 +45,7 @@ def main() -> int:
         env, seed, over = envs[number % len(envs)], 1 + number // len(envs), False
         _, info = env.reset(seed=seed)
         while not over and steps < options.steps:
-            _, _, over, _, info = env.step(at_random(env, seed))
+            _, _, over, _, info = env.step(choose_random_line(env, seed))
             steps += 1
             if steps % (options.steps // 10) == 0:
                 memory.append(resident_mb())

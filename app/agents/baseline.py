@@ -26,7 +26,7 @@ Player = Callable[[DrillEnv, int], str]
 """Function that returns the next action in a game with this seed."""
 
 
-def at_random(env: DrillEnv, seed: int) -> str:
+def choose_random_line(env: DrillEnv, seed: int) -> str:
     """Return a random line in some steps; the longer the drill, the less often."""
     chance = Chance.from_seed(seed ^ env.drill.tick)
     steps = max(1, (env.drill.end_tick or ticks(600.0)) // ticks(10.0))
@@ -36,7 +36,7 @@ def at_random(env: DrillEnv, seed: int) -> str:
     return lines[chance.integer(0, len(lines) - 1)]
 
 
-def greedy(env: DrillEnv, _: int) -> str:
+def choose_best_line(env: DrillEnv, _: int) -> str:
     """Return the first of the best lines, or a wait if none is better."""
     worth = {line: _estimate_score(env, line) for line in env.lines()}
     return max(worth, key=worth.__getitem__)
@@ -53,10 +53,10 @@ def _estimate_score(env: DrillEnv, line: str) -> float:
     return run.score().total
 
 
-PLAYERS: Final[dict[str, Player]] = {"random": at_random, "greedy": greedy}
+PLAYERS: Final[dict[str, Player]] = {"random": choose_random_line, "greedy": choose_best_line}
 
 
-def game(env: DrillEnv, player: Player, seed: int) -> float:
+def play_game(env: DrillEnv, player: Player, seed: int) -> float:
     """Play one game and return its total score."""
     _, info = env.reset(seed=seed)
     over = False
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=10)
     options = parser.parse_args()
     env = DrillEnv(options.scenario)
-    totals = [game(env, PLAYERS[options.player], seed) for seed in range(1, options.games + 1)]
+    totals = [play_game(env, PLAYERS[options.player], seed) for seed in range(1, options.games + 1)]
     print(f"{options.scenario}, {options.player}: mean {sum(totals) / len(totals):.1f} of {totals}")
 
 

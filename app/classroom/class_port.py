@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import Final
 
-from app.files.folders import raised_limit
+from app.files.folders import raise_file_limit
 from engine.overrides import override
 
 JOINING_MAX: Final = 2_000
@@ -42,7 +42,7 @@ class ClassPort(socket.socket):
         """Return the port of the socket *listening*, which is detached."""
         port = cls(listening.family, listening.type, listening.proto, listening.detach())
         port.joining = {}
-        port.most = max(100, min(JOINING_MAX, raised_limit(JOINING_MAX + SEATS_FILES) - SEATS_FILES))
+        port.most = max(100, min(JOINING_MAX, raise_file_limit(JOINING_MAX + SEATS_FILES) - SEATS_FILES))
         return port
 
     @override

@@ -329,7 +329,7 @@ class ClassHost:
         log = await self._writer.read(self._record.acts, line.number)
         line.tick = line.last_tick
         line.answered = answered(log, self._instructions.select_for(line))
-        line.told &= line.answered
+        line.sent_instructions &= line.answered
         line.progress = SeatSpeed()
         await self._instruct(line)
         await self._looks.begin_again(line)
@@ -339,8 +339,8 @@ class ClassHost:
     async def _instruct(self, line: SeatState) -> None:
         """Send the instructions that the seat has not answered yet."""
         for given in self._instructions.select_for(line):
-            if not (given.number in line.answered or given.number in line.told) and line.socket is not None:
-                line.told.add(given.number)
+            if not (given.number in line.answered or given.number in line.sent_instructions) and line.socket is not None:
+                line.sent_instructions.add(given.number)
                 await send_message(line.socket, as_message(given))
 
     async def _send_instruction(self, message: requests.Instruct) -> None:

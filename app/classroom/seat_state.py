@@ -72,7 +72,7 @@ class SeatState:
     host began; empty where nothing is scored."""
     answered: set[int] = field(default_factory=set)
     """Instructions that its log reports as applied or read."""
-    told: set[int] = field(default_factory=set)
+    sent_instructions: set[int] = field(default_factory=set)
     """Instructions that were sent over the present connection."""
     taking: asyncio.Lock = field(default_factory=asyncio.Lock)
 

@@ -204,7 +204,7 @@ def _growth(name: str, rates: dict[int, float]) -> Iterator[BenchmarkFigure]:
 
 
 def _copies(count: int) -> Iterator[BenchmarkFigure]:
-    """Fork, hash and snapshot of a world."""
+    """Measure fork, hash and snapshot of a world."""
     world = lab(1, databases=count, cores=CORES_EACH * count)
     simulator.advance(world, 10 * TICKS_PER_S)
     fork_s = _fastest(lambda: [world.fork() for _ in range(100)]) / 100

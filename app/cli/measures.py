@@ -29,7 +29,7 @@ def _rank(job: tuple[str, str, int | None]) -> Ranking:
 
 
 def _ranked(scenarios: Sequence[Scenario], seed: int | None) -> Iterator[Ranking]:
-    """Yield each scenario's ranking, in order; many are shared out among the processors."""
+    """Yield each scenario's ranking, in order; many scenarios are distributed over the processors."""
     jobs = [(scenario.name, scenario.text, seed) for scenario in scenarios]
     workers = min(len(jobs), os.cpu_count() or 1)
     if workers <= 1:

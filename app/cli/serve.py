@@ -79,7 +79,7 @@ def _hand_out(file: str | None, certificate: str) -> None:
 
 
 def _keep(drill: Drill, file: str | None, record: JournalFile | None) -> None:
-    """Write the report in place of the journal, unless that is incomplete."""
+    """Write the report in place of the journal, unless the journal is incomplete."""
     if record is not None:
         record.close()
         if record.problem:

@@ -45,7 +45,7 @@ TICKS: Final = 6
 
 
 def picture(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = None) -> str:
-    """Return an SVG: a line for each scenario and player, and one across where *limit* is."""
+    """Return an SVG: a line for each scenario and player, and a line across the plot at *limit*."""
     lines: dict[str, list[float]] = {}
     for each in outcomes:
         value = getattr(each, measure)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from app.files import atomic_write, scenario_files
-from app.files.folders import no_file
+from app.files.folders import is_special_file
 from engine.drill.authoring.scenario import Scenario
 
 
@@ -70,7 +70,9 @@ def check_file(file: str) -> None:
 def write(content: str, file: Path) -> None:
     """Write the file. Raises UsageError."""
     try:
-        if file.is_symlink() or no_file(file):  # /dev/stdout or a pipe to another program: never replace it
+        if file.is_symlink() or is_special_file(
+            file
+        ):  # /dev/stdout or a pipe to another program: never replace it
             file.write_text(content, encoding="utf-8", newline="")
         else:
             atomic_write.write(file, content)

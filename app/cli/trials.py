@@ -38,7 +38,7 @@ LOOK_S: Final = 0.05
 MOMENT_S: Final = 0.001
 """Seconds between checks whether a job was handed over: loky fails if it shuts down earlier."""
 
-ROUNDS_TOLD: Final = 3
+ROUNDS_SENT: Final = 3
 """Number of recent rounds whose states each cluster job receives.
 
 Assumed: missed states are tried again and dropped.
@@ -88,7 +88,7 @@ class Round:
     jobs: list[Sequence[TrialJob]] = field(default_factory=list)
     """Jobs of each decision that has been split."""
     left: deque[TrialJob] = field(default_factory=deque)
-    """Jobs that no process has begun."""
+    """Jobs of a split decision that no process has begun."""
 
     def next_job(self, parts: int) -> TrialJob | None:
         """Return the next job; None if all are assigned. The next decision is split into *parts*."""
@@ -105,22 +105,22 @@ class HelperProcess:
 
     executor: Any
     cluster: bool = False
-    """True for a cluster: none of its processes does all of its work."""
+    """True for a cluster, which divides its jobs among its own processes."""
     starting: Future[None] | None = None
-    asked: list[tuple[TrialJob, Future[list[Trial]]]] = field(default_factory=list)
-    told: dict[Rules, int] = field(default_factory=dict)
+    pending: list[tuple[TrialJob, Future[list[Trial]]]] = field(default_factory=list)
+    known_counts: dict[Rules, int] = field(default_factory=dict)
     """Number of the search's known states that the helper has received."""
 
     @property
     def has_capacity(self) -> bool:
         """Return whether the helper can take a job."""
         is_ready = self.starting is None or self.starting.done()
-        return is_ready and len(self.asked) < (sys.maxsize if self.cluster else AHEAD)
+        return is_ready and len(self.pending) < (sys.maxsize if self.cluster else AHEAD)
 
     @property
-    def is_asking(self) -> bool:
-        """Return whether a job has not been passed to the process yet."""
-        asked: list[Future[list[Trial]] | Future[None]] = [future for _, future in self.asked]
+    def has_unsent_job(self) -> bool:
+        """Return whether the process has not received one of its jobs yet."""
+        asked: list[Future[list[Trial]] | Future[None]] = [future for _, future in self.pending]
         if self.starting is not None:
             asked.append(self.starting)
         return not all(future.running() or future.done() for future in asked)
@@ -143,7 +143,7 @@ class SearchProcesses:
         """Approximate duration of the trials of a decision."""
         self._found_states: dict[Rules, list[bytes]] = {}
         """States that the search has received, in order."""
-        self._rounds: deque[tuple[Rules, int]] = deque(maxlen=ROUNDS_TOLD)
+        self._rounds: deque[tuple[Rules, int]] = deque(maxlen=ROUNDS_SENT)
         """Number of known states at the start of each of the last rounds."""
         with unstoppable():
             for helper in helpers:
@@ -153,7 +153,7 @@ class SearchProcesses:
     def spread(
         self, decisions: Sequence[Decision], rules: Rules, known_states: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
-        """Run `Spread` for one round."""
+        """Yield the trials of each decision of one round, in the order of *decisions*."""
         found = self._found_states.setdefault(rules, [])
         self._rounds.append((rules, len(found)))
         now = Round(rules, known_states, deque(decisions))
@@ -164,7 +164,7 @@ class SearchProcesses:
     def stop(self) -> None:
         """End the helper processes in any state."""
         for helper in self._helpers:
-            while helper.is_asking:
+            while helper.has_unsent_job:
                 time.sleep(MOMENT_S)
             helper.executor.shutdown(kill_workers=True)
 
@@ -212,7 +212,7 @@ class SearchProcesses:
                 seconds, job.done = time.perf_counter() - begun, True
                 self._decision_s += WEIGHT * (seconds * job.part[-1] - self._decision_s)
             else:
-                futures = [future for helper in self._helpers for _, future in helper.asked]
+                futures = [future for helper in self._helpers for _, future in helper.pending]
                 wait(futures, timeout=LOOK_S, return_when="FIRST_COMPLETED")
                 yield
 
@@ -223,28 +223,28 @@ class SearchProcesses:
     def _hand_out(self, current_round: Round) -> None:
         """Collect the results of the helpers and give them new jobs."""
         for helper in self._helpers:
-            for job, future in [each for each in helper.asked if each[1].done()]:
+            for job, future in [each for each in helper.pending if each[1].done()]:
                 job.trials, job.done = future.result(), True
-                helper.asked.remove((job, future))
+                helper.pending.remove((job, future))
             while helper.has_capacity and (next_job := current_round.next_job(self._parts)) is not None:
                 call = (
                     self._search,
                     self._drill,
                     current_round.rules,
-                    self._news(helper, current_round.rules),
+                    self._select_states(helper, current_round.rules),
                 )
                 asked = helper.executor.submit(
                     trials_at, *call, next_job.decision, next_job.part, not helper.cluster
                 )
-                helper.asked.append((next_job, asked))
+                helper.pending.append((next_job, asked))
 
-    def _news(self, helper: HelperProcess, rules: Rules) -> list[bytes]:
+    def _select_states(self, helper: HelperProcess, rules: Rules) -> list[bytes]:
         """Return states of which *helper* may not know."""
         found = self._found_states[rules]
         if helper.cluster:
             return found[min(first for of, first in self._rounds if of == rules) :]
-        told = helper.told.get(rules, 0)
-        helper.told[rules] = len(found)
+        told = helper.known_counts.get(rules, 0)
+        helper.known_counts[rules] = len(found)
         return found[told:]
 
 

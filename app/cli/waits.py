@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from app.words.formatting import run_time
 from engine.drill.time.cooperative_tasks import Slices
 
-TOLD_EVERY_S: Final = 5.0
+REPORT_INTERVAL_S: Final = 5.0
 """Seconds between two progress lines."""
 
 Done = TypeVar("Done")
@@ -32,7 +32,7 @@ class TerminalProgress:
 
     def report(self, text: str, total_text: str = "") -> None:
         """Report progress at a readable rate: elapsed time, *text*, and the total as *total_text*."""
-        if sys.stderr.isatty() and time.monotonic() - self._last_report_s >= TOLD_EVERY_S:
+        if sys.stderr.isatty() and time.monotonic() - self._last_report_s >= REPORT_INTERVAL_S:
             self._last_report_s = time.monotonic()
             print(f"{self.passed_s:.0f} s{total_text}: {text}", file=sys.stderr)
 

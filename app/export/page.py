@@ -69,7 +69,7 @@ def _caption(source: ExportSource) -> str:
 
 
 def _tongue() -> str:
-    """Return the language of the page, as a browser or a screen reader wants to know it."""
+    """Return the language code of the page, for browsers and screen readers."""
     return language.current() if language.current() in language.LANGUAGES else language.ENGLISH
 
 

@@ -58,7 +58,7 @@ def _steps(
 ) -> Iterator[str]:
     """Yield numbered steps.
 
-    *reasons* by place; *answers* of refusing servers, by second and window.
+    *reasons*: by index of the input. *answers*: messages of refusing servers, by second and window.
     """
     asked = read_choices(source)
     number = 0

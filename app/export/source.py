@@ -80,11 +80,11 @@ def map_choices(questions: Iterable[Row]) -> dict[str, list[str]]:
 
 
 def signature(source: ExportSource) -> str:
-    """Name and date, as far as they are known."""
+    """Return the player's name and the date, as far as they are known."""
     return " · ".join(part for part in (source.player, source.played_at) if part)
 
 
 def as_json(source: ExportSource) -> dict[str, object]:
-    """Report and review together."""
+    """Return report and review in one object."""
     said = {"player": source.player, "played_at": source.played_at}
     return {**said, "report": dict(source.report), "review": source.review.as_json()}

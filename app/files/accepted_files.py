@@ -30,7 +30,7 @@ class AcceptedText:
     """Title in the file, which comes from its author."""
     author: str = ""
     on: str = ""
-    """Date in UTC, as 2026-11-21."""
+    """Date in UTC, such as 2026-11-21."""
     own: bool = False
     """True if it was written here and not accepted; it is not listed."""
 

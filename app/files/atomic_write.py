@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from app.files.folders import no_file
+from app.files.folders import is_special_file
 from app.words.language import tr
 
 ENDING: Final = ".unfinished"
@@ -23,7 +23,7 @@ def write(file: Path, content: bytes | str) -> None:
     """
     # Qt strings may contain half a surrogate pair; replace it and keep the rest.
     raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
-    if no_file(file):
+    if is_special_file(file):
         raise OSError(errno.EINVAL, tr("not a file"))
     # The name contains the process ID, so that two concurrent writers do not mix. A file left by a killed
     # process does no harm.

@@ -59,7 +59,7 @@ class RunOffer:
 
 @dataclass(frozen=True, slots=True)
 class ImportedBundle:
-    """Bundle of which something was imported."""
+    """Bundle from which drills or runs were imported."""
 
     key: str
     title: str
@@ -183,7 +183,7 @@ def _label(opened_bundle: Bundle) -> bytes:
 
 
 def list_imported_bundles() -> list[ImportedBundle]:
-    """Return every bundle of which something is here, by title."""
+    """Return all imported bundles, sorted by title."""
     folders = (path for path in scenario_files.bundles_folder().glob("*") if _KEY.fullmatch(path.name))
     return sorted(map(_read_imported_bundle, folders), key=lambda one: (one.title, one.key))
 

@@ -10,8 +10,8 @@ from typing import Final
 from platformdirs import user_data_path
 
 
-def raised_limit(wanted: int) -> int:
-    """Raise the limit to *wanted* as far as the system allows, and return the new limit."""
+def raise_file_limit(wanted: int) -> int:
+    """Raise the limit of open files to *wanted* as far as the system allows, and return the new limit."""
     try:
         import resource
     except ImportError:  # on Windows sockets are not files
@@ -27,7 +27,7 @@ FOLDER_VARIABLE: Final = "MIRRORDRILL_PROFILE"
 """Environment variable for another profile folder: on a memory stick, per learner, or in a test."""
 
 
-def no_file(path: Path) -> bool:
+def is_special_file(path: Path) -> bool:
     """Return whether *path* exists and is not a regular file.
 
     Reading would wait on a pipe and never end on a device.

@@ -78,7 +78,7 @@ class GuardedPlayer:
 
     @property
     def is_spent(self) -> bool:
-        """Its processor time is used up."""
+        """True if the processor time of the run is used up."""
         return self.spent_s > self._budget.allowed_s(self.drill.tick)
 
     def advance_to(self, tick: Tick) -> None:

@@ -70,7 +70,7 @@ class JournalFile:
         """Create a journal; the file is not touched before the run begins."""
         self._drill, self._name = drill, file
         self._last_heartbeat = 0
-        """Number of hashes in the file."""
+        """Number of state hashes in the file."""
         self.problem = ""
         """Reason, as a sentence, for which the recording stopped; empty if it continues."""
         self._file: IO[str] | None = None
@@ -84,7 +84,7 @@ class JournalFile:
         self._write_progress(tick)
 
     def checkpoint(self, tick: int, state_hash: str) -> None:
-        """Write the world's hash."""
+        """Write the new state hashes of the run."""
         self._write_progress(tick)
 
     def finish(self, report: Report) -> None:

@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-from app.files.folders import default_folder, no_file
+from app.files.folders import default_folder, is_special_file
 from app.words.language import tr
 from engine.drill.authoring import limits
 from engine.drill.authoring.scenario import Scenario, load_scenario
@@ -120,7 +120,7 @@ def _shipped() -> Iterator[ScenarioFile]:
 def label(folder: Path) -> dict[str, object]:
     """Return the label of a bundle's folder: title, author and origin; only the title if the label is incomplete."""
     said: dict[str, object] = {}
-    if not no_file(folder / LABEL):
+    if not is_special_file(folder / LABEL):
         with suppress(OSError, ValueError, RecursionError), (folder / LABEL).open("rb") as file:
             said = tomllib.loads(file.read(LABEL_BYTES_MAX).decode("utf-8"))
     return said if isinstance(said.get("title"), str) else {"title": folder.name}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from app.files.folders import no_file
+from app.files.folders import is_special_file
 from app.files.learning_paths import MIRRORING, learning_paths
 from app.words.language import mark
 from engine.json_text import parse_json
@@ -58,7 +58,7 @@ _IN_FILE: Final = {
 
 def load_summaries(folder: Path) -> dict[str, ScenarioSummary]:
     """Return the summaries in *folder* by the hash of their texts; empty if the file is damaged or foreign."""
-    if no_file(folder / FILE_NAME):
+    if is_special_file(folder / FILE_NAME):
         return {}
     try:
         with (folder / FILE_NAME).open("rb") as file:

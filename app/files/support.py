@@ -98,7 +98,7 @@ def act(line: str, names: NameMasks) -> str:
 
 
 def number(text: str) -> str:
-    """Return a number with each digit masked, except for known figures."""
+    """Return *text* if it is a number or a version, otherwise the mark for hidden words."""
     return text if _NUMBER.fullmatch(text) else HIDDEN
 
 

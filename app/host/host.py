@@ -119,11 +119,11 @@ class Host:
         if self.history is not None and self.history.drill.finished:
             self._finish(self.history.drill)
 
-    def watch(self, run: History, at_each_deed: bool = False, tick: Tick = 0) -> None:
-        """Show a finished run from *tick* on, read-only. *at_each_deed*: pause after each input."""
+    def watch(self, run: History, at_each_input: bool = False, tick: Tick = 0) -> None:
+        """Show a finished run from *tick* on, read-only. *at_each_input*: pause after each input."""
         self._take_up(run, NoRecorder())
         self._show_playback(
-            Playback(run, run.seek(tick, before_inputs=True), stays=True, at_each_deed=at_each_deed)
+            Playback(run, run.seek(tick, before_inputs=True), stays=True, at_each_input=at_each_input)
         )
 
     def _take_up(self, run: Drill | History, recorder: Recorder) -> None:
@@ -148,7 +148,7 @@ class Host:
 
     @property
     def looking_back(self) -> bool:
-        """A past moment is on screen: nothing can be done there."""
+        """True if a past moment is on screen, where inputs are refused."""
         return self._playback is not None
 
     def show_moment(self, tick: Tick, before_inputs: bool = False) -> bool:
@@ -177,8 +177,8 @@ class Host:
         if past_drill.tick >= history.drill.tick and not before_inputs and not watched:
             self._show_playback(None)
         else:
-            steps = past.at_each_deed if past is not None else False
-            self._show_playback(Playback(history, past_drill, stays=watched, at_each_deed=steps))
+            steps = past.at_each_input if past is not None else False
+            self._show_playback(Playback(history, past_drill, stays=watched, at_each_input=steps))
 
     def show_latest(self) -> None:
         """Show the run at its latest time again."""
@@ -430,7 +430,7 @@ class Host:
             self._beat(elapsed_ms)
 
     def _advance_recorded(self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: Stop | None = None) -> int:
-        """Run `_advance`; in an exam each second is on disk before the next, so that a kill gains no time."""
+        """Run `_advance`; in an exam, write each second to disk before the next one."""
         if self.live is None or self.live.terms.rewind or self._playback is not None:
             return self._advance(ticks, slice_ticks, stop)
         done, until = 0, self._clock() + BUDGET_S
@@ -486,7 +486,7 @@ class Host:
         drill = self.drill
         assert drill is not None
         if events:
-            self.inbox.happened(events)
+            self.inbox.process_events(events)
             self.happened.emit(events)
         self.world_changed.emit(drill.world)
         if self._playback is not None and self._playback.has_finished:
@@ -513,7 +513,7 @@ class Host:
         return self._playback is None and any(asked.name in holding for asked in drill.open_questions())
 
     def _refuse_question(self, drill: Drill) -> bool:
-        """Return whether time stands still for a question, and say so."""
+        """Report that time waits for an answer, if it does; return whether it does."""
         if holds := self._is_waiting_for_answer(drill):
             self.refused.emit(tr(inbox.ANSWER_FIRST))
         return holds

@@ -30,27 +30,27 @@ def sentence(text: str) -> str:
     return f"{start}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
 
 
-Said = TypeVar("Said")
+Emitted = TypeVar("Emitted")
 
 
-class HostSignal(Generic[Said]):
+class HostSignal(Generic[Emitted]):
     """Signal of one kind; a listener receives everything emitted after its connection."""
 
     def __init__(self) -> None:
-        self._guests: list[Callable[[Said], object]] = []
+        self._listeners: list[Callable[[Emitted], object]] = []
 
-    def connect(self, guest: Callable[[Said], object]) -> None:
+    def connect(self, listener: Callable[[Emitted], object]) -> None:
         """Connect a listener."""
-        self._guests.append(guest)
+        self._listeners.append(listener)
 
-    def disconnect(self, guest: Callable[[Said], object]) -> None:
+    def disconnect(self, listener: Callable[[Emitted], object]) -> None:
         """Disconnect a listener. Raises ValueError for one that was not connected."""
-        self._guests.remove(guest)
+        self._listeners.remove(listener)
 
-    def emit(self, message: Said) -> None:
+    def emit(self, message: Emitted) -> None:
         """Notify every subscriber; one that unsubscribes meanwhile is notified at most once more."""
-        for guest in tuple(self._guests):
-            guest(message)
+        for listener in tuple(self._listeners):
+            listener(message)
 
 
 ENDS: Final = {"sql": "sql_done", "batch": "sql_done", "connect": "session"}
@@ -114,8 +114,8 @@ class Inbox:
         """Let the next event in ENDS of its window answer *request*."""
         self._waiting.setdefault((ENDS[item.verb], item.args[0]), deque()).append((request, item))
 
-    def happened(self, events: list[Event]) -> None:
-        """Answer the requests that are over."""
+    def process_events(self, events: list[Event]) -> None:
+        """Answer the requests whose last event is in *events*."""
         for event in events:
             end = event.data
             if isinstance(end, SqlDoneData | SessionData) and (

@@ -83,7 +83,7 @@ class RunPace:
         self._owed_ticks = 0.0
 
     def set_speed(self, speed: float) -> bool:
-        """Keep the speed within SPEED_MIN to SPEED_MAX; False if it is that already."""
+        """Set the speed, limited to SPEED_MIN to SPEED_MAX; return False if it is unchanged."""
         speed = min(SPEED_MAX, max(SPEED_MIN, speed))
         changed, self.speed = speed != self.speed, speed
         if changed:
@@ -111,14 +111,14 @@ class RunPace:
 class Playback:
     """Past moment of a run, and playback from it to the present."""
 
-    def __init__(self, run: History, drill: Drill, stays: bool, at_each_deed: bool) -> None:
+    def __init__(self, run: History, drill: Drill, stays: bool, at_each_input: bool) -> None:
         self.drill = drill
         self.stays = stays
         """True if the playback stays on screen at its end, because the run is over."""
-        self.at_each_deed = at_each_deed
+        self.at_each_input = at_each_input
         self._end_tick = run.drill.tick
         self._remaining_inputs = run.drill.journal[len(drill.journal) :]
-        self._deed = False
+        self._input_applied = False
 
     @property
     def has_finished(self) -> bool:
@@ -128,25 +128,25 @@ class Playback:
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
         """Advance to *tick* and return the events up to it.
 
-        With *to_event*, stop at the first tick with an event. With `at_each_deed`, stop at the next input.
+        With *to_event*, stop at the first tick with an event. With `at_each_input`, stop at the next input.
         """
         drill, known = self.drill, len(self.drill.events)
         while True:
-            deed = bool(self._remaining_inputs) and self._remaining_inputs[0].tick <= tick
-            end = self._remaining_inputs[0].tick if deed else min(tick, self._end_tick)
+            input_due = bool(self._remaining_inputs) and self._remaining_inputs[0].tick <= tick
+            end = self._remaining_inputs[0].tick if input_due else min(tick, self._end_tick)
             if drill.tick < end and not (to_event and len(drill.events) > known):
                 drill.advance_to(end, to_event)
-            if drill.tick < end or not deed:
+            if drill.tick < end or not input_due:
                 return drill.events[known:]
             drill.do(self._remaining_inputs.pop(0).line_without_time)
-            self._deed = True
-            if self.at_each_deed:
+            self._input_applied = True
+            if self.at_each_input:
                 return drill.events[known:]
 
     def take_pause_request(self) -> bool:
         """Return whether time must pause for the last input, and clear the flag."""
-        deed, self._deed = self._deed, False
-        return deed and self.at_each_deed
+        applied, self._input_applied = self._input_applied, False
+        return applied and self.at_each_input
 
 
 SEARCH_TICKS_MAX: Final = 3600 * TICKS_PER_S

@@ -141,7 +141,7 @@ def _convert_to_utc(moment: datetime) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def _repeated(memory: _SkillMemory, run: PracticedRun) -> _SkillMemory:
+def _apply_run(memory: _SkillMemory, run: PracticedRun) -> _SkillMemory:
     """Return *memory* after one more run."""
     faded = memory.level * memory.estimate_recall(run.at)
     level = faded + (run.quality - faded) * WEIGHTS[run.mode]
@@ -172,7 +172,7 @@ def estimate_skills(
 def _estimate_skill(skill: Skill, runs: Sequence[PracticedRun], current_time: datetime) -> SkillStanding:
     memory = _SkillMemory()
     for run in runs:
-        memory = _repeated(memory, run)
+        memory = _apply_run(memory, run)
     due = None
     if memory.card is not None and memory.last is not None:
         due = min(memory.last, current_time) + (memory.card.due - _convert_to_utc(memory.last))

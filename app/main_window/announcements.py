@@ -29,7 +29,7 @@ other.
 class Announcer(WindowPart):
     """Announcer of session events; it costs nothing while no screen reader runs."""
 
-    said = Signal(str)
+    message_ready = Signal(str)
     """Signal with the announced text."""
 
     def __init__(self, shared: SharedParts) -> None:
@@ -113,7 +113,7 @@ class Announcer(WindowPart):
         self._events, self._time = [], ""
         if words:
             announce(self._window, words)
-            self.said.emit(words)
+            self.message_ready.emit(words)
             self._gap.start(GAP_MS)
 
     def _forget(self) -> None:
@@ -126,7 +126,7 @@ class Announcer(WindowPart):
         if drill is not None:
             words = describe_state(drill, self._session.running)
             self._notice.show_info(words)
-            self.said.emit(words)
+            self.message_ready.emit(words)
 
 
 def _paused(drill: Drill) -> str:

@@ -183,8 +183,8 @@ class Assembly(QObject):
             self._shared, self._pages, self._start_page, self._history, self._desk_page, self._cards
         )
         self._choice = DrillChoice(self._shared, self._brief, self._navigation)
-        self._play.said.connect(self._notice.warn)
-        self._drafts.said.connect(self._notice.warn)
+        self._play.message_ready.connect(self._notice.warn)
+        self._drafts.message_ready.connect(self._notice.warn)
         self._play.began.connect(self._begin)
         self._play.recorded.connect(
             lambda _: self._notice.show_info(tr("This run is recorded now, from its beginning."))
@@ -472,7 +472,7 @@ class Assembly(QObject):
                 self._store,
                 self._window,
             )
-            self._classes.seat_said.connect(self._run_facts.show_seat)
+            self._classes.seat_state_shown.connect(self._run_facts.show_seat)
             self._classes.help_wanted.connect(lambda: self._help.open_page("classes"))
         return self._classes
 

@@ -14,7 +14,7 @@ from app.files.scenario_files import ScenarioNotFoundError
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.navigation import Navigation
 from app.main_window.shared_parts import SharedParts, WindowPart
-from app.views.bundles import BundleMaker, KeptBundle, KeptBundles
+from app.views.bundles import BundleMaker, BundleRow, ImportedBundlesDialog
 from app.views.scenario_picker import ScenarioPicker
 from app.words.language import tr, trn
 from engine.drill.authoring import run_scenario
@@ -33,7 +33,7 @@ class BundleDialogs(WindowPart):
         super().__init__(shared)
         self._choice, self._navigation = choice, navigation
         self._picker = picker
-        self.kept: KeptBundles | None = None
+        self.dialog: ImportedBundlesDialog | None = None
         self.maker: BundleMaker | None = None
 
     # --- handing on -----------------------------------------------------------------------------------------
@@ -94,23 +94,25 @@ class BundleDialogs(WindowPart):
 
     def show(self) -> None:
         """List the imported bundles."""
-        kept = self.kept = KeptBundles(self._window)
-        kept.drill_wanted.connect(self._choice.ask_to_choose)
-        kept.run_wanted.connect(self.run_wanted)
-        kept.removal_wanted.connect(self._ask_removal)
-        kept.finished.connect(kept.deleteLater)
+        dialog = self.dialog = ImportedBundlesDialog(self._window)
+        dialog.drill_wanted.connect(self._choice.ask_to_choose)
+        dialog.run_wanted.connect(self.run_wanted)
+        dialog.removal_wanted.connect(self._ask_removal)
+        dialog.finished.connect(dialog.deleteLater)
         self._fill()
-        kept.open()
+        dialog.open()
 
     def _fill(self) -> None:
-        assert self.kept is not None
+        assert self.dialog is not None
         self._library.read()
-        self.kept.show_bundles([self._build_kept_bundle(one) for one in bundle_store.list_imported_bundles()])
+        self.dialog.show_bundles(
+            [self._build_bundle_row(one) for one in bundle_store.list_imported_bundles()]
+        )
 
-    def _build_kept_bundle(self, imported: ImportedBundle) -> KeptBundle:
+    def _build_bundle_row(self, imported: ImportedBundle) -> BundleRow:
         drills = [(name, self._library.title(name)) for name in imported.drills]
         runs = [(str(file), tr("Recorded run {name}").format(name=file.stem)) for file in imported.runs]
-        return KeptBundle(
+        return BundleRow(
             imported.key,
             imported.title,
             ", ".join(filter(None, (imported.author, imported.licence))),
@@ -120,7 +122,7 @@ class BundleDialogs(WindowPart):
 
     def _ask_removal(self, key: str, title: str) -> None:
         said = tr("Remove “{title}” with its drills and runs? Your own results are not deleted.")
-        box = QMessageBox(self.kept or self._window)
+        box = QMessageBox(self.dialog or self._window)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle(tr("Remove this bundle"))
         box.setTextFormat(Qt.TextFormat.PlainText)  # a title may contain HTML
@@ -137,7 +139,7 @@ class BundleDialogs(WindowPart):
             bundle_store.remove(key)
         except (ScenarioNotFoundError, BundleStoreError) as problem:
             self._notice.warn(str(problem))
-        if self.kept is not None:
+        if self.dialog is not None:
             self._fill()
         if self._navigation.shows(self._picker):
             self._navigation.show_home()

@@ -79,7 +79,7 @@ END_MS: Final = 4_000
 class Classes(QObject):
     """The class that this window hosts, and the class in which it has a seat."""
 
-    seat_said = Signal(str)
+    seat_state_shown = Signal(str)
     """Signal with the state of the seat in its class as text; empty for the normal state."""
     help_wanted = Signal()
     """Signal: F1 in the station or in a dialog of a class."""
@@ -173,7 +173,7 @@ class Classes(QObject):
         self._store.set(settings.CLASS_HELD, str(database))
         self.board = ClassBoard()
         self.board.hidden.connect(self._on_station_closed)
-        self.board.said.connect(
+        self.board.line_entered.connect(
             lambda line, who: self._irrevocable.confirm_class_input(line, who, self._send_line)
         )
         self.board.help_wanted.connect(self.help_wanted)
@@ -489,7 +489,7 @@ class Classes(QObject):
             return
         keep_seat(self._store, SeatKey(code, name, consent, open=True))
         self.seat = seat = WindowSeat(attendance, self._session, self._play, self._notice, self, self._parent)
-        seat.said.connect(self.seat_said)
+        seat.state_shown.connect(self.seat_state_shown)
         seat.trying.connect(self._show_join_progress)
         seat.failed.connect(self._show_join_problem)
         seat.joined.connect(self._on_joined)

@@ -95,7 +95,7 @@ class Desk(QMainWindow):
 
     room_changed = Signal()
     """Signal: the available width now fits a different number of columns."""
-    said = Signal(str)
+    message_ready = Signal(str)
     """Signal with the reason for which a panel stays closed."""
 
     def __init__(self) -> None:
@@ -299,7 +299,7 @@ class Desk(QMainWindow):
         dock = self.docks.get(name)
         why = self._find_closed_reason(BY_NAME[name])
         if why:
-            self.said.emit(why)
+            self.message_ready.emit(why)
             return
         if not widget(self.views[name]).isVisible():
             self.unzoom()

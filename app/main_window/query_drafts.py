@@ -52,7 +52,7 @@ OF_A_RUN, CLOSED = "tabs", "closed"
 class QueryDrafts(WindowPart):
     """Texts of the SQL windows, each run's own, written into the profile while they are typed."""
 
-    said = Signal(str)
+    message_ready = Signal(str)
     """Signal with the reason for which the texts could not be saved."""
 
     def __init__(self, shared: SharedParts, console: Console) -> None:
@@ -112,7 +112,7 @@ class QueryDrafts(WindowPart):
         try:
             return {key: self._profile.drafts.load(key) or "" for key in self._keys()}
         except StorageError as problem:
-            self.said.emit(str(problem))
+            self.message_ready.emit(str(problem))
             return {}
 
     def _select_drafts(self, saved_keys: Iterable[str]) -> Iterator[tuple[str, str | None]]:
@@ -147,7 +147,7 @@ class QueryDrafts(WindowPart):
                     drafts.save(key, text)
         except StorageError as problem:
             if str(problem) != self._reported_problem:
-                self.said.emit(str(problem))
+                self.message_ready.emit(str(problem))
             self._reported_problem = str(problem)
         else:
             self._reported_problem = ""

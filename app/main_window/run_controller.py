@@ -48,7 +48,7 @@ class RunController(QObject):
 
     began = Signal(object)
     """A drill is in the session, ready to run."""
-    said = Signal(str)
+    message_ready = Signal(str)
     """Signal: a sentence for the user."""
     branches_changed = Signal()
     went_back = Signal(int, str)
@@ -160,12 +160,12 @@ class RunController(QObject):
             scenario = load_scenario(run.scenario_text, f"{run.scenario_name}.toml")
         except ScenarioError as problem:
             said = tr("This run cannot be continued: this version cannot read its scenario ({problem}).")
-            self.said.emit(said.format(problem=said_of(str(problem))))
+            self.message_ready.emit(said.format(problem=said_of(str(problem))))
             return
         inputs, problems = parse_script("\n".join(line.text for line in run.lines))
         if problems:
             said = tr("This run cannot be continued: its journal is inconsistent ({problem}).")
-            self.said.emit(said.format(problem=said_of(problems[0])))
+            self.message_ready.emit(said.format(problem=said_of(problems[0])))
             return
         hashes = [(known.tick, known.state_hash) for known in run.checkpoints]
         self._then = lambda history: self._on_resumed(history, run.run_id)
@@ -187,7 +187,7 @@ class RunController(QObject):
         inputs, problems = parse_script("\n".join(report["inputs"]))
         if problems:
             said = tr("The run cannot be replayed: {problem}.")
-            self.said.emit(said.format(problem=said_of("; ".join(problems))))
+            self.message_ready.emit(said.format(problem=said_of("; ".join(problems))))
             callback(None)
             return
 
@@ -299,13 +299,13 @@ class RunController(QObject):
             self.leave()  # not earlier: a canceled start must keep the run on screen
             self.watching = True
             self.began.emit(history.drill)
-            self._session.watch(history, at_each_deed=True)
+            self._session.watch(history, at_each_input=True)
 
         said = tr("The reference solution cannot be played: {problem}.")
         self._session.work(
             solving(history),
             start_watching,
-            on_error=lambda problem: self.said.emit(said.format(problem=said_of(str(problem)))),
+            on_error=lambda problem: self.message_ready.emit(said.format(problem=said_of(str(problem)))),
         )
 
     def introduce(self, scenario: Scenario, tick: Tick) -> None:
@@ -332,7 +332,7 @@ class RunController(QObject):
             self.leave()
             self.watching, self.best = True, best
             self.began.emit(history.drill)
-            self._session.watch(history, at_each_deed=True, tick=begin)
+            self._session.watch(history, at_each_input=True, tick=begin)
 
         self._session.work(
             replay_inputs(history, best.plan, end, lenient=True),
@@ -417,7 +417,7 @@ class RunController(QObject):
         try:
             return self._profile.unfinished() if self._profile is not None else ()
         except StorageError as problem:
-            self.said.emit(str(problem))
+            self.message_ready.emit(str(problem))
             return ()
 
     # --- inside ---------------------------------------------------------------------------------------------
@@ -428,7 +428,7 @@ class RunController(QObject):
         try:
             return self._profile.has_run_of(name)
         except StorageError as problem:
-            self.said.emit(str(problem))
+            self.message_ready.emit(str(problem))
             return False
 
     def _on_loaded(self, history: History) -> None:
@@ -447,7 +447,7 @@ class RunController(QObject):
             try:
                 stored = self._profile.branches(run_id)
             except StorageError as problem:
-                self.said.emit(str(problem))
+                self.message_ready.emit(str(problem))
         names = {branch.run_id: branch.name for branch in stored}
         if run_id is not None and run_id in names:
             self.branches = Branches(history, [_branch(each, names) for each in stored], names[run_id])
@@ -490,18 +490,18 @@ class RunController(QObject):
         self._session.open(history, run)
         said, self._unrecorded = self._unrecorded, ""
         if said:  # not earlier: a new run clears the message about the last one
-            self.said.emit(said)
+            self.message_ready.emit(said)
 
     def _write(self, change: Callable[[Profile], None]) -> None:
         try:
             if self._profile is not None:
                 change(self._profile)
         except StorageError as problem:
-            self.said.emit(str(problem))
+            self.message_ready.emit(str(problem))
 
     def _report_problem(self, problem: Exception) -> None:
         text = said_of(str(problem))
-        self.said.emit(f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith(".") else "."))
+        self.message_ready.emit(f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith(".") else "."))
 
 
 def _give_up_branch(profile: Profile, run_id: RunId) -> None:

@@ -34,7 +34,7 @@ WIDTHS: Final = (250, 640, 470)
 class TeamDesk(QWidget):
     """Window of a role: the desk of a single seat, without what the role may not see or do."""
 
-    said = Signal(str)
+    line_sent = Signal(str)
     """Signal: an input line, without the role."""
     left = Signal()
     help_wanted = Signal()
@@ -54,7 +54,7 @@ class TeamDesk(QWidget):
         self.leave.setAutoDefault(False)
         self.leave.clicked.connect(self.close)
         self.panel = RolePanel(welcome)
-        self.panel.said.connect(self._send)
+        self.panel.requested.connect(self._send)
         self.duties = Prose()
         self.duties.setAccessibleName(tr("Briefing"))
         self._brief, self._text = welcome.brief, welcome.role_text
@@ -65,7 +65,7 @@ class TeamDesk(QWidget):
         self.topology.requested.connect(self._send)
         self.topology.opened.connect(self.console.new_query)
         self.console.requested.connect(self._send)
-        self.console.said.connect(self.panel.show_answer)
+        self.console.message_ready.connect(self.panel.show_answer)
         self.no_sql = QLabel(
             tr(
                 "{role} may not run T-SQL. Ask a role that may: ask-status, its name, and the question."
@@ -106,7 +106,7 @@ class TeamDesk(QWidget):
 
     def _send(self, line: str) -> None:
         self._sent = line
-        self.said.emit(line)
+        self.line_sent.emit(line)
 
     def _show_start(self) -> None:
         """Show the run from its start; events that the role has noticed follow."""

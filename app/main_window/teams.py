@@ -191,8 +191,8 @@ class Teams(QObject):
             self._notice.warn(tr(OTHER_VERSION))
             self._leave()
             return
-        desk.said.connect(member.do)
-        desk.panel.asked.connect(member.ask)
+        desk.line_sent.connect(member.do)
+        desk.panel.hand_raised.connect(member.ask)
         desk.panel.start_wanted.connect(member.start_team)
         desk.left.connect(self._leave)
         desk.help_wanted.connect(self.help_wanted)

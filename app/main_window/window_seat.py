@@ -68,7 +68,7 @@ def apply_actions(history: History, actions: Iterable[LogEntry], tick: int) -> N
 class WindowSeat(QObject):
     """Seat in this window: the run follows the instructor while it is the one on screen."""
 
-    said = Signal(str)
+    state_shown = Signal(str)
     """Signal with the state of the seat as text."""
     trying = Signal(str)
     """Signal: progress of joining as text."""
@@ -124,7 +124,7 @@ class WindowSeat(QObject):
         self._play.reflected.disconnect(self._reflect)
         self._return_to_own_run()
         self._attendance.end()
-        self.said.emit("")
+        self.state_shown.emit("")
 
     @property
     def hand(self) -> str | None:
@@ -194,7 +194,7 @@ class WindowSeat(QObject):
     def _set_label(self, label: str) -> None:
         if label != self._label:
             self._label = label
-            self.said.emit(label)
+            self.state_shown.emit(label)
 
     def _show(self, message: RunShown) -> None:
         """Show the runs of other seats over the desk, which waits; without a name the own run continues."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Final
 
-from app.files.folders import raised_limit
+from app.files.folders import raise_file_limit
 from app.host import Host, RequestResult
 from app.serve.session import TdsSession
 from app.serve.wire import Pipe, tls
@@ -175,13 +175,16 @@ class Listener:
         Raises PortUnavailableError.
         """
         planner.load()
-        files = raised_limit(USERS_MAX + LOGINS_MAX + SPARE_FILES)
+        files = raise_file_limit(USERS_MAX + LOGINS_MAX + SPARE_FILES)
         self._users_max = max(1, min(USERS_MAX, files - LOGINS_MAX - SPARE_FILES))
         self._base = base
         await self.follow()
 
     def _running(self) -> Known:
-        """Return the instances that the browser service lists: their service runs on a computer that is on."""
+        """Return port and product version of each instance that the browser service lists.
+
+        Its service must run on a powered computer.
+        """
         return {
             server: (self.ports[server], PRODUCT[self.world.instances[server].version][0])
             for server in self._open
@@ -304,7 +307,7 @@ class Listener:
         return self._host.live.world
 
     def _users_reached(self) -> int | None:
-        """Return the number of connections that may be logged in, where it is reached."""
+        """Return the maximum number of logged-in connections if it is reached, otherwise None."""
         there = sum(one.logged_in for one in self._sessions.values())
         return self._users_max if there >= self._users_max else None
 
@@ -318,7 +321,7 @@ class Listener:
         return done
 
     async def answering(self, name: str) -> str:
-        """Return the instance that responds under a name; "" if none does."""
+        """Wait while the port is silent; then return the instance that responds under a name, or "" if none does."""
         if self._state(name) in QUIET:
             async with self._changed:
                 await self._changed.wait_for(lambda: self._state(name) not in QUIET)

@@ -92,7 +92,7 @@ class Assembler:
         """Skipped bytes of a message that is too large."""
 
     def feed(self, data: bytes) -> list[TdsMessage]:
-        """Return the messages that are whole with *data*. Raises MalformedPacketError."""
+        """Return the messages that *data* completes. Raises MalformedPacketError."""
         self._waiting += data
         whole: list[TdsMessage] = []
         while len(self._waiting) >= HEADER.size:

@@ -65,9 +65,11 @@ class ApiCursor:
     result: Row
     """Grid in the form of `sql_done`."""
     start: int = 0
-    """Index of the first row of the latest fetch; the number of rows means behind the last."""
+    """Index of the first row of the latest fetch; the number of rows stands for the position behind the last."""
     held: int = 0
-    """Number of rows in the latest fetch. 0 at the start: before the first; 0 at the end: behind the last."""
+    """Number of rows in the latest fetch. If it is 0, the cursor is before the first row or behind the last
+    one.
+    """
 
     @property
     def size(self) -> int:
@@ -224,7 +226,7 @@ class SqlRequest:
     outputs: tuple[tuple[int, str, str], ...] = ()
     """(position, name, type) of output parameters; the last grid has their values, see `OUTPUT`."""
     returns: bool = False
-    """True if that grid begins with the return status of the procedure."""
+    """True if the last grid begins with the return status of the procedure."""
     call: bool = False
     handle: int | None = None
     """Handle of a statement prepared by this request."""

@@ -46,7 +46,7 @@ from engine.model import World
 from engine.tsql.batches.data import SqlSession as SqlSession
 from engine.tsql.scalars.settings import settings_of
 
-Said = Row
+OutputRow = Row
 """Message or result in the form of the event `sql_done`."""
 
 NOT_SIMULATED: Final = "Not simulated: "
@@ -54,8 +54,8 @@ NOT_SIMULATED: Final = "Not simulated: "
 
 def encode_answer(
     request: SqlRequest,
-    messages: Sequence[Said],
-    results: Sequence[Said],
+    messages: Sequence[OutputRow],
+    results: Sequence[OutputRow],
     server: str,
     tds: int,
     changes: bytes = b"",
@@ -68,7 +68,7 @@ def encode_answer(
     messages and result sets.
     """
     inner = types.DONE_IN_PROC if request.call else types.DONE
-    back: Said | None = None
+    back: OutputRow | None = None
     if (request.outputs or request.returns) and results and results[-1]["columns"][0].startswith(OUTPUT):
         back = results[-1]
         messages = [*messages[: back["after_messages"]], *messages[back["after_messages"] + 1 :]]
@@ -145,7 +145,7 @@ class StatementEnd(NamedTuple):
         return types.encode_done(kind, self.status | more_flag, self.rows, tds, changes=self.changes)
 
 
-def _encode_return_values(request: SqlRequest, result: Said | None, tds: int) -> bytes:
+def _encode_return_values(request: SqlRequest, result: OutputRow | None, tds: int) -> bytes:
     values = list(result["rows"][0]) if result is not None else []
     status = values.pop(0) if request.returns and values else 0
     out = types.encode_return_status(status or 0)
@@ -173,7 +173,7 @@ def in_order(messages: Sequence[Said], results: Sequence[Said], ends: Sequence[S
             yield result
 
 
-def _is_unsupported(message: Said) -> bool:
+def _is_unsupported(message: OutputRow) -> bool:
     """Return whether the message says that a statement was not executed.
 
     Messages without severity and state do not count, nor options that drivers set at each login.
@@ -183,7 +183,7 @@ def _is_unsupported(message: Said) -> bool:
     return told and message["number"] == 0 and about != message["text"] and not about.startswith("SET ")
 
 
-def _is_client_message(message: Said) -> bool:
+def _is_client_message(message: OutputRow) -> bool:
     """Return whether the message belongs to the client and not to the server.
 
     A client shows such a message if its connection breaks or if its user cancels.
@@ -237,18 +237,18 @@ class ConnectionClosedError(Exception):
 class TdsSession:
     """A client's connection, from its first byte to its last."""
 
-    def __init__(self, door: ServerContext, name: str, number: str, pipe: Pipe) -> None:
+    def __init__(self, context: ServerContext, name: str, number: str, pipe: Pipe) -> None:
         """Create a session.
 
         *name*: instance or listener; *number*: connection number, as in SERVER_A#tds5.
         """
-        self.door, self.name, self.number = door, name, number
+        self.context, self.name, self.number = context, name, number
         self.server = ""
         """Instance that answers, once known."""
         self.ended = ""
         """Reason for which the instance ended the session, from the event."""
         self.users_max: Callable[[], int | None] = lambda: None
-        """Number of allowed logged-in connections, once it is reached."""
+        """Function that returns the maximum number of logged-in connections if it is reached, otherwise None."""
         self.logged_in = False
         self._dropping = False
         self._wire = Wire(pipe)
@@ -283,8 +283,8 @@ class TdsSession:
         finally:
             if self._reading is not None and not self._reading.cancel():
                 self._reading.exception()  # retrieves the exception, which was reported elsewhere
-            if self.server and self.window in self.door.world.sessions:
-                await self.door.send_input(f"disconnect {self.window}")
+            if self.server and self.window in self.context.world.sessions:
+                await self.context.send_input(f"disconnect {self.window}")
             self._wire.close()
 
     def end(self, reason: str) -> None:
@@ -322,12 +322,12 @@ class TdsSession:
 
     async def _end_lost_session(self) -> None:
         """End the lost session, at once or as soon as the instance responds. Raises ConnectionClosedError."""
-        await self.door.answering(self.server)
+        await self.context.answering(self.server)
         self.reset()
         raise ConnectionClosedError
 
     async def _send(self, body: bytes) -> None:
-        await self.door.answering(self.server)
+        await self.context.answering(self.server)
         await self._wire.send(body, self._size, self._spid)
 
     # --- login
@@ -336,19 +336,19 @@ class TdsSession:
         async with asyncio.timeout(FIRST_BYTE_S):
             data = await self._wire.read()
         if data[:1] == bytes([CLIENT_HELLO]):
-            await self._wire.begin_tls(self.door.tls.strict, in_prelogin=False, initial_bytes=data)
+            await self._wire.begin_tls(self.context.tls.strict, in_prelogin=False, initial_bytes=data)
         else:
             self._messages += self._assembler.feed(data)
         message = await self._await_message()
-        self.server = await self.door.answering(self.name)
-        build = PRODUCT[self.door.world.instances[self.server].version][0]
+        self.server = await self.context.answering(self.name)
+        build = PRODUCT[self.context.world.instances[self.server].version][0]
         asked, mars = Encryption.NONE, False
         if message.kind is PacketKind.PRELOGIN:
             wanted, mars = logins.read_prelogin(message.body)
             asked = logins.negotiate_encryption(wanted)
             await self._send(logins.prelogin_answer(asked, build, mars))
             if asked is not Encryption.NONE and not self._wire.hidden:
-                await self._wire.begin_tls(self.door.tls.inside, in_prelogin=True)
+                await self._wire.begin_tls(self.context.tls.inside, in_prelogin=True)
             else:
                 asked = Encryption.NONE
             message = await self._await_message()
@@ -357,9 +357,9 @@ class TdsSession:
         if asked is Encryption.LOGIN:
             self._wire.end_tls()
         login = logins.read_login(message.body)
-        self._tds = logins.negotiate_version(login.tds, self.door.world.instances[self.server].version)
+        self._tds = logins.negotiate_version(login.tds, self.context.world.instances[self.server].version)
         if login.windows:
-            severity, text = fill_message(18452, version=self.door.world.instances[self.server].version)
+            severity, text = fill_message(18452, version=self.context.world.instances[self.server].version)
             await self._send(self._failed(18452, text, severity))
             return False
         if (
@@ -369,16 +369,18 @@ class TdsSession:
             await self._send(self._failed(50000, f"Not simulated: {what}."))
             return False
         if (most := self.users_max()) is not None:
-            severity, text = fill_message(17809, most, version=self.door.world.instances[self.server].version)
+            severity, text = fill_message(
+                17809, most, version=self.context.world.instances[self.server].version
+            )
             await self._send(self._failed(17809, text, severity))
             return False
-        done = await self.door.send_input(f"connect {self.window} {self._as_line(login)}")
+        done = await self.context.send_input(f"connect {self.window} {self._as_line(login)}")
         change = done.done
         if not isinstance(change, SessionData):
             raise ConnectionClosedError
         if change.what == "routed":
             out = self._acknowledged(login, build)
-            out += types.encode_routing(*self.door.address(change.to or ""))
+            out += types.encode_routing(*self.context.address(change.to or ""))
             await self._send(out + types.encode_done(tds=self._tds))
             return False
         if change.what != "connected":
@@ -393,11 +395,11 @@ class TdsSession:
 
         It has the names, and whether the password is that of the run or of the login.
         """
-        known = self.door.world.instances[self.server].find_login(login.user)
+        known = self.context.world.instances[self.server].find_login(login.user)
         own = known.password if known is not None else None
         right = any(
             password is not None and secrets.compare_digest(login.password.encode(), password.encode())
-            for password in (self.door.password, own)
+            for password in (self.context.password, own)
         )
         said = {
             "login": login.user,
@@ -417,7 +419,7 @@ class TdsSession:
     async def _welcome(self, login: LoginPacket, build: str) -> None:
         session = self._session()
         self._database, self._spid = session.database, session.spid
-        partner = self.door.partner(self.server, session.database)
+        partner = self.context.partner(self.server, session.database)
         out = types.encode_environment(types.DATABASE, session.database, "master")
         out += self._encode_info(5701, f"Changed database context to '{session.database}'.")
         out += types.collation()
@@ -440,7 +442,7 @@ class TdsSession:
 
     def _session(self) -> SqlSession:
         """Return the session in the world. Raises ConnectionClosedError if it no longer exists."""
-        kept = self.door.world.sessions.get(self.window)
+        kept = self.context.world.sessions.get(self.window)
         if kept is None or kept.session is None:
             raise ConnectionClosedError
         session: SqlSession = kept.session
@@ -452,9 +454,9 @@ class TdsSession:
         if message.kind is PacketKind.ATTENTION:  # too late: the batch has already ended
             await self._send(types.encode_done(status=types.ATTENTION, tds=self._tds))
             return
-        await self.door.answering(self.server)  # while the server hangs or time stands still, input waits
+        await self.context.answering(self.server)  # while the server hangs or time stands still, input waits
         if message.too_large:
-            version = self.door.world.instances[self.server].version
+            version = self.context.world.instances[self.server].version
             severity, text = fill_message(TOO_LARGE, "default", version=version)
             await self._send(self._failed(TOO_LARGE, text, severity))
             return
@@ -504,7 +506,7 @@ class TdsSession:
     async def _reset(self) -> None:
         self._prepared.clear()
         self._cursors.known.clear()
-        await self.door.send_input(f"reset {self.window}")
+        await self.context.send_input(f"reset {self.window}")
 
     async def _execute_request(self, request: SqlRequest, more_results: bool) -> bytes | None:
         """Return the response to a request; None if the client has canceled it.
@@ -522,7 +524,7 @@ class TdsSession:
             return self._changes("") + encode_answer(
                 request, (), (), self.server, self._tds, more_results=more_results
             )
-        running = self.door.send_input(f"batch {self.window} {json.dumps(request.text)}")
+        running = self.context.send_input(f"batch {self.window} {json.dumps(request.text)}")
         stopped = not running.done() and await self._wait_for_batch(running)
         done = (await running).done
         if self.ended == "lost" or not isinstance(done, SqlDoneData):
@@ -552,7 +554,7 @@ class TdsSession:
         message = await self._await_message()
         if message.kind is not PacketKind.ATTENTION:
             raise MalformedPacketError("a request before the answer to the one before")
-        await self.door.send_input(f"cancel {self.window}")
+        await self.context.send_input(f"cancel {self.window}")
         return True
 
     def _changes(self, text: str, failed: bool = False) -> bytes:

@@ -360,7 +360,7 @@ def _metadata(names: Sequence[str], columns: Sequence[WireColumn], tds: int, hid
 
 
 def _rows(columns: Sequence[WireColumn], rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
-    """Return each as ROW [MS-TDS 2.2.7.20] or NBCROW [2.2.7.15], which is shorter."""
+    """Encode each row as ROW [MS-TDS 2.2.7.20], or as NBCROW [2.2.7.15] where that is shorter."""
     out = bytearray()
     for row in rows:
         nulls = sum(value is None for value in row)

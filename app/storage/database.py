@@ -13,7 +13,13 @@ from typing import Final
 
 from app.files.folders import keep_private
 from app.storage import problems
-from app.storage.problems import ProblemKind, StorageError, build_missing_error, problem_from, refuse_no_file
+from app.storage.problems import (
+    ProblemKind,
+    StorageError,
+    build_missing_error,
+    problem_from,
+    refuse_special_files,
+)
 from app.storage.tables import LONG, NULLABLE, RUNNING, TABLES
 from app.words.language import tr
 
@@ -42,7 +48,7 @@ def network_system(folder: Path) -> str | None:
 def _kind_of_mount(folder: Path, mounts: str) -> str | None:
     """Return the file system of the innermost mount point around *folder*.
 
-    Of equal ones the last covers the others.
+    Of several on the same folder, the last one counts, because it covers the others.
     """
     best, kind = -1, None
     for line in mounts.splitlines():
@@ -88,7 +94,7 @@ _IN_PLAY: Final = f"run_id IN (SELECT id FROM run WHERE status = '{RUNNING}')"
 """Rows of long tables that are checked; the others are read only on request."""
 
 
-def strange_parts(connection: sqlite3.Connection) -> list[str]:
+def list_foreign_objects(connection: sqlite3.Connection) -> list[str]:
     """Return triggers, views and virtual tables; a valid profile has none."""
     found = connection.execute(
         "SELECT type || ' ' || name FROM sqlite_master "
@@ -97,7 +103,7 @@ def strange_parts(connection: sqlite3.Connection) -> list[str]:
     return [str(row[0]) for row in found]
 
 
-def faults(connection: sqlite3.Connection) -> Iterator[str]:
+def find_schema_faults(connection: sqlite3.Connection) -> Iterator[str]:
     """Yield the differences from the newest version's schema and value types."""
     missing = [name for name, columns in TABLES.items() if not columns.keys() <= _columns(connection, name)]
     if missing:
@@ -124,7 +130,7 @@ APPLICATION_ID: Final = 0x4D524452
 """'MRDR' in the file's header, which distinguishes a profile from other SQLite databases."""
 BUSY_TIMEOUT_MS: Final = 1_000
 """Time limit for a lock. A second instance never releases its lock, so this only covers an instance that is ending."""
-BESIDE: Final = ("-wal", "-journal", "-shm")
+SIDE_FILE_SUFFIXES: Final = ("-wal", "-journal", "-shm")
 """Suffixes of SQLite's additional files."""
 BACKUPS_KEPT: Final = 3
 MIGRATIONS = Path(__file__).with_name("migrations")
@@ -176,14 +182,14 @@ def open_database(folder: Path) -> ProfileDatabase:
             folder=folder, why=error.strerror
         )
         raise StorageError(ProblemKind.CANNOT_OPEN, sentence) from error
-    refuse_no_file(file, *(file.with_name(file.name + end) for end in BESIDE))
+    refuse_special_files(file, *(file.with_name(file.name + end) for end in SIDE_FILE_SUFFIXES))
     if not file.exists():
         problems.remove(folder)
     with _translate_errors(file):
         connection = _connect(file)
         try:
             _migrate(connection, file)
-            _refuse(next(faults(connection), None), file)
+            _refuse(next(find_schema_faults(connection), None), file)
         except BaseException:
             connection.close()
             raise
@@ -263,7 +269,7 @@ def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
             "The file {file} belongs to another program. Move it to another folder and restart."
         ).format(file=file)
         raise StorageError(ProblemKind.NOT_A_PROFILE, sentence)
-    strange = strange_parts(connection)
+    strange = list_foreign_objects(connection)
     if strange:  # triggers and views in a foreign file would run
         sentence = tr(
             "The file {file} contains unknown tables ({part}). Move it to another folder and restart."

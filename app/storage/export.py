@@ -12,7 +12,7 @@ from typing import Final
 
 from app.files import atomic_write
 from app.storage.database import APPLICATION_ID, check
-from app.storage.problems import ProblemKind, StorageError, problem_from, refuse_no_file
+from app.storage.problems import ProblemKind, StorageError, problem_from, refuse_special_files
 from app.words.language import tr
 
 FORMAT: Final = "mirrordrill profile export"
@@ -28,7 +28,7 @@ def export_profile(file: Path, target: Path) -> int:
     try:
         with (
             tempfile.TemporaryDirectory() as folder,
-            closing(_open_copy(_copied(file, Path(folder)))) as copy,
+            closing(_open_copy(_copy_database(file, Path(folder)))) as copy,
         ):
             _refuse(copy, file)
             tables = {name: _rows(copy, name) for name in _tables(copy)}
@@ -48,7 +48,7 @@ def export_profile(file: Path, target: Path) -> int:
     return sum(len(rows) for rows in tables.values())
 
 
-def _copied(file: Path, folder: Path) -> Path:
+def _copy_database(file: Path, folder: Path) -> Path:
     """Return a copy that includes the write-ahead log.
 
     Even reading would make SQLite write next to the original.
@@ -56,7 +56,7 @@ def _copied(file: Path, folder: Path) -> Path:
     copy = folder / "copy.sqlite"
     log = file.with_name(file.name + "-wal")
     try:
-        refuse_no_file(file, log)
+        refuse_special_files(file, log)
         if file.stat().st_size + (log.stat().st_size if log.exists() else 0) > BYTES_MAX:
             raise StorageError(
                 ProblemKind.CANNOT_OPEN,

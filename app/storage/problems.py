@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from app.files.folders import no_file
+from app.files.folders import is_special_file
 from app.words.language import tr
 from engine.tables import read_table
 
@@ -39,9 +39,9 @@ class StorageError(Exception):
         self.kind = kind
 
 
-def refuse_no_file(*files: Path) -> None:
-    """Raise StorageError where one of them is there and is a pipe, a device or a folder."""
-    for file in filter(no_file, files):
+def refuse_special_files(*files: Path) -> None:
+    """Raise StorageError if one of *files* exists and is a pipe, a device or a folder."""
+    for file in filter(is_special_file, files):
         sentence = tr("{file} is not a file. Move it to another folder and restart.").format(file=file)
         raise StorageError(ProblemKind.CANNOT_OPEN, sentence)
 
@@ -101,7 +101,7 @@ def write(folder: Path, run_id: int, lines: int) -> None:
 
     The lines are already in the database, so an error here does no harm.
     """
-    if no_file(folder / NAME):
+    if is_special_file(folder / NAME):
         return
     text = f"run {run_id} lines {lines}".ljust(_SIZE - 1) + "\n"
     with contextlib.suppress(OSError):
@@ -115,7 +115,7 @@ def write(folder: Path, run_id: int, lines: int) -> None:
 
 def read(folder: Path) -> Mark | None:
     """Return the mark; None if it is missing or invalid."""
-    if no_file(folder / NAME):
+    if is_special_file(folder / NAME):
         return None
     try:
         with (folder / NAME).open("rb") as file:

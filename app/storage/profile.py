@@ -141,7 +141,7 @@ class Profile:
         self.settings.set(GOALS_MET, json.dumps({**known, str(run_id): [met, total]}))
 
     def load_goals(self, run_id: RunId) -> tuple[int, int] | None:
-        """Return the met goals of a run and all of them; None if they are not known."""
+        """Return the number of met goals and of all goals of a run; None if they are not known."""
         found = self._read_goals().get(str(run_id))
         return (found[0], found[1]) if found is not None else None
 
@@ -263,7 +263,7 @@ class Profile:
 
     @contextmanager
     def _unsynchronized(self) -> Iterator[None]:
-        """Commit without waiting for the disk: many a second at high speed, each a small loss at worst."""
+        """Commit without waiting for the disk, for frequent writes of which a loss does little harm."""
         self._database.connection.execute("PRAGMA synchronous = NORMAL")
         try:
             yield

@@ -47,8 +47,8 @@ def nodes(world: World) -> list[str]:
     return [name for name in world.nodes if world.computers[name].powered and world.computers[name].nic_up]
 
 
-def knows(world: World, name: str) -> Node | None:
-    """Return the node if its cluster service answers."""
+def find_running_node(world: World, name: str) -> Node | None:
+    """Return the node *name* if its cluster service runs in a partition; None otherwise."""
     node = world.nodes.get(name)
     return node if node is not None and config.is_running(world, node) and node.partition else None
 
@@ -58,7 +58,7 @@ def title(world: World, name: str) -> str:
     node = world.nodes.get(name)
     if node is None:
         return tr("This drill has no cluster.")
-    if knows(world, name) is None:
+    if find_running_node(world, name) is None:
         return tr(
             "{node}: the cluster service is stopped or waits for quorum. No other information is "
             "available here."
@@ -78,7 +78,7 @@ def rows(world: World, name: str) -> list[ClusterRow]:
     node = world.nodes.get(name)
     if node is None:
         return []
-    if knows(world, name) is None:
+    if find_running_node(world, name) is None:
         return [ClusterRow("node", name, tr("Down"), "bad", "", "")]
     return list(_rows(world, node))
 
@@ -138,7 +138,7 @@ def actions(world: World, name: str, row: ClusterRow) -> list[Action]:
     if node is None:
         return []
     if row.kind == "node":
-        return list(_of_node(node, row.name, knows(world, name) is not None))
+        return list(_of_node(node, row.name, find_running_node(world, name) is not None))
     if row.kind == "role":
         moves = [other for other, _ in node.config.weights if other != row.owner]
         return [

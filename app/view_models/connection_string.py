@@ -20,7 +20,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "multisubnetfailover": "no",
     "retry": "no",
 }
-"""Keyword that was removed -> its value from then on. Documented defaults, but for Retry, which is an addition."""
+"""Keyword -> its value after it was removed. Documented defaults; only Retry is an addition of ours."""
 
 
 def describe_connection(client: Client) -> str:

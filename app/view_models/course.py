@@ -191,7 +191,7 @@ class RunTimeline:
 
 
 def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
-    """Return the databases that begin with a synchronized mirror or secondary; similar ones as a count."""
+    """Return the databases that begin with a synchronized mirror or secondary, including each one of a count."""
     each = {database.name: database.names for database in scenario.databases}
     mirrored = [session.database for session in scenario.sessions if session.state == "SYNCHRONIZED"]
     for group in scenario.groups:
@@ -202,7 +202,7 @@ def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
 
 
 def asynchronous(scenario: Scenario) -> tuple[str, ...]:
-    """Return the mirrored databases that begin with safety OFF, including those given only as a count."""
+    """Return the mirrored databases that begin with safety OFF, including each one of a count."""
     off = {session.database for session in scenario.sessions if session.safety == "OFF"}
     return tuple(name for one in scenario.databases if one.name in off for name in one.names)
 
@@ -253,7 +253,7 @@ def marker_of(event: Row) -> TimelineMarker | None:
     return TimelineMarker(float(event["t_s"]), *found) if found else None
 
 
-TOLD: Final = (
+CHARTED_KINDS: Final = (
     "fault", "chore", "sql_done", "failover", "detected", "state", "role", "witness", "availability", "protection",
     "cluster", "replica", "note", "goal", "question", "hint",
 )  # fmt: skip

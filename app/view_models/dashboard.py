@@ -112,21 +112,21 @@ class DatabaseRow:
     readiness: str
     suspended: str
     issues: tuple[Issue, ...]
-    asked: Positions
+    server_rows: Positions
 
     @property
     def positions(self) -> dict[str, Scalar]:
         """Return the log positions of the row by column name."""
-        return self.asked.row(self.name, self.replica)
+        return self.server_rows.row(self.name, self.replica)
 
     @property
     def data_loss_s(self) -> float | None:
         """last_commit_time of the primary minus that of the replica, if the server knows both."""
         here, there = (
-            self.asked.row(self.name, one).get("last_commit_time")
-            for one in (self.asked.server, self.replica)
+            self.server_rows.row(self.name, one).get("last_commit_time")
+            for one in (self.server_rows.server, self.replica)
         )
-        if self.asked.server == self.replica or here is None or there is None:
+        if self.server_rows.server == self.replica or here is None or there is None:
             return None
         return max(
             0.0, (datetime.fromisoformat(str(here)) - datetime.fromisoformat(str(there))).total_seconds()

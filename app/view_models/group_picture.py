@@ -43,7 +43,7 @@ _POWER: Final = {
 
 
 def can_be_mirrored(world: World) -> bool:
-    """Return whether the server can be mirrored: it is outside a cluster, or in a mirroring session."""
+    """Return whether servers can be mirrored here: the world has no cluster, or a mirroring session in spite of it."""
     return not world.clusters or any(group.kind == "mirroring" for group in world.groups.values())
 
 
@@ -60,7 +60,7 @@ def state(copy: DatabaseCopy) -> StatusSign | None:
 
 
 def signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
-    """Yield a symbol for whether the cluster allows a secondary to take over without data loss."""
+    """Yield a sign that shows whether the cluster allows a secondary to take over without data loss."""
     guid = copy.availability.guid
     if guid is None or copy.availability.role is not ReplicaRole.SECONDARY:
         return
@@ -167,7 +167,7 @@ def _owned(world: World, computer: Computer) -> Iterator[StatusSign]:
 
 
 def pairs(world: World) -> Iterator[tuple[str, str, str]]:
-    """Yield pairs: primary before secondary; each node with the computer of the witness share."""
+    """Yield the pairs that a link connects: primary and secondary, node and computer of the file share witness."""
     leading = {name for (name, _), state in world.replicas.items() if state.role is ReplicaRole.PRIMARY}
     for guid, me, peer in sorted(world.contacts) if leading else ():
         if me in leading and peer not in leading and world.groups[guid].kind == "availability":

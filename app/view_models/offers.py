@@ -153,7 +153,7 @@ OF_NODE: Final[dict[str, Callable[[World, str], Iterable[str]]]] = {
 def _accepts_target(world: World, verb: Verb, target: ActionTarget) -> bool:
     """Return whether the verb accepts the target as its first parameter.
 
-    Also a node, or a computer without an instance.
+    A node or a computer without an instance counts as a server.
     """
     if verb.kinds[:1] == ("node",):
         return target.kind == "server" and target.names[0] in world.nodes

@@ -45,7 +45,7 @@ class ImpactPreview:
 def preview(world: World, line: str, truth: bool = True) -> ImpactPreview:
     """Return the objects that *line* would affect now.
 
-    Without *truth*, return only the objects that it names, because no server has been asked.
+    Without *truth*, return only the objects that it names, as in an exam.
     """
     item = parse_line(line, world.tick)
     before = picture_of(world)

@@ -185,14 +185,14 @@ class CounterHistory:
         return peaks(t_s, self._values(counter, first, last), width)
 
     def samples(self, counter: str, from_s: float, to_s: float) -> tuple[Array, Array]:
-        """Return every time and value from *from_s* to *to_s*; NaN where nothing ran."""
+        """Return every time and value from *from_s* to *to_s*; NaN where no instance ran."""
         first, last = self._places(from_s, to_s)
         return self._ticks[first:last] / TICKS_PER_S, self._values(counter, first, last)
 
     def rows(
         self, counters: Sequence[str], from_s: float, to_s: float
     ) -> Iterator[tuple[float, *tuple[float | None, ...]]]:
-        """Yield the time and the value of each counter, sample by sample; None where nothing ran."""
+        """Yield the time and the value of each counter, sample by sample; None where no instance ran."""
         columns = [self.samples(counter, from_s, to_s)[1] for counter in counters]
         first, last = self._places(from_s, to_s)
         for place, tick in enumerate(self._ticks[first:last]):
@@ -204,7 +204,7 @@ class CounterHistory:
         return first, int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
 
     def find_value(self, counter: str, t_s: float) -> float | None:
-        """Return the last value up to *t_s*; None before the first sample and where nothing ran."""
+        """Return the last value up to *t_s*; None before the first sample and where no instance ran."""
         index = int(np.searchsorted(self._ticks, t_s * TICKS_PER_S + 0.5, side="right")) - 1
         if index < 0:
             return None

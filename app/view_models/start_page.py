@@ -298,7 +298,7 @@ def _due_reason(recommendation: Recommendation, progress: LearnerProgress) -> st
 
 
 def _days_between(start: datetime, end: datetime) -> int:
-    """Return the number of calendar days between, in this computer's time zone."""
+    """Return the number of calendar days from *start* to *end* in this computer's time zone."""
     return (end.astimezone().date() - start.astimezone().date()).days
 
 

@@ -1,4 +1,4 @@
-"""Dialog with the accepted files from elsewhere, which can be forgotten."""
+"""Dialog that lists accepted files from elsewhere, and can remove them from the list."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class AcceptedFile:
     title: str
     author: str
     on: str
-    """Date, as 2026-11-21."""
+    """Date of acceptance, such as 2026-11-21."""
 
 
 def _make_safe_reader(read: Callable[[AcceptedFile], str]) -> Callable[[AcceptedFile], str]:

@@ -23,7 +23,7 @@ SHOWN_MAX: Final = 12
 
 
 def completions(world: World, text: str) -> list[str]:
-    """Return whole lines that begin with *text*, as far as they can be foreseen; best first."""
+    """Return completions of *text* as an input line, best first."""
     words = text.split(" ")
     if len(words) == 1:
         return _rank_candidates(words[0], VERBS)
@@ -100,7 +100,7 @@ class ActLine(HistoryLine):
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:
-        """Show another run, or another time of it."""
+        """Show another run, or another time of the same run."""
         self._world = drill.world
         self._show_example(next(iter(drill.world.instances), ""))
 

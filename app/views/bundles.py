@@ -34,8 +34,8 @@ _KEPT, _PART = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
 
 @dataclass(frozen=True, slots=True)
-class KeptBundle:
-    """Bundle of which something was imported."""
+class BundleRow:
+    """Bundle from which drills or runs were imported."""
 
     key: str
     title: str
@@ -46,13 +46,13 @@ class KeptBundle:
     runs: Sequence[tuple[str, str]]
 
 
-class KeptBundles(QDialog):
+class ImportedBundlesDialog(QDialog):
     """Imported bundles with their drills and runs, which can be opened, or removed by bundle."""
 
     drill_wanted = Signal(str)
     run_wanted = Signal(str)
     removal_wanted = Signal(str, str)
-    """Key and title of the bundle."""
+    """Signal: key and title of the bundle to remove."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -76,7 +76,7 @@ class KeptBundles(QDialog):
         em = self.fontMetrics().height()
         fit_on_screen(self, 34 * em, 24 * em)
 
-    def show_bundles(self, bundles: Sequence[KeptBundle]) -> None:
+    def show_bundles(self, bundles: Sequence[BundleRow]) -> None:
         """Show the imported bundles."""
         self.tree.clear()
         for one in bundles:

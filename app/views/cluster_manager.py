@@ -69,7 +69,7 @@ class ClusterManager(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        """Show another run, or another time of it."""
+        """Show another run, or another time of the same run."""
         self._drawn_state = ()
         self.show_world(drill.world)
 

@@ -21,7 +21,7 @@ LINES: Final = 3
 
 
 class ConnectionEditor(QDialog):
-    """Shows one application; a changed string becomes one input line."""
+    """Editor for one application; a changed connection string becomes one input line."""
 
     requested = Signal(str)
 

@@ -47,7 +47,7 @@ class Facilitator(QScrollArea):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        """Show another run, or another time of it."""
+        """Show another run, or another time of the same run."""
         self._drill = drill
         self._shown_entries = ()
         self._notes.show_text(drill.scenario.facilitator or tr("No notes from the author."))

@@ -216,7 +216,7 @@ class FaultLedger(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: HasJournal) -> None:
-        """Show another run, or another time of it."""
+        """Show another run, or another time of the same run."""
         self._drill, self._world = drill, drill.world
         self._show(force=True)
 

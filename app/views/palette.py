@@ -247,7 +247,7 @@ class Palette(QFrame):
             self._update_geometry()
 
     def _update_geometry(self) -> None:
-        """Place it at the top of the window, in the middle, as high as its rows."""
+        """Place the palette at the top of the window, centered, as high as its rows."""
         room = self._window.size()
         width = min(WIDTH_EM * self.fontMetrics().horizontalAdvance("n"), room.width() - 24)
         rows = min(ROWS_MAX, max(1, self.model.rowCount()))

@@ -232,7 +232,7 @@ MARGIN_PX: Final = 3
 
 
 def show_whole(table: QTableView) -> None:
-    """Have the rows of *table*, which are few, as high as their texts."""
+    """Make the rows of *table* as high as their texts. The table must have few rows."""
     table.setItemDelegate(WrappingDelegate(table))
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     soon = QTimer(table, singleShot=True, interval=0)

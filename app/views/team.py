@@ -1,4 +1,4 @@
-"""A role in a team: what it sees, what was said, and the lines that it may do."""
+"""Panel and dialogs of a role in a team: its view, its orders and questions, and its inputs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ QR_LINES: Final = 12
 
 
 class HoldTeam(QDialog):
-    """Dialog for the drill that a team plays, or the class in which the team takes a seat."""
+    """Dialog that starts a team, for a drill or as a seat of a class."""
 
     wanted = Signal(str, str)
     """Name of the drill or code of the class, and the team's name."""
@@ -201,9 +201,9 @@ CALLS: Final = (
 class RolePanel(QWidget):
     """Orders and questions of a role, and the line for its inputs."""
 
-    said = Signal(str)
+    requested = Signal(str)
     """Signal: an input line, without the role."""
-    asked = Signal(object)
+    hand_raised = Signal(object)
     """Signal: the question with a raised hand; None: the hand is lowered."""
     start_wanted = Signal()
     """Signal: the world starts, although some roles are vacant."""
@@ -300,23 +300,23 @@ class RolePanel(QWidget):
 
     def _send(self) -> None:
         if self.line.text().strip():
-            self.said.emit(self.line.text().strip())
+            self.requested.emit(self.line.text().strip())
             self.line.clear()
 
     def _read_back(self) -> None:
-        """Begin the read-back; the member repeats the order in own words, as on the telephone."""
+        """Begin the read-back: the member repeats the order in their own words, as on the telephone."""
         if self._to_read_back is not None:
             self.line.setText(f"read-back {self._to_read_back['by']} ")
             self.line.setFocus()
 
     def _confirm(self) -> None:
         if self._to_confirm is not None:
-            self.said.emit(f"confirm {self._to_confirm['to']}")
+            self.requested.emit(f"confirm {self._to_confirm['to']}")
 
     def _hand(self) -> None:
         """Raise the hand with the text of the line as the question, or lower it."""
         self._raised = not self._raised
-        self.asked.emit(self.line.text().strip() if self._raised else None)
+        self.hand_raised.emit(self.line.text().strip() if self._raised else None)
         self.show_answer(
             tr("Your hand is raised. The instructor can see it.")
             if self._raised

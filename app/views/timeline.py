@@ -39,7 +39,7 @@ class Timeline(TimeStrip):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        """Show another run, or another time of it."""
+        """Show another run, or another time of the same run."""
         self._followed = RunTimeline(
             drill.world.availability,
             find_synchronized_databases(drill.scenario),

@@ -422,7 +422,7 @@ class Timing(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        """Show another run, or another time of it."""
+        """Show another run, or another time of the same run."""
         self._drill = drill
         self._shown_state = ()
         self.model.replace([])

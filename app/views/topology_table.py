@@ -254,7 +254,7 @@ class TopologyTable(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: TableSource) -> None:
-        """Show another run, or another time of it."""
+        """Show another run, or another time of the same run."""
         self._truth = self._acts.truth = drill.terms.truth
         self.show_world(drill.world)
 

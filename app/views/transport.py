@@ -198,7 +198,7 @@ class Transport(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:
-        """Show another run, or another time of it."""
+        """Show another run, or another time of the same run."""
         self.show_world(drill.world)
 
     @Slot(object)

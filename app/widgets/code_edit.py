@@ -61,7 +61,7 @@ Color = Callable[[QTextDocument, theme.ThemeTokens], Highlighter]
 class CodeEdit(QPlainTextEdit):
     """Editor with line numbers, current line, Ctrl+Space, Ctrl+F, Ctrl+H, Ctrl+G, Tab and Shift+Tab."""
 
-    said = Signal(str)
+    message_ready = Signal(str)
     """Signal: text for a status line; empty to clear it."""
     WORD_BEFORE = re.compile(r"(?<![\w@#$])[\w@#$]*+$")
     """Pattern for the word that ends at the cursor; completion replaces this word."""
@@ -161,7 +161,7 @@ class CodeEdit(QPlainTextEdit):
             "Not inserted: a line has {count} characters, but the editor allows {most}. Split the line."
         )
         told = said.format(count=formatting.number(longest), most=formatting.number(LINE_MAX))
-        self.said.emit(told)
+        self.message_ready.emit(told)
         if self.isVisible():
             self._show_tip(told)
 

@@ -25,10 +25,10 @@ class DeskView(Protocol):
 
     @property
     def requested(self) -> SignalInstance:
-        """An input line without its time."""
+        """Signal: an input line without its time."""
 
     def show_drill(self, drill: Drill) -> None:
-        """Show another run, or another time of it, from the start."""
+        """Show another run, or another time of the same run, from the start."""
 
     def show_world(self, world: World) -> None:
         """Update to the current time of the world."""
@@ -102,7 +102,7 @@ class Dock:
     """Name of the dock in stored layouts; its action is `view.NAME`."""
     title: str
     view: str
-    """module:class of the view, imported when the desk is created; a test creates each."""
+    """module:class of the view, imported when the desk is created."""
     area: Qt.DockWidgetArea
     group: int
     """Docks of one area and group share tabs; groups are placed one below the other."""
@@ -115,9 +115,9 @@ class Dock:
     words: str = ""
     """Text of the action, if it differs from the title."""
     profiles: tuple[str, ...] = PROFILES
-    """Layout profiles in which it is initially open."""
+    """Layout profiles in which the dock is initially open."""
     truth: bool = False
-    """True if it shows the true state, whatever any server believes; closed in an exam."""
+    """True if the view shows the true state and not a server's knowledge. Such a view is closed in an exam."""
     belongs_in: Callable[[World], object] = _accept_any_world
     """Predicate: true if the world contains the subject of the view. In other worlds the view is closed."""
     absent: str = ""

@@ -36,10 +36,10 @@ SLICE: Final = 1_000
 """Number of events that are searched between two checks of the clock: some milliseconds. Assumed."""
 
 MADE_MAX: Final = 1_000
-"""Number of events with cached rows; a screen shows fewer. Assumed."""
+"""Maximum number of events with cached rows; a screen shows fewer. Assumed."""
 
 AT_ONCE_TICKS: Final = 0.5
-"""A span in seconds includes the ticks at its ends."""
+"""Tolerance that includes the ticks at both ends of a span in seconds."""
 
 
 NONE: Final = np.zeros((0, 2), dtype=np.int64)
@@ -72,7 +72,7 @@ class EventRows(Sequence[object]):
         self._world: World | None = None
         self._wanted = EventFilter()
         self._shown_rows = NONE
-        self._looked = 0
+        self._searched_count = 0
         """Number of searched events."""
         self._counts = np.zeros(0, dtype=np.int64)
         """Number of rows per combination of fields; -1: unknown."""
@@ -81,12 +81,12 @@ class EventRows(Sequence[object]):
     # --- which rows -------------------------------------------------------------------------------------------
 
     def start(self, events: Iterable[Event], world: World) -> None:
-        """Start with another run, or another time of it."""
+        """Start with another run, or another time of the same run."""
         log = self._filter_kinds(events)
         same = self._log.count_shared(log)
         self._log, self._world = log, world
-        self._looked = min(self._looked, same)
-        self._shown_rows = self._shown_rows[: np.searchsorted(self._shown_rows[:, 0], self._looked)]
+        self._searched_count = min(self._searched_count, same)
+        self._shown_rows = self._shown_rows[: np.searchsorted(self._shown_rows[:, 0], self._searched_count)]
         self._row_cache = {}
         if not same:
             self._counts = self._counts[:0]
@@ -95,27 +95,27 @@ class EventRows(Sequence[object]):
         """Add the events since the last call."""
         self._log.extend(event for event in events if self._kinds is None or event.kind in self._kinds)
 
-    def want(self, wanted: EventFilter) -> None:
+    def set_filter(self, wanted: EventFilter) -> None:
         """Set the filter; if it changed, filter all rows again."""
         if wanted != self._wanted:
             self._wanted = wanted
-            self._looked, self._shown_rows = 0, NONE
+            self._searched_count, self._shown_rows = 0, NONE
 
     def scan(self, should_continue: Callable[[], bool]) -> bool:
         """Find rows among unread events as long as *should_continue* returns True.
 
         Return whether all events are read.
         """
-        while self._looked < len(self._log):
-            until = self._looked + SLICE if self._wanted.words else len(self._log)
-            found = self._with_rows(self._find_matches(self._looked, until))
+        while self._searched_count < len(self._log):
+            until = self._searched_count + SLICE if self._wanted.words else len(self._log)
+            found = self._with_rows(self._find_matches(self._searched_count, until))
             if self._wanted.words:
                 found = found[[self._matches(self._rows_at(place)[part]) for place, part in found.tolist()]]
             self._shown_rows = np.concatenate([self._shown_rows, found])
-            self._looked = min(until, len(self._log))
+            self._searched_count = min(until, len(self._log))
             if not should_continue():
                 break
-        return self._looked >= len(self._log)
+        return self._searched_count >= len(self._log)
 
     @property
     def total(self) -> int:
@@ -156,7 +156,7 @@ class EventRows(Sequence[object]):
     def _with_rows(self, places: Array) -> Array:
         """Return the rows of these events: (number of the event, index of its row).
 
-        Fields with equal values become equally many.
+        Events with the same data have the same number of rows, which is counted once.
         """
         if not len(places):
             return NONE
@@ -325,7 +325,7 @@ class EventTable(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        """Show another run, or another time of it."""
+        """Show another run, or another time of the same run."""
         names = [*([tr(EVERYWHERE)] if self._everywhere else []), *drill.world.instances]
         if names != [self.servers.tabText(index) for index in range(self.servers.count())]:
             self._set_servers(names)
@@ -387,7 +387,7 @@ class EventTable(QWidget):
 
     def _refilter(self) -> None:
         words = tuple(self.filter.text().lower().split())
-        self._events.want(EventFilter(self.kinds(), self.server, self._shown_span, words))
+        self._events.set_filter(EventFilter(self.kinds(), self.server, self._shown_span, words))
         self._filter_slice()
         self.model.reset_rows()
         self._count()

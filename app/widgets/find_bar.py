@@ -138,7 +138,7 @@ class FindBar(QFrame):
         self.step()
 
     def step(self, backward: bool = False) -> None:
-        """Go to the next match, or the previous one, cyclically; without a bar use its last text."""
+        """Go to the next match, or the previous one, cyclically; while the bar is hidden, use its last search text."""
         needle = self.needle.text()
         if not needle:
             self._show_status("", "muted")
@@ -193,7 +193,7 @@ class FindBar(QFrame):
     # --- replacing ----------------------------------------------------------------------------------------
 
     def replace(self) -> None:
-        """Replace the place that is selected, and go to the next one."""
+        """Replace the selected match, and go to the next one."""
         if self.needle.text() and self._is_match_selected():
             self._editor.textCursor().insertText(self.with_.text())
         self.step()

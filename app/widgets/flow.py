@@ -54,7 +54,7 @@ class FlowLayout(QLayout):
         self._arrange_items(rect, apply=True)
 
     def sizeHint(self) -> QSize:
-        """Return all in one row."""
+        """Return the size of all items in one row."""
         hints = [item.sizeHint() for item in self._items if not item.isEmpty()]
         width = sum(hint.width() for hint in hints) + self._gap_px * max(0, len(hints) - 1)
         return QSize(width, max((hint.height() for hint in hints), default=0)).grownBy(self.contentsMargins())

@@ -75,7 +75,7 @@ class Highlighter(QSyntaxHighlighter):
         self.setCurrentBlockState(1 if line in self._open else 0)
 
     def _restart_reading(self) -> None:
-        """Read the changed text, or begin to when the typing pauses."""
+        """Color a short text at once; start the timer for a longer one."""
         self._reading, self._to_color = None, []
         size = self.document().characterCount()
         if size <= AT_ONCE_MAX:

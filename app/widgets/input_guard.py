@@ -105,7 +105,7 @@ def _appeared_recently(widget: QWidget, now_s: float) -> bool:
 
 
 def guard() -> InputGuard:
-    """Return the one of this program; made, and at work, from the first call on."""
+    """Return the guard of this program; the first call creates and installs it."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     return app.findChild(InputGuard) or InputGuard(app)

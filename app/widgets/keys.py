@@ -78,14 +78,15 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 
 
 def _keys(text: str) -> tuple[str, ...]:
-    """Return keys that mean the same, written with a bar between them."""
+    """Split alternative keys for the same command, which are separated by a bar."""
     return tuple(text.split(" | ")) if text else ()
 
 
 def _read_commands() -> Iterator[Command]:
     """Read keys.tsv.
 
-    Keys for VS Code: empty, as in Management Studio; "-", none. `view.*` is replaced by the docks.
+    In the column for VS Code, an empty cell means the keys of Management Studio, and "-" means none. The row
+    `view.*` stands for all docks.
     """
     for row in read_table("app.widgets", "keys.tsv"):
         if row["name"] == "view.*":
@@ -216,7 +217,10 @@ def explain_conflict(keys: Keys, name: str, text: str) -> str:
 
 
 def assign_key(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[str, tuple[str, ...]]:
-    """Return all keys after assigning these to the command (in addition if *add*); a former owner loses them."""
+    """Return all keys after the command *name* has received the keys *text*.
+
+    With *add* it keeps its other keys. Other commands lose conflicting keys.
+    """
     found, new = dict(keys), normal(text)
     for clash in clashes_with(keys, name, new):
         other = _find_other_command(clash, name)

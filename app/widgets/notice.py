@@ -16,7 +16,7 @@ from app.widgets.reader import announce, has_keys
 from app.words.language import tr
 from engine.overrides import override
 
-TOLD_MS: Final = 12_000
+INFO_MS: Final = 12_000
 """Time until an information notice disappears.
 
 A notice about a failure stays until it is closed or replaced. Assumed.
@@ -70,7 +70,7 @@ class NoticeBar(QFrame):
         self._show_text(text, "warn")
 
     @Slot(str)
-    def show_info(self, text: str, for_ms: int = TOLD_MS) -> None:
+    def show_info(self, text: str, for_ms: int = INFO_MS) -> None:
         """Show information; *for_ms* 0: until it is closed or replaced."""
         self._show_text(text, "info", for_ms)
 

@@ -16,7 +16,7 @@ def number_locale() -> QLocale:
 
 
 def plain_locale() -> None:
-    """Reset the C locale, which Qt sets when the application begins.
+    """Reset the C locale, which Qt changes when the application begins.
 
     In Turkish the lowercase i gets a dotted capital, so PySide finds no property `interval`. Call it after
     the QApplication exists.

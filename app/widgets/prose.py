@@ -19,7 +19,7 @@ class Prose(QTextBrowser):
         """Create a text view.
 
         *full_height*: as high as its text, for a page that scrolls itself. *ours*: the text belongs to the
-        program and may contain tables; a table in a foreign text could have endless cells.
+        program and may contain tables; a table from another author could have endless cells.
         """
         super().__init__(parent)
         feature = QTextDocument.MarkdownFeature

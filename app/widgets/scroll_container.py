@@ -102,7 +102,7 @@ class Pages(QStackedWidget):
         self.widgetRemoved.connect(self._resize_to_page)
 
     def show_page(self, page: QWidget, title: str) -> None:
-        """Show *page*, which need not have been here before; no menu of the page before stays."""
+        """Show *page*, and add it to the stack if it is new. An open menu is closed."""
         menu = QApplication.activePopupWidget()
         if isinstance(menu, QMenu):
             menu.hide()

@@ -233,7 +233,7 @@ def squeezed(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
 
 
 def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneStyle) -> None:
-    """Name, bar and size of a queue in one line; on a compact card the bar is below them."""
+    """Draw name, bar and size of a queue in one line; on a compact card the bar is below them."""
     words = style.width(f"{tr(queue.name)} {queue.scale_text}", style.small)
     with squeezed(painter, box, words if style.narrow else 0.0):
         squeezed_box = QRectF(box)

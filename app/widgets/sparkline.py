@@ -23,7 +23,7 @@ class Sparkline(QStyledItemDelegate):
     def __init__(
         self, table: TableView, points: Callable[[Any], Sequence[tuple[float, float]]], maximum: float
     ) -> None:
-        """Create a line; *points* of a row: position from 0 on, and value from 0 to *maximum*."""
+        """Create the delegate; *points* of a row: position from 0 on, and value from 0 to *maximum*."""
         super().__init__(table)
         self._table, self._points, self._maximum = table, points, maximum
         self._measured: Sequence[Any] = ()

@@ -251,7 +251,10 @@ class TimeStrip(QWidget):
         return 2.25 if self._roomy else 0.95
 
     def _fixed_lanes(self) -> list[str]:
-        """Return the lanes above the states: without clients, or without a copy, fewer."""
+        """Return the lanes above those of the states.
+
+        The lanes of clients and of protection are there only if the run has such data.
+        """
         wanted = {CLIENTS: self._course.has_clients, PROTECTION: self._course.has_protection}
         return [lane for lane in LANES if wanted.get(lane, True)]
 

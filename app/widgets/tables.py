@@ -58,7 +58,7 @@ BY_KEY: Final = frozenset(
 )
 _CTRL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 TO_THE_END: Final = tuple(QKeyCombination(_CTRL_SHIFT, key) for key in (Qt.Key.Key_Home, Qt.Key.Key_End))
-"""Keys with which Qt moves but selects nothing."""
+"""Keys with which Qt moves without selecting the cells in between."""
 
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
@@ -317,9 +317,9 @@ class TableView(QTableView):
         super().focusInEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Select the row at an arrow key without a target, because Qt would select no row in a table of one.
+        """Select the current row when an arrow key leaves the table without a selection.
 
-        Pass Space on: here it would select the selected row again.
+        Ignore Space, which would only select the current row again.
         """
         if event.key() == Qt.Key.Key_Space and not event.modifiers():
             event.ignore()

@@ -75,15 +75,15 @@ class ThemeTokens:
     function: QColor
 
     def named(self, name: str) -> QColor:
-        """Return the color of that name, for tables that say what something means.
+        """Return the color *name*, for tables that contain names of colors.
 
-        Raises AttributeError for no color.
+        Raises AttributeError for an unknown name.
         """
         color: QColor = getattr(self, name)
         return color
 
     def server(self, index: int) -> QColor:
-        """Return the color by which the server number *index* of a drill is known in every view."""
+        """Return the color of server number *index* of a drill, the same in every view."""
         return self.series[index % len(self.series)]
 
 
@@ -116,7 +116,7 @@ def dark() -> ThemeTokens:
 
 @cache
 def high_contrast() -> ThemeTokens:
-    """Return text 7:1 and more, lines that can be seen: for projectors in bright rooms, and for weak eyes."""
+    """Return the high-contrast theme: text at 7:1 or more and visible lines, for bright rooms and weak eyes."""
     return _tokens(CONTRAST, True)
 
 
@@ -128,7 +128,7 @@ def tokens(palette: QPalette) -> ThemeTokens:
 
 
 def with_alpha(color: QColor, alpha: int) -> QColor:
-    """Return *color* as a veil; *alpha* 0 (invisible) to 255."""
+    """Return *color* with opacity *alpha*, from 0 (invisible) to 255 (opaque)."""
     found = QColor(color)
     found.setAlpha(alpha)
     return found
@@ -344,7 +344,7 @@ def _select_tokens(app: QApplication, choice: str) -> ThemeTokens:
 
 
 def palette(colors: ThemeTokens) -> QPalette:
-    """Return every role, so that nothing of the desktop's own colors is mixed in."""
+    """Return a palette that sets every role, so that no color of the desktop remains."""
     role, found = QPalette.ColorRole, QPalette()
     for which, color in (
         (role.Window, colors.window),

@@ -37,7 +37,7 @@ NAMED_MAX: Final = 3
 
 
 def select_announced_kinds(terms: Terms) -> frozenset[str]:
-    """Return kinds of events that may be said: in an exam nothing that is to be found out."""
+    """Return the kinds of events to announce. In an exam they reveal nothing that the trainee should find out."""
     if terms.truth:
         return frozenset(RANK) if terms.progress else frozenset(RANK) - {"goal"}
     return OF_THE_RUN | ({"goal"} if terms.progress else set())
@@ -56,7 +56,7 @@ def sentences(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK))
 
 
 def _without_echoes(events: list[Event]) -> list[Event]:
-    """Return a copy's state and role only as they ended up; a fault of a server only where nothing else tells of it."""
+    """Drop intermediate states and roles of a copy, and faults that a service event of the same server repeats."""
     last = {(event.kind, event.server, event.database): event for event in events}
     services = {(event.tick, event.server) for event in events if event.kind == "service"}
     return [
@@ -82,7 +82,7 @@ def _grouped(events: list[Event]) -> list[list[Event]]:
 
 
 CHANGES: Final = (StateData, RoleData, ReplicaData, WitnessData)
-"""Fields of events that name a new state."""
+"""Classes of event data that name a new state."""
 
 
 def _change(event: Event) -> object:

@@ -44,7 +44,7 @@ _FAILOVERS: Final = {
 
 
 def failover_kind(name: str) -> str:
-    """Return kind of a failover, as people read it."""
+    """Return the display name of a kind of failover."""
     return tr(_FAILOVERS.get(name, name))
 
 
@@ -126,7 +126,7 @@ def seconds(value: float | None, decimals: int = 2) -> str:
 
 
 def hms(value: float | None) -> str:
-    """Return a duration as the Database Mirroring Monitor writes it: hh:mm:ss, rounded up so that some is not none."""
+    """Return a duration as the Database Mirroring Monitor writes it: hh:mm:ss, rounded up to whole seconds."""
     if value is None or not math.isfinite(value):
         return NOTHING
     whole = math.ceil(value)
@@ -134,7 +134,7 @@ def hms(value: float | None) -> str:
 
 
 def percent(share: float | None, decimals: int = 1, sign: bool = False) -> str:
-    """Format 0.0345 as 3.5%; with *sign* +3.5%."""
+    """Format 0.0345 as 3.5 %; with *sign* +3.5 %."""
     if share is None or not math.isfinite(share):
         return NOTHING
     return local(f"{share * 100.0:{'+' if sign else ''},.{decimals}f} %")

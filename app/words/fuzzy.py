@@ -47,8 +47,8 @@ def match(query: str, text: str) -> Match | None:
 def best(query: str, items: Iterable[Item], text: Callable[[Item], str]) -> list[tuple[Item, Match]]:
     """Return the items that fit, best first; equally good ones stay in their order.
 
-    The exact text comes first, then the whole phrase. Scattered letters count only where nothing has the words
-    themselves.
+    The exact text comes first, then the whole phrase. Matches by scattered letters count only if no item
+    contains the words.
     """
     found = [(item, fit) for item in items if (fit := match(query, text(item))) is not None]
     if any(not fit.scattered for _, fit in found):
@@ -65,7 +65,10 @@ def best(query: str, items: Iterable[Item], text: Callable[[Item], str]) -> list
 
 
 def normalize_text(text: str) -> str:
-    """Return *text* in lower case without punctuation around words, for comparing what is the same to a reader."""
+    """Return *text* in lower case without punctuation around words.
+
+    Texts that a reader considers equal become equal.
+    """
     return " ".join(re.findall(r"[\w#@$-]+", text.lower()))
 
 
@@ -88,7 +91,7 @@ def _run(query: str, start: int, text: str, score: float) -> Match:
 
 
 def _initials(query: str, text: str, starts: list[int]) -> list[int]:
-    """Return places of the word's letters as first letters of words; empty if they are not."""
+    """Return the positions of the letters of *query* as initials of words; empty if there is no such match."""
     places: list[int] = []
     for letter in query:
         after = places[-1] if places else -1

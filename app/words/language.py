@@ -35,7 +35,7 @@ ENVIRONMENT: Final = "MIRRORDRILL_LANGUAGE"
 """Environment variable that overrides the setting: `en`, `de` or `pseudo`."""
 
 _LONGER: Final = 0.4
-"""Extra length of German, Finnish and Russian labels compared with English."""
+"""Extra length of the pseudo language, as of German, Finnish and Russian labels compared with English."""
 _OPENED: Final = "[!!! "
 _KEPT: Final = re.compile(r"\{[^{}]*\}|<[^<>]*>|&#?\w+;|&(?=\w)|\\.")
 """Placeholders, tags, entities and access key marks, which are not words."""
@@ -78,7 +78,7 @@ def _catalog_of(name: str) -> gettext.NullTranslations:
 
 
 def choose_language(by_environment: str, by_setting: str, by_system: str) -> str:
-    """Return the first of the three that names a language there is, else English.
+    """Return the first of the three that names an available language, else English.
 
     *by_system* is a locale's name such as `de_AT`; only its first part counts.
     """
@@ -89,7 +89,10 @@ def choose_language(by_environment: str, by_setting: str, by_system: str) -> str
 
 
 def pseudo(text: str) -> str:
-    """Return *text* in the pseudo-locale: readable, longer, and visibly translated, once at most."""
+    """Return *text* in the pseudo language: readable, longer, and visibly translated.
+
+    A text that is already in it is unchanged.
+    """
     if text.startswith(_OPENED):
         return text
     words = "".join(_accented(text))

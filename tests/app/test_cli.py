@@ -335,7 +335,7 @@ def test_doctor_reports_an_uncreatable_profile(monkeypatch: pytest.MonkeyPatch, 
 
 def test_the_recorded_run_belongs_to_this_version() -> None:
     """After a change of the engine: mirrordrill doctor --renew-replay assets/golden.json"""
-    assert golden.play() == golden.recorded()
+    assert golden.play() == golden.load_recorded()
 
 
 def test_doctor_fails_if_replay_differs(monkeypatch: pytest.MonkeyPatch) -> None:

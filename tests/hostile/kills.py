@@ -104,7 +104,7 @@ def live(folder: Path, script: Script, descriptor: int) -> None:
     session.refused.connect(refusals.append)
     with open_profile(folder) as profile:
         play = RunController(session, profile)
-        play.said.connect(refusals.append)
+        play.message_ready.connect(refusals.append)
         left = play.unfinished()
         if left:
             play.resume(left[0])

@@ -51,7 +51,7 @@ class ListenedSession:
         self.said: list[str] = []
         self.recorded = 0
         self.session.refused.connect(self.said.append)
-        self.play.said.connect(self.said.append)
+        self.play.message_ready.connect(self.said.append)
         self.play.recorded.connect(self._count)
 
     def _count(self, _: object) -> None:

@@ -269,7 +269,7 @@ class LessonCard:
 
 
 def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Asked) -> LessonCard:
-    """Return the question: the position, the action of the run, and its cost."""
+    """Return the card with the question: the position, the action of the run, and its cost."""
     heading = tr("Mistake {number} of {count}, at {moment}: what would you do?").format(
         number=number, count=count, moment=formatting.run_time(lesson.tick / TICKS_PER_S)
     )
@@ -304,14 +304,14 @@ def judge_answer(
 
 
 def reveal_answer(lesson: RunSegment, has_another: bool, review: Review | None, choices: Asked) -> LessonCard:
-    """Return the best continuation, if the player gives no answer."""
+    """Return the card with the best continuation, for a player who gives no answer."""
     points = formatting.plain_number(round(lesson.before, 1))
     heading = tr("Best continuation ({points} points):").format(points=points)
     return _reveal(lesson, heading, "info", has_another, review, choices)
 
 
 def find_hint(lesson: RunSegment, choices: Asked) -> str:
-    """Return the place of the first action in the best continuation, but not the action."""
+    """Return the target of the first action in the best continuation, without the action itself."""
     first = next((item for item in lesson.best if is_action(item.line_without_time)), None)
     if first is None:
         return tr("Hint: no action is needed here.")

@@ -27,7 +27,7 @@ from engine.model import (
 from engine.protocol import network
 
 OTHERS_MAX: Final = 2
-"""Cards of servers that neither failed nor took over."""
+"""Maximum cards of servers that neither failed nor took over."""
 
 YES, LOST, NONE = "yes", "lost", "none"
 """States of a vote: cast, lost, not counted."""
@@ -84,7 +84,7 @@ class StageFacts:
     votes: tuple[Vote, ...] = ()
     wires: tuple[StageWire, ...] = ()
     redo_kb: float | None = None
-    """None: no queue belongs to this failover."""
+    """Redo queue of the copy that takes over; None: no queue belongs to this failover."""
     listener: str = ""
     listener_at: str = ""
     """Place of the server to which the listener leads; empty: to none."""

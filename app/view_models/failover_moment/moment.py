@@ -38,7 +38,7 @@ class FailoverPhase:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A failover with everything that the stage says about its times."""
+    """Failover with all times that the stage shows."""
 
     technology: str
     failover: Failover

@@ -18,7 +18,7 @@ KINDS: Final = {
 }  # fmt: skip
 """Kinds of events that change the stage."""
 REDO_FRAMES: Final = 10
-"""Sizes of the redo queue that are read while it drains."""
+"""Number of redo queue sizes to read while the queue drains."""
 
 
 class MomentReplay:

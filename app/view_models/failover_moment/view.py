@@ -70,7 +70,7 @@ class StageView:
 
     technology: str
     number: int
-    """FailoverPhase that runs, from 0."""
+    """Number of the current phase, from 0."""
     heading: str
     sentence: str
     since_words: str
@@ -306,14 +306,17 @@ def _list_segments(moment: Moment, tick: Tick, scale_s: float) -> list[Segment]:
 
 
 def count_votes(facts: StageFacts) -> str:
-    """Return the votes as "2 of 3", or "1 of 1" if no other vote is needed."""
+    """Return the votes present as "2 of 3"; without votes "1 of 1"."""
     counted = [vote for vote in facts.votes if vote.state != NONE]
     yes = sum(vote.state == YES for vote in counted)
     return tr("{yes} of {all}").format(yes=yes or 1, all=len(counted) or 1)
 
 
 def describe_votes(facts: StageFacts, counted: bool = True) -> tuple[str, str]:
-    """Return "2 of 3 votes: quorum" and its tone; the votes that are needed before they are *counted*."""
+    """Return a text such as "2 of 3 votes: quorum", and its tone.
+
+    Without *counted*, return the number of votes that are needed.
+    """
     voters = [vote for vote in facts.votes if vote.state != NONE]
     if not voters:
         return "", "muted"

@@ -178,7 +178,7 @@ class BriefPage(QWidget):
         self._details.setVisible(shown)
 
     def show_read_only(self, mode: str, appendix: str) -> None:
-        """Show the page as in *mode*; *appendix* (Markdown) is the text that follows later."""
+        """Show the page as a reader in *mode* sees it, without buttons. *appendix* is Markdown to show below it."""
         for button in self._modes.buttons():
             button.setChecked(button.objectName() == mode)
             button.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)

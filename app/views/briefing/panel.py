@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SURE_PERCENT: Final = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 """Selectable degrees of confidence; any number can be typed. Assumed: nobody distinguishes finer ones."""
 HEIGHT_SHARE: Final = 0.8
-"""Maximum share of the panel's height; more is scrolled."""
+"""Maximum height of the question cards, as a share of the panel's height; higher stacks are scrolled."""
 
 
 class QuestionCard(QFrame):
@@ -46,7 +46,7 @@ class QuestionCard(QFrame):
 
     def __init__(self, question: OpenQuestion) -> None:
         super().__init__()
-        self.asked, self.open = question, True
+        self.question, self.open = question, True
         self.setProperty("card", "true")
         self.setAccessibleName(question.text)
         title = _label(tr("What will happen next?") if question.prediction else tr("Question"))
@@ -98,7 +98,9 @@ class QuestionCard(QFrame):
 
     def _mark_choice(self) -> None:
         chosen = self._group.checkedId()
-        for number, (button, text) in enumerate(zip(self.choices, self.asked.choices, strict=True), start=1):
+        for number, (button, text) in enumerate(
+            zip(self.choices, self.question.choices, strict=True), start=1
+        ):
             button.show_text(f"{'●' if number == chosen else '○'}  {text}", spoken=text)
         self.confirm.setEnabled(chosen > 0)
 
@@ -106,13 +108,13 @@ class QuestionCard(QFrame):
         if self.open:
             percent = self.sure.currentData()
             sure = "" if percent is None else f" sure_percent={percent}"
-            self.confirmed.emit(f"answer {self.asked.name} {self._group.checkedId()}{sure}")
+            self.confirmed.emit(f"answer {self.question.name} {self._group.checkedId()}{sure}")
         else:
             self.closed.emit()
 
 
 class QuestionShelf(QScrollArea):
-    """Cards over an edge of *panel*: the lower one, unless the pointer is there and not at the upper one."""
+    """Question cards over the lower edge of *panel*, or over its upper edge if the pointer is low."""
 
     confirmed = Signal(str)
     changed = Signal()
@@ -148,15 +150,15 @@ class QuestionShelf(QScrollArea):
             self._remove(card)
 
     def show_open(self, questions: Sequence[OpenQuestion], end_of: Callable[[str], str]) -> None:
-        """Show the open questions; *end_of* returns the result of a question (by name) that is closed."""
+        """Show the open questions; *end_of* maps the name of a closed question to the text of its result."""
         waiting = {each.name for each in questions}
-        new = [each for each in questions if all(card.asked.name != each.name for card in self.cards)]
+        new = [each for each in questions if all(card.question.name != each.name for card in self.cards)]
         if new:
             for card in [card for card in self.cards if not card.open]:
                 self._remove(card)
         for card in self.cards:
-            if card.open and card.asked.name not in waiting:
-                card.show_end(end_of(card.asked.name))
+            if card.open and card.question.name not in waiting:
+                card.show_end(end_of(card.question.name))
                 self._update_geometry()
         for each in new:
             self._add(QuestionCard(each))
@@ -204,7 +206,7 @@ class QuestionShelf(QScrollArea):
         return QRect(room.left(), room.top() if top else room.bottom() - height + 1, room.width(), height)
 
     def _pointer_is_low(self) -> bool:
-        """Return whether the pointer would be below cards at the lower edge, but not at the upper one."""
+        """Return True if the pointer is on the area of cards at the lower edge, but not of cards at the upper edge."""
         pointer = self._panel.mapFromGlobal(QCursor.pos())
         return self._compute_geometry(False).contains(pointer) and not self._compute_geometry(True).contains(
             pointer
@@ -278,7 +280,7 @@ class Briefing(QScrollArea):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self._ends: dict[str, str] = {}
-        """Question -> text shown when it was answered or its time was over."""
+        """Question -> result, shown after it was answered or its time ran out."""
         self.shelf = QuestionShelf(self)
         self.shelf.confirmed.connect(self.requested)
         self.shelf.changed.connect(self._make_room)
@@ -323,7 +325,7 @@ class Briefing(QScrollArea):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        """Show another run, or another time of it."""
+        """Show another run, or another time of the same run."""
         self._drill = drill
         self._shown_state = None
         self.shelf.clear()

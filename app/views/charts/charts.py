@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.view_models.course import (
+    CHARTED_KINDS,
     EXPOSED,
     OWN,
-    TOLD,
     UNSERVED,
     RunTimeline,
     TimelineMarker,
@@ -52,7 +52,9 @@ if TYPE_CHECKING:
 NAME_CHARACTERS_MAX: Final = 32
 """Maximum characters of a database name next to the spans."""
 ALL_GROWS_BY: Final = 1.25
-"""Factor by which the end of "All" moves when the curves reach it. A large step keeps the curves from drifting."""
+"""Factor by which the time range "All" grows when the curves reach its end. A large factor keeps the curves
+from drifting.
+"""
 ALL_STARTS_WITH_S: Final = 60.0
 LINED: Final = ("fault", "repair", "failover")
 """Markers that are also drawn as lines through the charts."""
@@ -104,7 +106,7 @@ class Charts(QWidget):
         self._redraw_timer.timeout.connect(self._refresh)
         self._stale = True
         self._has_begun = False
-        """True while only some parts are drawn."""
+        """True while only some parts of a frame are drawn."""
         self._counters = list(WATCHED)
         self.panels: list[ChartPanel] = []
         self._view: Any = None
@@ -132,7 +134,7 @@ class Charts(QWidget):
     def making_plots(self) -> Iterator[None]:
         """Make the plots in steps of some milliseconds.
 
-        They need pyqtgraph, so they are made when the charts are shown first, or before, in idle time.
+        They need pyqtgraph, so they are made when the charts are first shown, or earlier in idle time.
         """
         if self._view is not None:
             return
@@ -198,7 +200,7 @@ class Charts(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        """Show another run, or another time of it."""
+        """Show another run, or another time of the same run."""
         self._drill = drill
         self._name_counters(bool(drill.world.replicas))
         self._truth = drill.terms.truth
@@ -225,12 +227,12 @@ class Charts(QWidget):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
-        """Update once per frame; draw only what moved by a pixel or has a new sample."""
+        """Update all parts at once; nothing is drawn before the time axis moves by a pixel or a sample is added."""
         for _ in self.show_parts(world):
             pass
 
     def show_parts(self, world: World) -> Iterator[None]:
-        """Yield the upper half of the plots, the lower half, and the parts above and below them."""
+        """Draw one part per step: the upper half of the plots, the lower half, the lanes above and below them."""
         if self._drill is None or not self.isVisible():
             self._stale = True
             return
@@ -333,7 +335,8 @@ class Charts(QWidget):
             select_events(self._drill.events, "state", database_name=database),
         )
         self._course.add(
-            event.as_json() for event in select_events(self._drill.events, *TOLD, database_name=about)
+            event.as_json()
+            for event in select_events(self._drill.events, *CHARTED_KINDS, database_name=about)
         )
         self._show_outlook(self._drill.world)
         self._refresh()
@@ -543,7 +546,7 @@ class Charts(QWidget):
 
     @property
     def summary(self) -> str:
-        """The values at the cursor, or the last ones, and how the database fared."""
+        """Values at the cursor, or the last ones, with the availability of the database."""
         values = [f"{tr(panel.counter.title)} {panel.reading}" for panel in self.panels]
         told = [*values, self.lane.summary, self.states.summary if self._truth else "", self.outlook.text()]
         return "; ".join(text for text in told if text)
@@ -555,7 +558,7 @@ class Charts(QWidget):
         self._stale = True
 
     def _place_databases(self) -> None:
-        """Put the choice of databases in its own row just before both would need more width than available."""
+        """Place the database selector above the tools if the panel is too narrow for both side by side."""
         margins = self._head.contentsMargins()
         beside = self._databases.minimumWidth() + self._head.spacing() + self._tools.minimumSizeHint().width()
         narrow = self.width() < margins.left() + beside + margins.right() + self.fontMetrics().height()

@@ -76,7 +76,10 @@ def save(
 
 
 def table(history: CounterHistory, counters: Sequence[Counter], span: tuple[float, float]) -> str:
-    """Return one line per second: time and each counter, with units in the titles; empty where nothing ran."""
+    """Return one line per second: the time and each counter.
+
+    Titles contain the units; a cell is empty where no instance ran.
+    """
     rows: list[list[object]] = [["t_s", *map(_title, counters)]]
     for t_s, *values in history.rows([counter.name for counter in counters], *span):
         rows.append([f"{t_s:g}", *("" if value is None else f"{value:.6g}" for value in values)])

@@ -25,7 +25,7 @@ NAME: Final = mark("availability")
 NEAR_PX: Final = 6
 MARK_PX: Final = 5.0
 SHADE_ALPHA: Final = 150
-"""Opacity of such times behind the curves, and of the background of a label."""
+"""Opacity of the colored times behind the curves, and of the background of a label."""
 
 LOOKS: Final = {
     PROTECTED: (mark("protected"), "ok", "ok_soft", Qt.BrushStyle.NoBrush),

@@ -25,7 +25,7 @@ LABEL_PX: Final = 18
 """Minimum space above the top of the axis, for the name of the counter."""
 
 SHRINK_BELOW: Final = 0.8
-"""Share of the lower top that the highest value must stay below before the top decreases."""
+"""The top of an axis decreases only if the highest value is below this share of the lower top."""
 
 
 def axis_top(highest: float, counter: Counter, previous_top: float = 0.0) -> float:
@@ -52,7 +52,7 @@ def _round_top(value: float, unit: Unit) -> float:
 
 
 class ChartValueAxis(AxisItem):
-    """Axis with half and maximum in its unit; 0 is the lower edge."""
+    """Axis with labels at its maximum and at half of it; 0 is the lower edge."""
 
     def __init__(self, unit: Unit, **options: object) -> None:
         super().__init__(orientation="left", **options)

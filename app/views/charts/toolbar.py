@@ -20,7 +20,10 @@ SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All
 
 
 class ChartTools(QWidget):
-    """Bar that knows no chart; a selected span replaces the buttons of lengths."""
+    """Toolbar that emits signals and knows no chart.
+
+    While a span is selected, its length replaces the length buttons.
+    """
 
     length_chosen = Signal(object)
     """Signal: length in seconds; None: from the start."""

@@ -46,7 +46,7 @@ from app.words.localization import describe_input
 ALL: Final = "all"
 SELECTED: Final = "selected"
 TITLE_POINTS: Final = 1.3
-"""Size of the title, in sizes of the other text."""
+"""Size of the title relative to other text."""
 GAP_PX: Final = 6
 """Gap between buttons in a row, in pixels."""
 WATCHED_LINES: Final = 4
@@ -56,16 +56,16 @@ CHOICE_LETTERS: Final = 16
 BOARD_LETTERS: Final = 190
 """Width of the station in letters, where the screen has it."""
 ANSWER_LETTERS: Final = 80
-"""Characters of a suggested answer in its menu; its tooltip has all of it."""
+"""Maximum characters of a suggested answer in the menu; its tooltip has all of it."""
 Suggest = Callable[[str, Sequence[str]], Sequence[str]]
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-"""Texts that can be copied."""
+"""Interaction flags of texts that can be copied."""
 
 
 class ClassBoard(QDialog):
-    """Station of the instructor; what it says goes to the host as lines of `class console`."""
+    """Station of the instructor; its requests go to the host as lines of `class console`."""
 
-    said = Signal(str, str)
+    line_entered = Signal(str, str)
     """Signal: a line, and a description of its recipients."""
     hidden = Signal()
     """The station was closed, and the class continues."""
@@ -316,7 +316,7 @@ class ClassBoard(QDialog):
         """Send a line of the replay; only the first position of a shared replay is listed as sent."""
         shown = line.partition(" at ")[0]
         if shown == self._shown and shown != "partings":
-            self.said.emit(line, "")
+            self.line_entered.emit(line, "")
             return
         self._shown = shown
         self._send_line(line)
@@ -494,7 +494,7 @@ class ClassBoard(QDialog):
             who = tr("All seats")
         self.show_problem("")
         self.sent.appendPlainText(f"{datetime.now():%H:%M:%S}  {who}: {line}")
-        self.said.emit(line, who)
+        self.line_entered.emit(line, who)
 
     def show_problem(self, text: str) -> None:
         """Show the host's reply to the last request. It stays until the next one."""
@@ -536,7 +536,7 @@ class ClassBoard(QDialog):
             self.text.clear()
 
     def _show_what(self) -> None:
-        """Show the expected argument in the empty line."""
+        """Show the expected argument as the placeholder of the empty line."""
         line, placeholder = ASKED[self.what.currentData()]
         self.text.setPlaceholderText(tr(placeholder) if placeholder else "")
         self.text.setEnabled(bool(placeholder))
@@ -577,7 +577,7 @@ class ClassBoard(QDialog):
     def _hand_in(self) -> None:
         names, _ = QFileDialog.getOpenFileNames(self, tr("Import seat logs"), "", seat_files())
         for name in names:
-            self.said.emit(f"hand in {name}", "")
+            self.line_entered.emit(f"hand in {name}", "")
 
     def reject(self) -> None:
         """Hide the window on Escape; the class continues."""

@@ -128,7 +128,7 @@ class StartClass(QDialog):
             self.continued.emit(name)
 
     def choose(self, name: str) -> None:
-        """The drill *name*, if it is listed."""
+        """Select the drill *name*, if it is listed."""
         self.drill.setCurrentIndex(max(0, self.drill.findData(name)))
 
 

@@ -25,10 +25,10 @@ SIGNS: Final = {True: "✓", False: "✗", None: "•"}
 """Result of a check -> sign before its text."""
 CODE_POINTS: Final = 2.0
 SHEET_POINTS: Final = 3.8
-"""Sizes of the code, in sizes of the other text."""
+"""Size of the code relative to other text."""
 QR_LINES: Final = 18
 ROOM_POINTS: Final = 1.9
-"""Size of all other text on the projector: it is read from the back row."""
+"""Relative size of all other text on the projector, which must be legible from the back row."""
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 
 

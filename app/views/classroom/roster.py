@@ -42,7 +42,7 @@ def has_started(tile: Tile) -> bool:
 
 
 def describe_version(tile: Tile) -> str:
-    """Describe a version of the seat that is not the one of this computer; empty otherwise."""
+    """Describe the version of the seat if it differs from that of this computer; empty otherwise."""
     version = tile.version
     if version is None or version == program_version():
         return ""

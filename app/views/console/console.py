@@ -51,7 +51,7 @@ class Console(QWidget):
     requested = Signal(str)
     """Signal: an input line without its time."""
     drafts_changed = Signal()
-    said = Signal(str)
+    message_ready = Signal(str)
     """Reason why a key had no effect, if no query window can show it."""
     result_expected = Signal()
     """Signal: the result of a command line input will appear here."""
@@ -79,7 +79,7 @@ class Console(QWidget):
         self.history = QueryHistory()
         self.history.hide()
         self.history.chosen.connect(self._open_text)
-        self.history.again.connect(self._run_text)
+        self.history.rerun_wanted.connect(self._run_text)
         self.history.closed.connect(self._toggle_history)
         split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(self.tabs)
@@ -284,18 +284,20 @@ class Console(QWidget):
         if self.tabs.current_shell is not None:
             self.tabs.current_shell.send()
         elif window is None:
-            self.said.emit(tr("No SQL window is open. Press Ctrl+N to open one."))
+            self.message_ready.emit(tr("No SQL window is open. Press Ctrl+N to open one."))
         elif window.busy:
-            window.editor.said.emit(tr("A query is executing in this window: Alt+Break cancels it."))
+            window.editor.message_ready.emit(tr("A query is executing in this window: Alt+Break cancels it."))
         elif not window.editor.chosen_text.strip():
-            window.editor.said.emit(tr("There is nothing to execute in this window. Type a statement first."))
+            window.editor.message_ready.emit(
+                tr("There is nothing to execute in this window. Type a statement first.")
+            )
         else:
             self._send(window, window.editor.chosen_text)
 
     def _use(self, window: QueryWindow, database: str) -> None:
-        """Change the database of a connection, as the list of databases does."""
+        """Send USE for *database*, which the user selected in the database list."""
         if window.busy:
-            window.editor.said.emit(tr("A query is executing in this window: Alt+Break cancels it."))
+            window.editor.message_ready.emit(tr("A query is executing in this window: Alt+Break cancels it."))
         else:
             self._send(window, f"USE [{database.replace(']', ']]')}]")
 
@@ -391,7 +393,7 @@ class Console(QWidget):
         yield ConsoleTool("close", tr("C&lose window"), "", self._close_current)
 
     def _ask_who(self) -> None:
-        """Run sp_who as Ctrl+1 of Management Studio does: the text stays, and the result replaces the results."""
+        """Run sp_who, as Ctrl+1 of Management Studio does. The text of the window stays; only its results change."""
         if self.current is not None and not self.current.busy:
             self._send(self.current, "EXEC sp_who")
 
@@ -457,7 +459,7 @@ class Console(QWidget):
             return
         wanted = history.places(window.editor.toPlainText())
         if not wanted:
-            window.editor.said.emit(tr("This text has no template parameters."))
+            window.editor.message_ready.emit(tr("This text has no template parameters."))
             return
         dialog = history.PlacesDialog(wanted, self)
         if dialog.exec() == QDialog.DialogCode.Accepted:

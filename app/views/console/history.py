@@ -32,7 +32,7 @@ from engine.tables import read_table
 
 
 def first_line(batch: QueryBatch) -> str:
-    """Return the first nonempty line, and whether there are more."""
+    """Return the first nonempty line, with an ellipsis if more lines follow."""
     lines = [line.strip() for line in batch.text.splitlines() if line.strip()]
     return lines[0] + (" …" if len(lines) > 1 else "") if lines else ""
 
@@ -65,7 +65,7 @@ class QueryHistory(QWidget):
 
     chosen = Signal(str, str)
     """Signal (window, batch): show this text in the window."""
-    again = Signal(str, str)
+    rerun_wanted = Signal(str, str)
     """Signal (window, batch): execute it again."""
     closed = Signal()
     """Signal: the list was closed."""
@@ -78,10 +78,10 @@ class QueryHistory(QWidget):
         self._open.setText(tr("Open"))
         self._run.setText(tr("Run again"))
         self._open.clicked.connect(lambda: self._emit(self.chosen))
-        self._run.clicked.connect(lambda: self._emit(self.again))
+        self._run.clicked.connect(lambda: self._emit(self.rerun_wanted))
         self.table.doubleClicked.connect(lambda: self._emit(self.chosen))
         self._add_key("Return", self.chosen, tr("Open in its window"))
-        self._add_key("Ctrl+Return", self.again, tr("Run again"))
+        self._add_key("Ctrl+Return", self.rerun_wanted, tr("Run again"))
         self._close = CloseButton()
         self._close.setToolTip(tr("Close the history (Esc)"))
         self._close.setAccessibleName(tr("Close the history"))
@@ -100,7 +100,7 @@ class QueryHistory(QWidget):
         self.model.append([batch])
 
     def refresh(self) -> None:
-        """Show the result of a batch."""
+        """Update the row of a batch after it has ended."""
         last = self.model.index(self.model.rowCount() - 1, len(COLUMNS) - 1)
         self.model.dataChanged.emit(self.model.index(0, 0), last)
 

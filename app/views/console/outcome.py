@@ -41,7 +41,7 @@ class BatchOutcome:
     started_tick: int
     elapsed_ticks: int
     counted: int | None = None
-    """Number of its rows, if the rows themselves are no longer stored."""
+    """Number of result rows, if the rows themselves are no longer stored."""
 
     @property
     def failed(self) -> bool:
@@ -123,7 +123,7 @@ TEXT_CHARACTERS: Final = 256
 TEXT_CELLS: Final = 10_000
 TEXT_MESSAGES: Final = 500
 TEXT_LINES: Final = 5_000
-"""Maximum values, messages and lines in results to text."""
+"""Maximum number of values, messages and lines in results to text."""
 
 
 def as_text(outcome: BatchOutcome) -> str:
@@ -155,7 +155,7 @@ def as_text(outcome: BatchOutcome) -> str:
 
 
 TEXT_MESSAGE_CHARACTERS: Final = 4_000
-"""Maximum characters of a message there: the limit of PRINT for Unicode."""
+"""Maximum characters of a message in results to text: the limit of PRINT for Unicode."""
 
 
 QUERY_WINDOW: Final = re.compile(r"[^#]+(#\d+)?")
@@ -187,7 +187,7 @@ class Batches:
         self._running: dict[str, QueryBatch] = {}
 
     def started(self, event: Event, batch_start: SqlData) -> QueryBatch | None:
-        """Return the batch that begins; None if it is nobody's here."""
+        """Return the batch that begins; None if it does not belong to the trainee."""
         for item in self._journal[self._read :]:
             if item.verb == "sql" and QUERY_WINDOW.fullmatch(item.args[0]):
                 self._awaited[item.args] += 1
@@ -200,7 +200,7 @@ class Batches:
         return batch
 
     def finish_batch(self, event: Event, batch_end: SqlDoneData) -> QueryBatch | None:
-        """Return the batch that ends, with its outcome; None if it is nobody's here."""
+        """Return the batch that ends, with its outcome; None if it does not belong to the trainee."""
         batch = self._running.get(batch_end.window)
         if batch is None or batch.run != batch_end.run:
             return None

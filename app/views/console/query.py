@@ -146,7 +146,7 @@ class SqlEditor(CodeEdit):
             self._end_chord(event)
         elif self._starts_chord(event):
             self._chord = True
-            self.said.emit(tr(_CHORD))
+            self.message_ready.emit(tr(_CHORD))
         else:
             super().keyPressEvent(event)
 
@@ -173,14 +173,14 @@ class SqlEditor(CodeEdit):
         if event.key() in (Qt.Key.Key_Control, Qt.Key.Key_Shift):
             return
         self._chord = False
-        self.said.emit("")
+        self.message_ready.emit("")
         if event.key() == Qt.Key.Key_C:
             self.change_lines(lambda line: f"--{line}" if line.strip() else line)
         elif event.key() == Qt.Key.Key_U:
             self.change_lines(lambda line: _COMMENT.sub(r"\1", line))
         elif event.key() != Qt.Key.Key_Escape:
             keys = QKeySequence(event.keyCombination()).toString(QKeySequence.SequenceFormat.NativeText)
-            self.said.emit(tr("(Ctrl+K, {keys}) is not a command.").format(keys=keys))
+            self.message_ready.emit(tr("(Ctrl+K, {keys}) is not a command.").format(keys=keys))
 
     def _change_selection(self, change: Callable[[str], str]) -> None:
         cursor = self.textCursor()
@@ -193,14 +193,14 @@ class SqlEditor(CodeEdit):
 
 
 LEAST_PX: Final = 120
-"""Minimum width of the box if large text leaves no more room. The list shows the full name."""
+"""Minimum width of the box when large text leaves little room. The list shows the full name."""
 
 
 class DatabaseBox(QComboBox):
     """Database of the connection; a new choice sends a request to the server."""
 
     wanted = Signal(str)
-    """The name of a database."""
+    """Signal: name of the selected database."""
     left = Signal()
     """Signal: Escape or a choice returns the focus to the text."""
 
@@ -295,9 +295,9 @@ class ConnectionStatus:
     """Names in the list of databases."""
     paused: bool = False
     wait: str = ""
-    """Wait that stops the batch, a key of `WAITS`."""
+    """Reason why the batch waits, a key of `WAITS`; empty: it does not wait."""
     blockers: tuple[int, ...] = ()
-    """Session ids that hold the lock it waits for."""
+    """Session IDs that hold the lock for which the batch waits."""
     """Time stands still."""
 
 
@@ -328,7 +328,9 @@ class QueryWindow(QWidget):
         self.started_tick: int | None = None
         self._connection = ConnectionStatus(self.server, 0, 0)
         self._is_current = True
-        """True if the server has answered since: only then a client learns that its connection is gone."""
+        """True if the client has used the connection since it was last shown as open. Only then does it
+        notice a lost login.
+        """
         self._first_line = 1
         self._parsing: ResumableComputation[list[Message]] | None = None
         self._turn = QTimer(self, singleShot=True)
@@ -344,7 +346,7 @@ class QueryWindow(QWidget):
         self.results.hide()
         self.results.line_chosen.connect(lambda line: self.editor.go_to_line(self._first_line + line - 1))
         self.editor.textChanged.connect(self.text_changed)
-        self.editor.said.connect(self._show_status)
+        self.editor.message_ready.connect(self._show_status)
         self.databases.left.connect(self.editor.setFocus)
         self._split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         self._split.setObjectName("split")

@@ -114,7 +114,7 @@ class Results(QTabWidget):
 
     @property
     def grids(self) -> list[TableView]:
-        """One for each result set."""
+        """Grids, one for each result set."""
         found = (self._grids.widget(index) for index in range(self._grids.count()))
         return [grid for grid in found if isinstance(grid, TableView)]
 

@@ -310,14 +310,14 @@ class QueryTabs(QTabWidget):
         return strings
 
     def reopen(self, number: int) -> None:
-        """Reopen the closed window *number*, on the first server if this run does not have its own."""
+        """Reopen the closed window *number*, on the first server if this run lacks its server."""
         found = self.closed.pop(number)
         servers = list(self._world.instances) if self._world is not None else []
         if servers:
             self.open_another(found.server if found.server in servers else servers[0], found.text)
 
     def keep_closed(self, closed: Sequence[ClosedWindow]) -> None:
-        """Keep these texts for reopening; of equal ones the last."""
+        """Keep these texts for reopening; of equal texts only the last one stays."""
         others = [each for each in self.closed if all(each.text != new.text for new in closed)]
         self.closed = [*closed, *others][:CLOSED_KEPT]
 

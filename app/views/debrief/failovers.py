@@ -60,7 +60,10 @@ class FailoverPanel(QWidget):
 
 
 def recovery_time(estimate: Estimate, failover: Row) -> str:
-    """Format Tfailover by the published formula, as computed just before, and the measured time."""
+    """Format the measured time and Tfailover by the published formula.
+
+    The formula uses the state just before the failover.
+    """
     took_s = failover["online_t_s"] - failover["failed_t_s"]
     redo = formatting.NOTHING if estimate.redo_s is None else formatting.seconds(estimate.redo_s, 1)
     total = formatting.NOTHING if estimate.failover_s is None else formatting.seconds(estimate.failover_s, 1)
@@ -105,7 +108,7 @@ def build_attempt(row: Row) -> QWidget:
 
 
 def missing(parts: Sequence[Mapping[str, str]]) -> str:
-    """Return the message about parts that are missing from the report because of an internal error."""
+    """Return a sentence about parts that an internal error has removed from the report."""
     said = tr("An internal error of this program: these parts of the report are missing: {parts}.")
     return said.format(parts=", ".join(f"{row['part']} ({row['error']})" for row in parts))
 

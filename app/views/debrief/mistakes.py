@@ -21,7 +21,7 @@ from engine.drill.judging.mistakes import Mistake
 from engine.model import Tick
 
 Retry = Callable[[float, str], None]
-"""Function that takes the moment in seconds, and the notice for it."""
+"""Callback of a retry: the moment in seconds, and the notice to show there."""
 
 
 def retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -> QPushButton:

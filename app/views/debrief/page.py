@@ -61,7 +61,7 @@ SCORE, TIMELINE, POINTS, COMMANDS, STORY, EVIDENCE, EXPORT = range(len(TABS))
 REVIEWED: Final = (TIMELINE, POINTS, COMMANDS, STORY, EVIDENCE)
 """Tabs that change when the review is complete."""
 ANALYZED: Final = (SCORE, TIMELINE)
-"""Tabs that change with a better account."""
+"""Tabs that change when the analysis finds better continuations."""
 
 
 class Debrief(QScrollArea):
@@ -378,7 +378,7 @@ class Debrief(QScrollArea):
     # --- moments --------------------------------------------------------------------------------------------
 
     def _choose_moment(self, t_s: float) -> None:
-        """Offer a retry from there."""
+        """Offer a retry from *t_s*."""
         self._moment_s = t_s
         if self._model is None or not self._model.can_retry:
             return
@@ -398,7 +398,7 @@ class Debrief(QScrollArea):
         return counterfactual.find_retry_tick(round(at_s * TICKS_PER_S), None, self._journal) / TICKS_PER_S
 
     def _marked_s(self) -> list[float]:
-        """Return the moments at which something happened or was done."""
+        """Return the times of the marked events and of the inputs, in seconds."""
         model = self._model
         if model is None:
             return []

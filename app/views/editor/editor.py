@@ -317,7 +317,7 @@ class ScenarioEditor(QWidget):
         self.form.show_problems({path_of(text, problem): sentence(problem) for problem in problems})
 
     def _focus_view(self, view: QWidget, focus_target: QWidget) -> None:
-        """Bring one of the views to the front and the keyboard into it: Tab is a key of the text's own."""
+        """Show *view* and focus *focus_target*, because the Tab key cannot leave the text."""
         self.tabs.setCurrentWidget(view)
         focus_target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
@@ -326,7 +326,10 @@ class ScenarioEditor(QWidget):
         self.findings.step(offset)
 
     def _show_problem(self, problem: Problem, take_focus: bool) -> None:
-        """Show a problem in the text, in the form and on the timeline; the keyboard stays on its side."""
+        """Show a problem in the text, in the form and on the timeline.
+
+        With *take_focus* the text receives the focus.
+        """
         path = path_of(self.text.toPlainText(), problem)
         in_form = self.form.isAncestorOf(self.focusWidget() or self)
         self.text.move_cursor_to(problem.line, problem.column)
@@ -368,7 +371,7 @@ class ScenarioEditor(QWidget):
 
     @property
     def text_is_newer(self) -> bool:
-        """The text was changed since it was read."""
+        """True if the text has changed since it was read."""
         return self._reading is None or self._reading.text != self._checked_text
 
     def _show_views(self) -> None:
@@ -381,7 +384,7 @@ class ScenarioEditor(QWidget):
             self.preview.show_scenario(self._reading.scenario)
 
     def _show_path(self, path: tuple[str | int, ...]) -> None:
-        """Show where an element selected elsewhere is written, or its container."""
+        """Show the place in the text of an element that was selected in another view, or of its container."""
         try:
             found = find_positions(self.text.toPlainText())
         except (AssertionError, ValueError, IndexError):  # the text is currently not valid TOML

@@ -56,8 +56,8 @@ class SolutionTrial:
     reference: Score | None
     nothing: Score | None
     problems: tuple[Problem, ...]
-    said: str = ""
-    """Reason why there is no score."""
+    problem: str = ""
+    """Reason why there is no score; empty otherwise."""
 
 
 def read(text: str, file: str) -> ScenarioReading:
@@ -86,7 +86,7 @@ def path_of(text: str, problem: Problem) -> Path:
 
 
 def stoppable(stop: Flag) -> Begin:
-    """Return drills that raise Unwanted within 10 s of theirs after *stop* is set."""
+    """Return a drill class that raises CheckCancelledError within 10 simulated seconds after *stop* is set."""
 
     class Stoppable(Drill):
         def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
@@ -116,7 +116,10 @@ def try_out(scenario: Scenario, file: str, begin: Begin = Drill) -> SolutionTria
 
 
 class Checker(QObject):
-    """Reader of one text and player of one scenario at a time; of several waiting ones only the last is processed."""
+    """Background worker that reads a text or plays a scenario, one at a time.
+
+    Of several waiting requests, only the last is processed.
+    """
 
     was_read = Signal(object)
     """Signal: a ScenarioReading."""
@@ -375,8 +378,8 @@ def sentence(problem: Problem) -> str:
 
 
 def _verdict(trial: SolutionTrial) -> str:
-    if trial.said:
-        return tr("The solution cannot be played: {reason}").format(reason=localize(trial.said))
+    if trial.problem:
+        return tr("The solution cannot be played: {reason}").format(reason=localize(trial.problem))
     if trial.reference is None or trial.nothing is None:
         return tr("Free play: no score.")
     return tr("The solution earns {solution} of 100, doing nothing {nothing}.").format(

@@ -36,7 +36,7 @@ from engine.drill.authoring.run_scenario import TO_WRITE
 from engine.overrides import override
 
 ASKED_FOR: Final = {"diagnosis": "question", "prediction": "predict", "forbidden": "forbidden"}
-"""Kind of a rule -> list whose entries score nothing without it."""
+"""Kind of rule -> list of entries that score nothing without such a rule."""
 POINTS: Final = 100.0
 """Total points of a drill."""
 SPARE: Final = {"database": "Sales", "goal": "goal-1"}
@@ -65,7 +65,7 @@ def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]
 
 
 def _model(section: Section, data: Mapping[str, object]) -> type[BaseModel]:
-    """Return the first of several kinds that is missing, preferably one that the scenario refers to."""
+    """Return the model of the first kind without an entry, preferably a kind that the scenario refers to."""
     there = _collect_texts(data, section.key, "kind")
     wanted = [kind for kind, table in ASKED_FOR.items() if data.get(table)]
     order = [*(kind for kind in wanted if kind in kinds(section)), *kinds(section)]
@@ -147,7 +147,7 @@ def _numbers(data: Mapping[str, object], key: str, inner: str) -> list[float]:
 
 ENTRIES_SHOWN: Final = 5
 ENTRIES_SHOWN_NARROW: Final = 3
-"""Minimum visible rows."""
+"""Minimum visible rows of the list, normal and narrow."""
 _ALT, _CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
 ENTRY_KEYS: Final = {
     "add": (mark("Add"), QKeyCombination(Qt.Key.Key_Insert)),

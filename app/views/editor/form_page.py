@@ -41,11 +41,11 @@ class FormPage(QScrollArea):
     value_set = Signal(object, object)
     """Signal: path of a key, and its new value; None removes the key."""
     table_wanted = Signal(object, object)
-    """Signal: path of a nested list, and the schema class of a new entry."""
+    """Signal: path of a nested list that needs a new entry, and the schema class of the entry."""
     table_unwanted = Signal(object)
-    """Signal: path of an entry of such a list to remove."""
+    """Signal: path of an entry of a nested list to remove."""
     refused = Signal(str)
-    """Reason why a typed value was refused."""
+    """Signal: reason why a typed value was refused."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -209,7 +209,7 @@ class FormPage(QScrollArea):
         return found if isinstance(found, list) else []
 
     def _extra(self, model: type[BaseModel], path: Path) -> tuple[str, ...]:
-        """Return keys of the table at *path* that have no field; those of the whole file are its tables."""
+        """Return the keys of the table at *path* that have no field; none for the whole file, whose keys are tables."""
         table = value_in(self._data, path)
         if path == () or not isinstance(table, Mapping):
             return ()
@@ -218,7 +218,7 @@ class FormPage(QScrollArea):
     # --- appearance -----------------------------------------------------------------------------------------
 
     def order_behind(self, previous_widget: QWidget) -> None:
-        """Set the Tab order from *previous_widget* through the fields; new ones would come last."""
+        """Set the Tab order from *previous_widget* through the fields, because new widgets would otherwise be last."""
         inside = self.widget()
         if inside is None:
             return

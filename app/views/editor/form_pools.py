@@ -65,7 +65,7 @@ def entries_of(typed: str) -> tuple[object, ...]:
 
 
 def create_pool(pools: Sequence[Pool]) -> Pool:
-    """Return one more pool, to begin from."""
+    """Return a new pool with an unused name and two example entries."""
     taken, number = {pool.name for pool in pools} | {pool.group for pool in pools}, 1
     while f"pool_{number}" in taken:
         number += 1

@@ -216,7 +216,7 @@ def _parse_scalar(kind: FieldKind, typed: str) -> object:
 
 
 EMPTY: Final = "None: "
-"""Prefix of the schema's text about a missing key."""
+"""Prefix of the sentence in the schema about a missing key."""
 HOURS_MAX: Final = DURATION_MAX_S / 3600.0
 
 HOW: Final = {

@@ -76,7 +76,7 @@ class Completion(QObject):
 
     @property
     def open(self) -> bool:
-        """Show the completions; return whether there are any."""
+        """Return whether the list of completions is visible."""
         return "_completer" in self.__dict__ and self.popup.isVisible()
 
     def leaves(self, event: QKeyEvent) -> bool:
@@ -117,10 +117,7 @@ class Completion(QObject):
         self._completer.complete(place)
 
     def _get_text_before_cursor(self) -> str:
-        """Return the text before the cursor, which completion needs.
-
-        If any word is possible, a list would only be a distraction.
-        """
+        """Return the text of the field before the cursor."""
         field = self._field
         if isinstance(field, QLineEdit):
             return field.text()[: field.cursorPosition()]

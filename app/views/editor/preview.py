@@ -46,23 +46,23 @@ class BriefPreview(QWidget):
             self.reader.addItem(tr(title), reader)
         self.reader.setAccessibleName(tr("Reader"))
         self.reader.currentIndexChanged.connect(self._show)
-        self.said = QLabel()
-        self.said.setProperty("muted", "true")
-        self.said.setWordWrap(True)
-        top = lay_row(self.reader, (self.said, 1))
+        self.message = QLabel()
+        self.message.setProperty("muted", "true")
+        self.message.setWordWrap(True)
+        top = lay_row(self.reader, (self.message, 1))
         lay_column(top, (brief, 1), on=self, margins=(12, 10, 0, 0))
         brief.hide()
 
     def show_scenario(self, scenario: Scenario | None) -> None:
         """Show *scenario*; None: the text is currently invalid."""
         if scenario is None:
-            self.said.setText(
+            self.message.setText(
                 tr("Previous preview. It is updated when the problems below are fixed.")
                 if self._scenario is not None
                 else tr("The preview appears when the problems below are fixed.")
             )
             return
-        self.said.clear()
+        self.message.clear()
         self._scenario = scenario
         self._show()
 

@@ -62,7 +62,7 @@ class AddFault(QFrame):
         self.after = _line(tr("Delay after the condition is first met: 0, 10s or 2min"), 8)
         self.verb = QComboBox()
         self.note = _line(tr("Reason, for the instructor"), 0)
-        self.said = QLabel(wordWrap=True)
+        self.message = QLabel(wordWrap=True)
         self.about = QLabel(wordWrap=True)
         """Description of the selected command."""
         self.about.setProperty("muted", "true")
@@ -101,7 +101,7 @@ class AddFault(QFrame):
             last.addWidget(button)
         self.add.clicked.connect(self._add)
         cancel.clicked.connect(self.left)
-        last.addWidget(self.said, 1)
+        last.addWidget(self.message, 1)
         grid = QGridLayout(self)
         grid.setContentsMargins(10, 6, 10, 6)
         grid.setVerticalSpacing(4)
@@ -133,7 +133,7 @@ class AddFault(QFrame):
         self.after.setText("0")
         for line in (self.condition, self.note):
             line.clear()
-        self.said.clear()
+        self.message.clear()
         self._show_fields()
         self.when.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -229,13 +229,13 @@ class AddFault(QFrame):
     def _add(self) -> None:
         times = self._times()
         if isinstance(times, str):
-            self.said.setText(times)
+            self.message.setText(times)
             return
         try:
             if "{" not in self.line:  # the value of a variant is known when the seed is chosen
                 parse_line(self.line)
         except InputError as problem:
-            self.said.setText(localize(str(problem)))
+            self.message.setText(localize(str(problem)))
             return
         self.wanted.emit(times, self.line, self.note.text().strip())
 

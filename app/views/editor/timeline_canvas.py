@@ -45,7 +45,7 @@ from engine.overrides import override
 MARGIN: Final = 14.0
 LABEL_SCALE: Final = 0.88
 LABEL_MAX: Final = 22.0
-"""Maximum length of a label, in widths of the letter x times two: T-SQL can be long."""
+"""Maximum length of a label, in average characters. Longer ones are elided, because T-SQL can be long."""
 CHIP_MAX: Final = 48.0
 CHIP_GAP: Final = 6.0
 LEADER: Final = 0.45

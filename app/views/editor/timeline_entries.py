@@ -21,7 +21,7 @@ AT, WINDOW, WAIT, STEP = "at", "window", "wait", "step"
 
 Path = tuple[str | int, ...]
 Spot = tuple[float, float]
-"""Start and end in seconds; equal for a moment; the delay after its condition for a waiting fault."""
+"""Start and end in seconds. Both are equal for a moment. For a fault with a condition both are its delay."""
 
 LENGTH_LEAST_S: Final = 120.0
 LENGTH_BEYOND_S: Final = 60.0
@@ -423,7 +423,10 @@ def remove_entries(text: str, entries: Iterable[TimelineEntry]) -> str:
 
 
 def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry]) -> Path | None:
-    """Return the path of the fault after the first of *removed_entries*, or of the last fault; None if none remains."""
+    """Return the path of the fault to select after a removal; None if no fault remains.
+
+    It is the fault after the first of *removed_entries*, or else the last one.
+    """
     here = plan.faults.index(removed_entries[0])
     left = [fault.path for fault in plan.faults if fault not in removed_entries]
     if not left:

@@ -185,7 +185,7 @@ class TimelineView(QWidget):
         self._split_by_hand = False
         self.canvas = TimelineCanvas()
         self.list = TimelineList()
-        self.said = QLabel()
+        self.message = QLabel()
         self.add_button = QPushButton(tr("Add fault…"))
         self.remove_button = QPushButton(tr("Remove"))
         self.area = ZoomArea(self.canvas)
@@ -211,9 +211,9 @@ class TimelineView(QWidget):
     def _build(self) -> None:
         self.add_button.setToolTip(tr("Add a fault at the cursor (Insert, or a double click on the axis)"))
         self.remove_button.setToolTip(tr("Remove the selected fault (Delete)"))
-        self.said.setProperty("muted", "true")
-        self.said.setWordWrap(True)
-        self.said.setContentsMargins(6, 3, 6, 3)
+        self.message.setProperty("muted", "true")
+        self.message.setWordWrap(True)
+        self.message.setContentsMargins(6, 3, 6, 3)
         bar = lay_row(margins=(6, 4, 6, 4), spacing=6)
         for button in (self.add_button, self.remove_button):
             button.setProperty("small", "true")
@@ -240,7 +240,7 @@ class TimelineView(QWidget):
         self.body.setChildrenCollapsible(False)
         self.body.splitterMoved.connect(self._on_split)
         self.body.resized.connect(self._share_height)
-        lay_column(bar, (self.body, 1), self.said, on=self, margins=0, spacing=0)
+        lay_column(bar, (self.body, 1), self.message, on=self, margins=0, spacing=0)
         self._dress()
 
     def _dress(self) -> None:
@@ -292,8 +292,10 @@ class TimelineView(QWidget):
         self.canvas.give_up()
         for widget in (self.body, self.add_button, self.remove_button):
             widget.setEnabled(False)
-        self.said.show()
-        self.said.setText(tr("The text is not valid TOML. The timeline is updated when it is valid again."))
+        self.message.show()
+        self.message.setText(
+            tr("The text is not valid TOML. The timeline is updated when it is valid again.")
+        )
 
     def _renew(self) -> None:
         self.list.show_entries(self._plan.entries, self._path)
@@ -304,8 +306,8 @@ class TimelineView(QWidget):
         entry = self._plan.find_entry(self._path)
         self.canvas.show_plan(self._plan, self._path, frozenset(entry.path for entry in self.selected))
         self.remove_button.setEnabled(any(each.kind != STEP for each in self.selected))
-        self.said.setText(keys_for(self._plan, self.selected, entry))
-        self.said.setVisible(self.adding.isHidden())
+        self.message.setText(keys_for(self._plan, self.selected, entry))
+        self.message.setVisible(self.adding.isHidden())
 
     # --- choosing -------------------------------------------------------------------------------------------
 
@@ -355,7 +357,7 @@ class TimelineView(QWidget):
             self.area.ensureVisible(middle.x(), middle.y(), 40, round(box.height()))
 
     def _go(self, offset: int, extend_selection: bool = False) -> bool:
-        """Choose the next entry, or the one before; False at the end of them."""
+        """Add the entry at *path* to the selection, or remove it."""
         paths = [entry.path for entry in self._plan.entries]
         now = paths.index(self._path) + offset if self._path in paths else 0 if offset > 0 else len(paths) - 1
         if not 0 <= now < len(paths):
@@ -384,7 +386,7 @@ class TimelineView(QWidget):
 
     def _refuse(self, problem: ScenarioEditError) -> None:
         self._show_chosen()
-        self.said.setText(str(problem))
+        self.message.setText(str(problem))
 
     def _nudge(self, by_s: float, part: str) -> None:
         movable = [entry for entry in self.selected if entry.movable]
@@ -472,7 +474,7 @@ class TimelineView(QWidget):
             at_s = self.canvas.cursor_s
         if at_s is None:
             at_s = entry.spot[1] + FIRST_S if entry is not None and entry.kind != WAIT else FIRST_S
-        for widget in (self.list, self.said):
+        for widget in (self.list, self.message):
             widget.hide()
         self.adding.show()
         self.adding.begin(min(at_s, self._plan.length_s))
@@ -482,7 +484,7 @@ class TimelineView(QWidget):
         try:
             text, path = with_fault(self.text_now(), times, act, note)
         except ScenarioEditError as problem:
-            self.adding.said.setText(str(problem))
+            self.adding.message.setText(str(problem))
             return
         self._path = path
         self.list.clearSelection()
@@ -493,7 +495,7 @@ class TimelineView(QWidget):
     @Slot()
     def _end_adding(self) -> None:
         self.adding.hide()
-        for widget in (self.list, self.said):
+        for widget in (self.list, self.message):
             widget.show()
         self._share_height()
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -22,7 +22,7 @@ LEAST_HEIGHT: Final = 560.0
 BODY_TOP: Final = 88.0
 BODY_BOTTOM: Final = 108.0
 BODY: Final = 420.0
-"""Space above and below the picture, and the height for which the places are written."""
+"""Height for which PLACES is written; BODY_TOP and BODY_BOTTOM are the space above and below the picture."""
 PANEL: Final = (980.0, 362.0)
 """Left edge and width of the panel with the stopwatch."""
 
@@ -146,7 +146,7 @@ TEXT_MIN: Final = (11.0, 17.2)
 
 @dataclass(frozen=True)
 class StageStyle:
-    """Colors and fonts of the stage; *far* for readers in the back row."""
+    """Colors and fonts of the stage; *far* selects sizes for readers in the back row."""
 
     colors: ThemeTokens
     fonts: dict[str, QFont]

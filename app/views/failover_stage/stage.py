@@ -220,7 +220,7 @@ class FailoverStage(QWidget):
     """The canvas above its buttons."""
 
     wanted = Signal(str)
-    """Name of a button, or of its key."""
+    """Signal: name of a clicked button, or of one whose key was pressed."""
     phase_wanted = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:

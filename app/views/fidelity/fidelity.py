@@ -81,7 +81,7 @@ class FidelityStep:
 
 
 def steps() -> tuple[FidelityStep, ...]:
-    """Return quick sections and curves first, then the failovers, which take longest, by cause."""
+    """Return the steps: sections and curves first, because they are quick, then the failovers by cause."""
     sections = {name: FidelityStep(name, partial(_rows, name)) for name in SECTIONS}
     curves = [FidelityStep(name, partial(_figure, name)) for name in FIGURES]
     slow = next(name for name, make in SECTIONS.items() if make is whitepaper_failover.rows)
@@ -108,7 +108,7 @@ def _fail(cause: str, loaded: bool) -> StepResult:
 
 
 class FidelityWorker(QThread):
-    """Worker through *todo*; `stop` ends it after the present step."""
+    """Thread that runs the steps of *todo*; `stop` ends it after the present step."""
 
     began = Signal(int, str)
     """Signal: number of finished steps, and the name of the next one."""

@@ -11,7 +11,7 @@ from engine.planning.figures import Figure, FigureLine, FigurePanel
 from engine.published.rows import FigureClass, FigureRow
 
 ERRORS, TABLE_6, MANY = mark("All errors"), mark("Table 6"), mark("Many databases")
-"""Names of these figures."""
+"""Names of the figures that are computed from the rows."""
 
 KINDS = (FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, FigureClass.INPUT)
 

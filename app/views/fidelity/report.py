@@ -19,7 +19,7 @@ from engine.published.rows import FigureClass, FigureRow
 from engine.tables import read_table
 
 FAILOVERS: Final = "failovers: "
-"""Prefix of the names of steps that compute failovers. The cause follows, as Table 6 is indexed."""
+"""Prefix of the names of steps that compute failovers; the cause from Table 6 follows."""
 
 WORDS: Final = frozenset(row["text"] for row in read_table("app.views.fidelity", "display_names.tsv"))
 """Texts translated on display. Rows and titles of figures stay as in the papers."""

@@ -295,7 +295,7 @@ class Monitor(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        """Show another run, or another time of it."""
+        """Show another run, or another time of the same run."""
         self._world = drill.world
         self._asked_tick = None
         self._drawn_state = ()

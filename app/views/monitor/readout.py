@@ -237,7 +237,7 @@ def principal_lines(readout: Readout) -> list[tuple[str, str]]:
 
 
 def mirror_lines(readout: Readout) -> list[tuple[str, str]]:
-    """Mirror log: (label, value)."""
+    """Return (label, value) of the mirror log."""
     row = readout.mirror
     labels = (tr("Unrestored log"), tr("Time to restore log (estimated)"), tr("Current restore rate"))
     if row is None:

@@ -117,7 +117,7 @@ class ObjectExplorer(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:
-        """Show another run or another time of it: every server is queried again."""
+        """Show another run or another time of the same run: every server is queried again."""
         self._world = drill.world
         self._error = ""
         for page in list(self.pages):
@@ -245,7 +245,7 @@ class ObjectExplorer(QWidget):
             menu.popup(self.view.viewport().mapToGlobal(position))
 
     def _fill_for_button(self, menu: QMenu) -> None:
-        """Fill the context menu, with actions to expand and collapse, which screen readers lack."""
+        """Fill the context menu, including actions to expand and collapse for screen readers, which cannot do so."""
         index = self.view.currentIndex()
         if self.node is None:
             return
@@ -346,7 +346,7 @@ class ObjectExplorer(QWidget):
 
 
 def _put(menu: QMenu, acts: Iterable[tuple[str, Callable[[], object]]]) -> None:
-    """Add a line, and an action for each (text, function)."""
+    """Add a separator, and an action for each (text, function)."""
     if menu.actions():
         menu.addSeparator()
     for text, do in acts:

@@ -28,7 +28,7 @@ from engine.overrides import override
 from engine.planning import MirroringPlan
 
 RUNS: Final = 100
-"""Runs per cause. Assumed: a share is then known to within 10 of 100."""
+"""Runs per cause. Assumed: a share is then known to within 10 percentage points."""
 
 NAMES: Final = {
     "power-off": mark("power lost"),

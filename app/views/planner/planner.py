@@ -218,7 +218,7 @@ class Planner(QWidget):
 
     @property
     def counter_actions(self) -> list[QAction]:
-        """One for each counter that can be plotted."""
+        """Actions that show or hide a counter, one for each counter that can be plotted."""
         return self._counter_menu.actions()
 
     @property

@@ -252,7 +252,7 @@ class ScenarioPicker(QWidget):
         lay_column(head, (self._area, 1), on=self, margins=(0, 12, 0, 0), spacing=10)
 
     def _leave_margin(self, _: int, most: int) -> None:
-        """End the content at the same place as the head, with and without a scroll bar."""
+        """Align the right edge of the content with that of the head, with and without a scroll bar."""
         bar = self._area.verticalScrollBar().sizeHint().width() if most > 0 else 0
         self._column.setContentsMargins(24, 0, 24 - bar, 16)
 

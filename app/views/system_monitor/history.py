@@ -48,7 +48,7 @@ FIRST_NEW_VERSION: Final = 2008
 
 @dataclass(frozen=True, slots=True)
 class PerfCounter:
-    """One counter of an object; *owner* and *mirror* make its values on either side."""
+    """Counter of an object; *owner* and *mirror* compute its values for that side of the log."""
 
     group: str
     name: str
@@ -137,7 +137,9 @@ NOT_SIMULATED: Final = {
     "Pages Sent/sec": 2005,
     "Send/Receive Ack Time": 2005,
 }
-"""Counters of the mirroring object that the simulation has no values for: they would always read 0. Name -> since."""
+"""Mirroring counters that the simulation cannot compute: name -> SQL Server version that introduced the
+counter.
+"""
 
 BY_NAME: Final = {(perf.group, perf.name): perf for perf in PERFS}
 
@@ -223,16 +225,19 @@ EMPTY = CounterSummary(None, None, None, None)
 
 
 class SampleHistory:
-    """Rows and sides of the copies that the user watches, for each sample."""
+    """History of the counters: for each copy that the user watches, its sampled values and its role."""
 
     def __init__(self, run: SampledRun, previous_history: SampleHistory | None = None) -> None:
-        """Create the history; *previous_history*: of another time, or run; common samples are not read again."""
+        """Create the history.
+
+        *previous_history*: history of another run or time, whose common samples are not read again.
+        """
         self._run = run
         self._sides: dict[Key, _Sides] = previous_history._sides if previous_history is not None else {}
 
     @property
     def count(self) -> int:
-        """Number of samples with known context."""
+        """Number of samples for which the state of the servers is known."""
         return min(self._run.samples.count, len(self._run.standings))
 
     @property
@@ -252,7 +257,7 @@ class SampleHistory:
     def values(self, choice: CounterChoice, start_index: int, end_index: int) -> Array:
         """Return the counter from sample *start_index* to before *end_index*.
 
-        NaN where the server could not be asked.
+        NaN where the server did not respond.
         """
         key = (choice.server, choice.database)
         known = self._sides.setdefault(key, _Sides(key))
@@ -291,7 +296,7 @@ class SampleHistory:
 
 
 class _Sides:
-    """Counters and side of one copy at each sample."""
+    """Counters and role of one copy at each sample."""
 
     def __init__(self, key: Key) -> None:
         self._key = key
@@ -301,7 +306,7 @@ class _Sides:
         self.sides = np.zeros(64, dtype=np.int8)
 
     def follow(self, run: SampledRun, count: int) -> None:
-        """Add the new part of *run*."""
+        """Add the samples of *run* up to *count*."""
         if count > len(self.sides):
             self.sides = np.resize(self.sides, 2 * count)
         places = []

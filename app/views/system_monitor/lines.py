@@ -23,7 +23,7 @@ class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not type
     """Plot of counters; the panel decides their style."""
 
     time_chosen = Signal(float)
-    """A click at this time, seconds since the start."""
+    """Signal: time of a click, in seconds since the start."""
 
     def __init__(self) -> None:
         super().__init__(axisItems={"bottom": TimeAxis(orientation="bottom")}, enableMenu=False)

@@ -59,7 +59,7 @@ class AddCounters(QDialog):
     """Dialog to add counters; stays open, so that those of several servers can be added one after another."""
 
     added = Signal(list)
-    """Carries the Choices of the counters to add."""
+    """Signal: list of CounterChoice to add."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -183,7 +183,7 @@ class CounterRow:
 
     choice: CounterChoice
     number: int
-    """Decides color and dashes."""
+    """Number of the line, which determines its color and dashes."""
     power: int | None = None
     """Scale as a power of ten; None: the one that fits."""
     figures: CounterSummary = EMPTY
@@ -237,7 +237,7 @@ class SystemMonitor(QWidget):
 
     requested = Signal(str)
     time_selected = Signal(object)
-    """The user has clicked at this time (seconds since the start)."""
+    """Signal: clicked time in seconds since the start."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -249,7 +249,7 @@ class SystemMonitor(QWidget):
         self._time_s: float | None = None
         self._shown_span: tuple[float, float] | None = None
         self._drawn_count = 0
-        """Samples that are on screen."""
+        """Number of samples that are drawn."""
         self.model = CounterLegend(COLUMNS, self)
         self.table = TableView(self.model, tr("Counters"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
@@ -305,7 +305,7 @@ class SystemMonitor(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: SampledRun) -> None:
-        """Show another run, or another time of it: chosen counters stay if their servers exist."""
+        """Show another run, or another time of the same run: chosen counters stay if their servers exist."""
         self._run, self._history = drill, SampleHistory(drill, self._history)
         kept = [row for row in self.model.rows if _exists(row.choice, drill.world)]
         self._put(kept or [CounterRow(choice, n) for n, choice in enumerate(usual_choices(drill.world))])
@@ -331,7 +331,7 @@ class SystemMonitor(QWidget):
         return [row.choice for row in self.model.rows]
 
     def add(self, choices: Iterable[CounterChoice]) -> None:
-        """Watch these as well."""
+        """Add these counters to the plot."""
         rows, there = list(self.model.rows), set(self.choices)
         for choice in choices:
             if choice not in there:
@@ -353,7 +353,7 @@ class SystemMonitor(QWidget):
         self._adding.show()
 
     def remove_current(self) -> None:
-        """Watch the selected counter no more."""
+        """Remove the selected counter from the plot."""
         row = self._current()
         if row is not None:
             place = self.table.currentIndex().row()

@@ -52,7 +52,7 @@ class LinkItem(QGraphicsItem):
         self._crossing: Sequence[QLineF] = ()
         self._crowded = False
         self._cached_place: tuple[object, tuple[QRectF, tuple[str, ...]]] | None = None
-        """Text, its position, and its lines."""
+        """Cached layout of the label: its contents, its rectangle and its lines."""
         self._outward = QPointF(0.0, -1.0)
         self._moving = False
         self._phase_s = 0.0
@@ -67,7 +67,7 @@ class LinkItem(QGraphicsItem):
 
     @property
     def line(self) -> QLineF:
-        """From border to border, in scene coordinates."""
+        """Line from border to border of the two cards, in scene coordinates."""
         return self._line
 
     def show_face(self, face: LinkFace) -> None:
@@ -275,7 +275,7 @@ class LinkItem(QGraphicsItem):
         return [right, left]
 
     def _measure_overlap(self, box: QRectF) -> int:
-        """Count links that cross it; break marks and cards that hide it count more."""
+        """Return the number of links that cross *box*; break marks and cards that hide it count more."""
         diagonals = QLineF(box.topLeft(), box.bottomRight()), QLineF(box.topRight(), box.bottomLeft())
         cards = sum(box.intersects(card) for card in self._cards)
         lines = sum(any(_intersect(line, diagonal) for diagonal in diagonals) for line in self._crossing)

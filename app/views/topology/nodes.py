@@ -292,7 +292,7 @@ class ServerNode(NodeItem[ServerFace]):
 
 
 def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle) -> None:
-    """Name and role; states; service, quorum, witness; queue: a line each."""
+    """Draw four lines: name and role; states; service, quorum and witness; queue."""
     unit, width = style.unit, style.width(copy.role.label, style.bold)
     name, chips, signs, queue, _ = (rows * unit for rows in COPY_ROWS[style.narrow])
     wanted = style.width(copy.database, style.bold) + width + unit * 1.9
@@ -329,7 +329,7 @@ def _choose_signs(signs: Sequence[StatusSign], width: float, style: SceneStyle) 
 def _draw_name(
     painter: QPainter, copy: CopyFace, box: QRectF, down: float, room: float, style: SceneStyle
 ) -> float:
-    """Draw a line above, the mark of the role and the name, at most *room* wide; return its base line."""
+    """Draw a separator, the mark of the role and the name in a width of *room*. Return the y of the base line."""
     unit = style.unit
     painter.setPen(QPen(style.colors.border, 1.0))
     painter.drawLine(QPointF(box.left(), box.top()), QPointF(box.right(), box.top()))

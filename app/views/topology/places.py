@@ -21,10 +21,12 @@ Place = tuple[float, float]
 """Center of a card."""
 
 TALL: Final = 2.0
-"""Distance of partners above the middle, in heights of a small card, that leaves space between them."""
+"""Height of partners, in small cards, above which two partners stand so far apart that small cards fit
+between them.
+"""
 
 AROUND: Final = 5
-"""Number of replicas that would make an arc too wide; they surround witness and applications instead."""
+"""Number of replicas for which an arc would be too wide; instead, they surround witness and applications."""
 
 COMPACT_DROP: Final = 0.2
 """Distance of the rows of compact cards, as a share of the gap."""

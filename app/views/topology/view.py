@@ -97,7 +97,7 @@ class Topology(VoicedCanvas):
         self._press_at = QPoint()
         self._veiled = False
         self.limit: Callable[[Picture, World], Picture] = lambda picture, _: picture
-        """Return the part of a picture that a role of a team can see."""
+        """Function that returns the part of a picture that a role of a team can see."""
         self._speed = 1.0
         self._reduced_motion = False
         self._phase_s = 0.0

@@ -11,7 +11,7 @@ import pytest
 from gymnasium.error import InvalidAction
 from gymnasium.utils.env_checker import check_env
 
-from app.agents.baseline import at_random, game, greedy
+from app.agents.baseline import choose_best_line, choose_random_line, play_game
 from app.agents.environment import WAIT, DrillEnv
 from engine import simulator
 from engine.drill.running.drill import replay
@@ -100,7 +100,7 @@ def test_an_action_is_an_input_line(env: DrillEnv, action: Any) -> None:
 
 
 def test_the_greedy_agent_beats_the_random_agent(env: DrillEnv) -> None:
-    assert game(env, greedy, 3) > game(env, at_random, 3)
+    assert play_game(env, choose_best_line, 3) > play_game(env, choose_random_line, 3)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,13 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from app.cli.waits import TOLD_EVERY_S, TerminalProgress, count_with_progress, run_with_progress, stoppable
+from app.cli.waits import (
+    REPORT_INTERVAL_S,
+    TerminalProgress,
+    count_with_progress,
+    run_with_progress,
+    stoppable,
+)
 
 
 @pytest.fixture
@@ -27,7 +33,7 @@ def test_progress_is_printed_only_to_a_terminal(
 
     def work() -> Generator[float, None, str]:
         for _ in range(5):
-            clock[0] += TOLD_EVERY_S / 2
+            clock[0] += REPORT_INTERVAL_S / 2
             yield (clock[0] - 100.0) / 20.0
         return "done"
 

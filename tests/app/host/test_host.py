@@ -431,7 +431,7 @@ def test_an_exam_has_no_past(lab: Scenario) -> None:
 def test_a_finished_run_is_watched_input_by_input(desk: Desk, lab: Scenario) -> None:
     over = History(replay(lab, lab.seed, DrillMode.LAB, [item.line for item in JOURNAL], 3000))
     over.drill.finish()
-    desk.session.watch(over, at_each_deed=True)
+    desk.session.watch(over, at_each_input=True)
     assert (desk.drill.tick, desk.drill.journal) == (0, [])
     desk.session.set_speed(100.0)
     for item in JOURNAL:

@@ -14,7 +14,7 @@ def test_stepping_through_events_shows_each_event_and_input_once() -> None:
         run.do(line)
     run.advance_to(6000)
     first = run.seek(0)
-    past = Playback(run, first, stays=False, at_each_deed=False)
+    past = Playback(run, first, stays=False, at_each_input=False)
     told = list(first.events)
     while not past.has_finished:
         new = past.advance_to(6000, to_event=True)

@@ -28,7 +28,7 @@ def reader() -> Iterator[None]:
 @pytest.fixture
 def announcements(window: OpenWindow) -> list[str]:
     found: list[str] = []
-    window.teller.said.connect(found.append)
+    window.teller.message_ready.connect(found.append)
     return found
 
 
@@ -61,12 +61,12 @@ def test_announcements_within_the_gap_are_combined(
     qtbot: Any, hands: Hands, window: OpenWindow, announcements: list[str]
 ) -> None:
     begin_drill(hands, "lab", "lab")
-    with qtbot.waitSignal(window.teller.said):
+    with qtbot.waitSignal(window.teller.message_ready):
         window.session.do("power-off SERVER_A")
     before = len(announcements)
     hands.wait(5.0)
     assert len(announcements) == before
-    with qtbot.waitSignal(window.teller.said):
+    with qtbot.waitSignal(window.teller.message_ready):
         pass
     assert "PRINCIPAL" in announcements[-1]
 

@@ -101,7 +101,7 @@ def test_the_run_of_a_bundle_is_replayed_without_a_question(window: OpenWindow, 
     window.open_file(str(file))
     get_quarantine(window).accept.click()
     window.bundling.show()
-    kept = window.bundling.kept
+    kept = window.bundling.dialog
     assert kept is not None
     top = kept.tree.topLevelItem(0)
     assert top is not None
@@ -132,13 +132,13 @@ def test_an_imported_bundle_can_be_removed(window: OpenWindow, file: Path) -> No
     (one,) = bundle_store.list_imported_bundles()
     window.bundling.show()
     window.bundling.remove(one.key)
-    assert window.bundling.kept is not None
-    assert window.bundling.kept.tree.topLevelItemCount() == 0
+    assert window.bundling.dialog is not None
+    assert window.bundling.dialog.tree.topLevelItemCount() == 0
     window.picker.choose_card("small")
     card = window.picker.current()
     assert card is not None
     assert card.name != "small"
-    window.bundling.kept.close()
+    window.bundling.dialog.close()
 
 
 def test_problems_of_a_bundle_are_shown(window: OpenWindow, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
         desk.put(place, Label(place.title))
     desk.arrange("learner")
     told: list[str] = []
-    desk.said.connect(told.append)
+    desk.message_ready.connect(told.append)
 
     def list_hidden_docks(drill: Any) -> set[str]:
         desk.show_drill(drill)

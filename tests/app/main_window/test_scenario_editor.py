@@ -331,7 +331,7 @@ def test_the_preview_follows_the_text_and_survives_errors(hands: Hands, page: Sc
     page.settle()
     assert page.scenario is None
     assert child(brief, QLabel, "title").text() == "Now: The mirror restarts"
-    assert "revious preview" in page.preview.said.text()
+    assert "revious preview" in page.preview.message.text()
     assert page.text.hasFocus()
 
 

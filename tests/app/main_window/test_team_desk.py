@@ -56,7 +56,7 @@ class Team:
 def open_desk(qtbot: QtBot, team: Team, key: str) -> tuple[TeamDesk, list[str]]:
     desk, said = TeamDesk(team.welcome(key)), list[str]()
     qtbot.addWidget(desk)
-    desk.said.connect(said.append)
+    desk.line_sent.connect(said.append)
     return desk, said
 
 

@@ -107,7 +107,7 @@ def read_cmdlet_states(world: World, name: str) -> dict[tuple[str, str], tuple[s
 
 def check_states(world: World) -> None:
     for name in cluster_manager.nodes(world):
-        if cluster_manager.knows(world, name) is not None:
+        if cluster_manager.find_running_node(world, name) is not None:
             shown = read_manager_states(world, name)
             asked = read_cmdlet_states(world, name)
             assert shown == {key: asked[key] for key in shown}, (world.t_s, name)

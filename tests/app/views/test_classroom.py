@@ -194,7 +194,7 @@ def test_problems_that_need_attention_are_shown(
 
 def test_seats_are_sorted_and_the_line_applies_to_the_selected_seat(board: ClassBoard, qtbot: QtBot) -> None:
     said: list[str] = []
-    board.said.connect(lambda line, who: said.append(line))
+    board.line_entered.connect(lambda line, who: said.append(line))
     asks = tile(3, "Cem", hand="Which server?", hand_place=1)
     idle = tile(2, "Ann", verdict={"stuck_since_s": 9.0})
     mistaken = tile(4, "Dan", worth=[(0.0, 100.0), (9.0, 20.0)])
@@ -231,7 +231,7 @@ def test_seats_that_are_not_frozen_are_named(board: ClassBoard) -> None:
 
 def test_the_board_sends_what_the_console_understands(board: ClassBoard, qtbot: QtBot) -> None:
     said: list[str] = []
-    board.said.connect(lambda line, who: said.append(line))
+    board.line_entered.connect(lambda line, who: said.append(line))
     board.show_board(board_of(tile(7, "Ann")))
     qtbot.mouseClick(board.freeze, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(board.finish, Qt.MouseButton.LeftButton)
@@ -253,7 +253,7 @@ def test_the_board_sends_what_the_console_understands(board: ClassBoard, qtbot: 
 
 def test_all_messages_are_understood_and_groups_can_be_addressed(board: ClassBoard, qtbot: QtBot) -> None:
     said: list[str] = []
-    board.said.connect(lambda line, who: said.append(line))
+    board.line_entered.connect(lambda line, who: said.append(line))
     board.show_board(
         replace(board_of(tile(7, "Ann", group="Blue", stopped=True)), break_s=60.0, ends_in_s=600.0)
     )
@@ -360,7 +360,7 @@ def test_rows_do_not_move_under_the_pointer(board: ClassBoard, monkeypatch: pyte
 
 def test_recipients_are_seats_with_numbers(board: ClassBoard, qtbot: QtBot) -> None:
     said: list[tuple[str, str]] = []
-    board.said.connect(lambda line, who: said.append((line, who)))
+    board.line_entered.connect(lambda line, who: said.append((line, who)))
     board.show_class("Cable", "Ask first.", ["power-off SERVER_A"])
     board.show_board(board_of(tile(1, "Ann"), tile(7, "Ann 2")))
     board.tiles.selectRow(1)
@@ -374,7 +374,7 @@ def test_recipients_are_seats_with_numbers(board: ClassBoard, qtbot: QtBot) -> N
 
 def test_suggested_answer_is_inserted_and_not_sent(board: ClassBoard) -> None:
     said: list[str] = []
-    board.said.connect(lambda line, who: said.append(line))
+    board.line_entered.connect(lambda line, who: said.append(line))
     board.show_class("Cable", "", [], lambda question, met: [f"{question} {list(met)}", "Look & see. " * 20])
     verdict = {"goals": {"a": 3.0, "b": None}}
     board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob", hand="Why?", hand_place=1, verdict=verdict)))
@@ -412,7 +412,7 @@ def test_station_opens_its_help_page(board: ClassBoard, qtbot: QtBot) -> None:
 
 def test_lobby_counts_ready_seats_and_starts_after_a_countdown(board: ClassBoard, qtbot: QtBot) -> None:
     said: list[str] = []
-    board.said.connect(lambda line, who: said.append(line))
+    board.line_entered.connect(lambda line, who: said.append(line))
     waits = {"frozen": True, "at_s": 0.0}
     board.show_board(board_of(tile(1, "Ann", **waits), tile(2, "Bob", version="", **waits), state="frozen"))
     assert board.lobby.arrivals.text() == "2 seats have joined, 1 is ready"
@@ -431,7 +431,7 @@ def test_lobby_counts_ready_seats_and_starts_after_a_countdown(board: ClassBoard
 
 def test_picture_of_a_seat_is_interactive_only_under_control(board: ClassBoard) -> None:
     said: list[str] = []
-    board.said.connect(lambda line, who: said.append(line))
+    board.line_entered.connect(lambda line, who: said.append(line))
     board.show_board(board_of(tile(7, "Ann", consent=True)))
     board.show_watched(7, 113.0)
     assert board.watching.text() == "Watching Seat 7, Ann, live at 1:53. Read-only."
@@ -469,7 +469,7 @@ def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
 ) -> None:
     said: list[str] = []
     asked: list[list[int]] = []
-    board.said.connect(lambda line, _: said.append(line))
+    board.line_entered.connect(lambda line, _: said.append(line))
     page = ReplayPage(StubPicture)
     page.runs_wanted.connect(asked.append)
     board.set_replay(page)
@@ -523,7 +523,7 @@ def test_keys_of_the_roster_watch_a_seat_write_to_it_and_pause_the_class(
     board: ClassBoard, qtbot: QtBot
 ) -> None:
     said: list[str] = []
-    board.said.connect(lambda line, who: said.append(line))
+    board.line_entered.connect(lambda line, who: said.append(line))
     with qtbot.waitActive(board):
         board.show()
         board.activateWindow()

@@ -477,7 +477,7 @@ def test_f5_without_a_statement_shows_a_message(qtbot: Any, console: Any) -> Non
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     assert "nothing to execute" in child(console.current, QLabel, "state").text()
     console.tabs.close_window(console.current)
-    with qtbot.waitSignal(console.said, timeout=100) as told:
+    with qtbot.waitSignal(console.message_ready, timeout=100) as told:
         console.run()
     assert "No SQL window" in told.args[0]
 

@@ -123,7 +123,7 @@ def test_an_overlong_line_is_not_pasted(qtbot: QtBot) -> None:
     editor = SqlEditor(lambda text, place: [])
     qtbot.addWidget(editor)
     said: list[str] = []
-    editor.said.connect(said.append)
+    editor.message_ready.connect(said.append)
     long, short = QMimeData(), QMimeData()
     long.setText("PRINT 1\n" + "x" * (LINE_MAX + 1))
     short.setText("\n".join(["x" * LINE_MAX] * 3))

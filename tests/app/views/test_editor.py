@@ -43,7 +43,7 @@ def select_all(editor: SqlEditor) -> None:
 @pytest.mark.parametrize("second", [CTRL, Qt.KeyboardModifier.NoModifier])
 def test_chords_comment_and_uncomment_lines(qtbot: Any, editor: SqlEditor, second: Any) -> None:
     said: list[str] = []
-    editor.said.connect(said.append)
+    editor.message_ready.connect(said.append)
     editor.setPlainText("USE Sales\n\n  SELECT 1")
     select_all(editor)
     qtbot.keyClick(editor, Key.Key_K, CTRL)

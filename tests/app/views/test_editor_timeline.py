@@ -681,7 +681,7 @@ def test_invalid_input_is_reported_and_not_added(
     view.adding.from_time.setText(time)
     choose_verb(view, verb, *arguments)
     view.adding.add.click()
-    assert message in view.adding.said.text()
+    assert message in view.adding.message.text()
     assert listener.texts == []
     assert view.adding.isVisible()
     QTest.keyClick(view.adding.note, Key.Key_Escape)
@@ -717,7 +717,7 @@ def test_an_inline_timeline_reports_why_it_is_not_extended(
     view.begin_adding(60.0)
     choose_verb(view, "revert-all")
     view.adding.add.click()
-    assert "[[timeline]]" in view.adding.said.text()
+    assert "[[timeline]]" in view.adding.message.text()
     assert listener.texts == []
 
 
@@ -729,7 +729,7 @@ def test_invalid_toml_grays_the_timeline_until_it_is_valid(
     view.show_text(TEXT + "[[timeline")
     assert not view.body.isEnabled()
     assert not view.add_button.isEnabled()
-    assert "not valid TOML" in view.said.text()
+    assert "not valid TOML" in view.message.text()
     assert view.list.count() == before
     view.begin_adding(10.0)
     assert not view.adding.isVisible()
@@ -742,12 +742,12 @@ def test_invalid_toml_grays_the_timeline_until_it_is_valid(
 
 def test_invalid_toml_is_reported_while_the_form_is_open(view: TimelineView, listener: ViewListener) -> None:
     view.begin_adding(10.0)
-    assert not view.said.isVisible()
+    assert not view.message.isVisible()
     view.show_text("[[timeline")
-    assert view.said.isVisible()
-    assert "not valid TOML" in view.said.text()
+    assert view.message.isVisible()
+    assert "not valid TOML" in view.message.text()
     view.show_text(TEXT)
-    assert not view.said.isVisible()
+    assert not view.message.isVisible()
     assert view.adding.isVisible()  # what was typed is not lost
 
 

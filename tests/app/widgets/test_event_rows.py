@@ -83,7 +83,7 @@ def test_another_moment_keeps_shared_rows(
 ) -> None:
     run = log_of(4_000)
     rows = EventRows(row_counter, kinds=("errorlog",))
-    rows.want(EventFilter(words=search_terms))
+    rows.set_filter(EventFilter(words=search_terms))
     rows.start(run, world)
     assert rows.scan(always)
     whole, count = len(rows), row_counter.count
@@ -91,7 +91,7 @@ def test_another_moment_keeps_shared_rows(
     assert rows.scan(always)
     assert row_counter.count == count, "the past is cut, nothing is looked at again"
     past = EventRows(RowCounter(), kinds=("errorlog",))
-    past.want(EventFilter(words=search_terms))
+    past.set_filter(EventFilter(words=search_terms))
     past.start(log_of(1_000), world)
     past.scan(always)
     assert list_rows(rows) == list_rows(past)
@@ -122,10 +122,10 @@ def test_rows_are_filtered_by_server_kind_time_and_text(row_counter: RowCounter,
         (EventFilter(span=(0.05, 0.08)), [5, 6, 7, 8]),
         (EventFilter(words=("word0", "1")), [0, 70, 140, 210]),
     ):
-        rows.want(wanted)
+        rows.set_filter(wanted)
         assert rows.scan(always)
         assert [tick for tick, _ in list_rows(rows[:4])] == ticks, wanted
-    rows.want(EventFilter(kinds=frozenset()))
+    rows.set_filter(EventFilter(kinds=frozenset()))
     rows.scan(always)
     assert len(rows) == 0
 
@@ -133,7 +133,7 @@ def test_rows_are_filtered_by_server_kind_time_and_text(row_counter: RowCounter,
 def test_text_is_searched_in_slices(row_counter: RowCounter, world: World) -> None:
     rows = EventRows(row_counter)
     rows.start(log_of(5 * SLICE), world)
-    rows.want(EventFilter(words=("word3",)))
+    rows.set_filter(EventFilter(words=("word3",)))
     slices = 1
     while not rows.scan(lambda: False):
         slices += 1
