@@ -139,7 +139,7 @@ def _elements(drawing: ElementTree.Element) -> Iterator[tuple[ElementTree.Elemen
     yield from walk(drawing, QTransform())
 
 
-# --- what may be wrong with it ------------------------------------------------------------------------------
+# --- checks of a picture ------------------------------------------------------------------------------------
 
 
 def compute_contrast(color: QColor, other_color: QColor) -> float:

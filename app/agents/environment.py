@@ -147,7 +147,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         ]
         return [WAIT, *filter(self._is_resolvable, [*own, *_list_cluster_lines(self.drill.scenario)])]
 
-    # --- inside -----------------------------------------------------------------------------------------------
+    # --- private helpers --------------------------------------------------------------------------------------
 
     def _is_resolvable(self, line: str) -> bool:
         """Return whether the line names existing things: not every server has an instance."""

@@ -159,7 +159,7 @@ class Bus:
             while self._untold:
                 try:
                     await stream.publish(self._name, encode(self._untold[0]).encode())
-                except Exception as problem:  # as above
+                except Exception as problem:  # any error of nats-py, a socket or a URL
                     logger.info("NATS: %s", problem)
                     self._untold = [one for one in self._untold if not isinstance(one, Seats)]
                     return
@@ -202,6 +202,7 @@ class Bus:
                             await hear(said)
             except asyncio.CancelledError:
                 raise
-            except Exception as problem:  # as above; the class continues meanwhile
+            # any error of nats-py, a socket or a URL; the class continues meanwhile
+            except Exception as problem:
                 logger.info("NATS: %s", problem)
                 await asyncio.sleep(AGAIN_S)

@@ -58,9 +58,9 @@ def _without_answers(scenario: Scenario) -> dict[str, object]:
     for columns in data.get("variants", {}).values():
         if isinstance(
             columns, dict
-        ):  # values that belong together; the values that no question asks for reveal the fault
+        ):  # values that are drawn together; a value that no question asks for reveals the fault
             first, *others = sorted(columns, key=lambda name: f"{{{name}}}" not in asked)
-            if f"{{{first}}}" not in asked:  # draw the row anyway
+            if f"{{{first}}}" not in asked:  # no value of the row is asked for: number the rows to draw one
                 columns[first] = list(range(len(columns[first])))
             for name in others:
                 if f"{{{name}}}" not in asked:

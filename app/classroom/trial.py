@@ -147,7 +147,7 @@ def analysis_csv(comparisons: Iterable[GroupComparison]) -> str:
     return as_csv(head, rows)
 
 
-# --- inside -------------------------------------------------------------------------------------------------
+# --- private helpers ----------------------------------------------------------------------------------------
 
 
 def _honest(file: Path) -> list[LogCheck]:

@@ -125,7 +125,7 @@ def _search_certificate(
         def is_time_over(share: float = 1.0) -> bool:
             return stopped() or progress.passed_s >= share * seconds
 
-        for share in work.steps():  # run at least the seeds of each search
+        for share in work.steps():  # each search plays at least its seeds, even after the time is over
             if is_time_over(share):
                 work.end_search()
             progress.report(_format_progress(work.now), f" of {seconds:g} s")

@@ -168,7 +168,7 @@ class SearchProcesses:
                 time.sleep(MOMENT_S)
             helper.executor.shutdown(kill_workers=True)
 
-    # --- inside -------------------------------------------------------------------------------------------------
+    # --- private helpers ----------------------------------------------------------------------------------------
 
     def _in_order(
         self, current_round: Round, index: int, job_runner: Iterator[None], found_states: list[bytes]

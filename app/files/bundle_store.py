@@ -71,7 +71,7 @@ class ImportedBundle:
     runs: tuple[Path, ...]
 
 
-# --- looking ------------------------------------------------------------------------------------------------
+# --- offers of a bundle -------------------------------------------------------------------------------------
 
 
 def offers(opened_bundle: Bundle) -> Iterator[DrillOffer]:
@@ -125,7 +125,7 @@ def _run_offer(name: str, raw: bytes) -> RunOffer:
     )
 
 
-# --- taking in ----------------------------------------------------------------------------------------------
+# --- import -------------------------------------------------------------------------------------------------
 
 
 def import_bundle(
@@ -179,7 +179,7 @@ def _label(opened_bundle: Bundle) -> bytes:
     return "".join(f"{key} = {bundle.quoted(text)}\n" for key, text in facts.items() if text).encode()
 
 
-# --- what was taken in --------------------------------------------------------------------------------------
+# --- imported bundles ---------------------------------------------------------------------------------------
 
 
 def list_imported_bundles() -> list[ImportedBundle]:

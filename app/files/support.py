@@ -107,7 +107,7 @@ def sql(text: str, names: NameMasks) -> str:
     return "".join(_token(found, names) for found in _SQL.finditer(text))
 
 
-# --- inside -------------------------------------------------------------------------------------------------
+# --- private helpers ----------------------------------------------------------------------------------------
 
 
 def _window(token: str, names: NameMasks) -> str:

@@ -100,7 +100,7 @@ class Host:
         self._since_recorded_ticks = 0
         """Ticks since the latest record, in an exam."""
 
-    # --- which drill ----------------------------------------------------------------------------------------
+    # --- drill on screen ------------------------------------------------------------------------------------
 
     @property
     def drill(self) -> Drill | None:
@@ -144,7 +144,7 @@ class Host:
             self._playback = None
             self.looking.emit(False)
 
-    # --- looking back ---------------------------------------------------------------------------------------
+    # --- past moments ---------------------------------------------------------------------------------------
 
     @property
     def looking_back(self) -> bool:
@@ -350,7 +350,7 @@ class Host:
             self.progress.emit(-1.0)
             self.frames_due.emit(self._running or self.busy)
 
-    # --- deeds ----------------------------------------------------------------------------------------------
+    # --- inputs ---------------------------------------------------------------------------------------------
 
     def do(self, line: str) -> bool:
         """Apply an input line now.
@@ -560,7 +560,7 @@ class Host:
             done = self.drill.tick - search.start_tick
             self.progress.emit(done / (search.until_tick - search.start_tick))
 
-    # --- long work ------------------------------------------------------------------------------------------
+    # --- background tasks -----------------------------------------------------------------------------------
 
     def _go_on_working(self, work: BackgroundTask[object], budget_s: float = BUDGET_S) -> None:
         until = self._clock() + budget_s

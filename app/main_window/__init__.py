@@ -45,7 +45,7 @@ def open_window(scenario: Scenario | None) -> int:
     sys.excepthook = SlotErrors(window, before, is_recorded=lambda: bool(profiles))
     with ExitStack() as at_the_end:
         at_the_end.callback(setattr, sys, "excepthook", before)
-        gc.disable()  # until all parts are loaded, see preload.settle
+        gc.disable()  # until all parts are loaded, see `settle` in start.py
         at_the_end.callback(gc.enable)
         start = Start(window, lambda: _profile(at_the_end, profiles))
         at_the_end.callback(start.end)

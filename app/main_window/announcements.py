@@ -100,7 +100,7 @@ class Announcer(WindowPart):
             self._time = text
             self._schedule_announcement()
 
-    # --- saying it ------------------------------------------------------------------------------------------
+    # --- announcements --------------------------------------------------------------------------------------
 
     def _schedule_announcement(self) -> None:
         if not self._gap.isActive():

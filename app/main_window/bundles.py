@@ -36,7 +36,7 @@ class BundleDialogs(WindowPart):
         self.dialog: ImportedBundlesDialog | None = None
         self.maker: BundleMaker | None = None
 
-    # --- handing on -----------------------------------------------------------------------------------------
+    # --- export ---------------------------------------------------------------------------------------------
 
     def export(self) -> None:
         """Select drills to export, and enter a title for them."""
@@ -90,7 +90,7 @@ class BundleDialogs(WindowPart):
             said = tr("Saved: {file} ({what}). SHA-256 {sha}")
             self._notice.show_info(said.format(file=file, what=what, sha=made.sha256))
 
-    # --- what was taken in ----------------------------------------------------------------------------------
+    # --- imported bundles -----------------------------------------------------------------------------------
 
     def show(self) -> None:
         """List the imported bundles."""

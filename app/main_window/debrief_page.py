@@ -170,7 +170,7 @@ class DebriefPage(WindowPart):
         """Return True while the analysis runs in the background."""
         return self._analysis.running
 
-    # --- which run ------------------------------------------------------------------------------------------
+    # --- run on screen --------------------------------------------------------------------------------------
 
     def _show_finished(self, report: Report) -> None:
         live = self._session.live
@@ -446,7 +446,7 @@ class DebriefPage(WindowPart):
             self._page.show_run(self._model(), False, self._store.get(REFLECT_FIRST))
             self._page.take_focus()
 
-    # --- what can be done with it -----------------------------------------------------------------------------
+    # --- actions ----------------------------------------------------------------------------------------------
 
     def _begin_with_new_seed(self) -> None:
         """Begin the same drill with a new random seed."""

@@ -344,7 +344,7 @@ class Desk(QMainWindow):
             self.restoreState(zoomed, LAYOUT_VERSION)
             self._show_title_bars()
 
-    # --- places ---------------------------------------------------------------------------------------------
+    # --- positions ------------------------------------------------------------------------------------------
 
     @property
     def is_short_of_room(self) -> bool:

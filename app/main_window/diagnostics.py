@@ -85,7 +85,7 @@ class Doctor(WindowPart):
             process.kill()
             process.waitForFinished(KILL_MS)
 
-    # --- inside ---------------------------------------------------------------------------------------------
+    # --- private helpers ------------------------------------------------------------------------------------
 
     def _read_output(self) -> None:
         if self._process is None:

@@ -173,7 +173,7 @@ class FailoverMoment(WindowPart):
         session.running_changed.connect(self._show_running)
         shared.play.began.connect(lambda _: self.close())
 
-    # --- when it comes --------------------------------------------------------------------------------------
+    # --- start ----------------------------------------------------------------------------------------------
 
     def _is_wanted(self, drill: Drill) -> bool:
         """Return whether failovers are staged now: the clock runs, and a person watches."""
@@ -195,7 +195,7 @@ class FailoverMoment(WindowPart):
         if drill is None or self._session.drill is not drill:
             return
         if self.state:
-            self._facts = None  # captured again
+            self._facts = None  # capture the facts of the stage again
             return
         number = next(
             (n for n in reversed(range(len(drill.world.failovers))) if _runs(drill.world.failovers[n])), None

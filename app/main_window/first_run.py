@@ -203,7 +203,7 @@ class FirstRun(WindowPart):
     def _continue(self) -> None:
         self._step()
 
-    # --- places ---------------------------------------------------------------------------------------------
+    # --- positions ------------------------------------------------------------------------------------------
 
     def _point(self, name: str, title: str, text: str, button: str, skip: str, count: str = "") -> None:
         self.mark.point(partial(self._find_card_rect, name), title, text, button, skip, count, self._places)

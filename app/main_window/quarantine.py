@@ -47,7 +47,7 @@ class QuarantineGate(WindowPart):
         """The bundle that is on the page instead."""
         self.listed: AcceptedFiles | None = None
 
-    # --- asking ---------------------------------------------------------------------------------------------
+    # --- requests -------------------------------------------------------------------------------------------
 
     def admit(self, scenario: Scenario, file: str, callback: Callable[[], None]) -> None:
         """Call *callback* at once for a known scenario, else after the user has reviewed and accepted it."""
@@ -169,7 +169,7 @@ class QuarantineGate(WindowPart):
         self._pending_request = self._bundle = None
         self._navigation.show_home()
 
-    # --- remembering ----------------------------------------------------------------------------------------
+    # --- accepted files -------------------------------------------------------------------------------------
 
     def _knows_hash(self, digest: str) -> bool:
         return any(one.sha256 == digest for one in self._accepted)
@@ -208,7 +208,7 @@ class QuarantineGate(WindowPart):
             except StorageError as problem:
                 self._notice.warn(str(problem))
 
-    # --- forgetting -----------------------------------------------------------------------------------------
+    # --- removal of accepted files --------------------------------------------------------------------------
 
     def show_accepted(self) -> None:
         """List the accepted files."""

@@ -168,7 +168,7 @@ class ReplayControls(WindowPart):
         self._play.went_back.connect(self._announce_position)
         session.running_changed.connect(lambda running: self.forget_where() if running else None)
 
-    # --- going to a moment ----------------------------------------------------------------------------------
+    # --- navigation in time ---------------------------------------------------------------------------------
 
     def show_moment(self, t_s: float) -> None:
         """Show the run at *t_s* seconds."""

@@ -109,7 +109,7 @@ class RunController(QObject):
             with suppress(StorageError):
                 self._profile.store_goals(run_id, met, len(drill.goals))
 
-    # --- beginning ------------------------------------------------------------------------------------------
+    # --- start of a run -------------------------------------------------------------------------------------
 
     def seed_for(self, scenario: Scenario) -> int:
         """Return the seed of a new run: that of the file for free play and the first run, else a random one.
@@ -200,7 +200,7 @@ class RunController(QObject):
         mode = DrillMode(report["mode"])
         self._session.load(scenario, int(report["seed"]), mode, inputs, tick, lenient=True, at_once_s=None)
 
-    # --- going back -----------------------------------------------------------------------------------------
+    # --- earlier moments ------------------------------------------------------------------------------------
 
     def branch_at(self, tick: Tick, before_inputs: bool = False, message: str = "") -> None:
         """Start a branch at *tick*, record the rewind in it, and log *message*."""
@@ -396,7 +396,7 @@ class RunController(QObject):
             self.began.emit(history.drill)
             self._session.watch(history, tick=tick)
 
-    # --- ending ---------------------------------------------------------------------------------------------
+    # --- end of a run ---------------------------------------------------------------------------------------
 
     def leave(self) -> None:
         """Release the current run; unless it is finished, it can be continued."""
@@ -420,7 +420,7 @@ class RunController(QObject):
             self.message_ready.emit(str(problem))
             return ()
 
-    # --- inside ---------------------------------------------------------------------------------------------
+    # --- private helpers ------------------------------------------------------------------------------------
 
     def _has_earlier_run(self, name: str) -> bool:
         if name in self._begun_scenarios or self._profile is None:

@@ -139,7 +139,7 @@ class BranchViews(WindowPart):
             self._notice.warn(tr("An exam cannot be rewound."))
             return
         if self.page is None:
-            from app.views.branches import BranchPage  # brings pyqtgraph in
+            from app.views.branches import BranchPage  # imports pyqtgraph
 
             self.page = BranchPage()
             self.page.switched.connect(self._switch)

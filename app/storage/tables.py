@@ -22,7 +22,7 @@ TABLES: Final[Mapping[str, Mapping[str, type]]] = {
         "started_at": datetime,  # for display only: clocks may change, so the order is by id
         "tick": int,  # last tick that was certainly reached
         "line_count": int,
-        "line_chain": int,  # CRC over all lines: SQLite itself checks no page contents
+        "line_chain": int,  # CRC over all lines: SQLite does not check the contents of its pages
     },
     # One input line of a run's journal, numbered from 1.
     "line": {"run_id": int, "number": int, "tick": int, "text": str},

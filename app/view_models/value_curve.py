@@ -131,7 +131,7 @@ def format_no_return(tick: Tick) -> str:
     return tr("point of no return {moment}").format(moment=moment(tick))
 
 
-# --- acts and waits -----------------------------------------------------------------------------------------
+# --- actions and waits --------------------------------------------------------------------------------------
 
 
 def format_accuracy(account: Account) -> str:

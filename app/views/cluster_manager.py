@@ -65,7 +65,7 @@ class ClusterManager(QWidget):
         lay_column(bar, self.title, (self.table, 1), on=self, margins=0, spacing=3)
         theme.follow(self, theme.SHOWN, self._draw)
 
-    # --- contract of views --------------------------------------------------------------------------------
+    # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
@@ -103,7 +103,7 @@ class ClusterManager(QWidget):
         self.title.setText(cluster_manager.title(self._world, self.nodes.currentText()))
         self.model.update(cluster_manager.rows(self._world, self.nodes.currentText()))
 
-    # --- what can be done ---------------------------------------------------------------------------------
+    # --- actions ------------------------------------------------------------------------------------------
 
     @property
     def selected_row(self) -> ClusterRow | None:

@@ -156,7 +156,7 @@ class Dashboard(QWidget):
             split.addWidget(table)
         lay_column(bar, self.summary, (split, 1), on=self, margins=0, spacing=3)
 
-    # --- contract of views --------------------------------------------------------------------------------
+    # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
@@ -220,7 +220,7 @@ class Dashboard(QWidget):
         self.summary.setText(_summary(server, board))
         self.replicas.update(board.replicas if board is not None else ())
         self.databases.update(board.databases if board is not None else ())
-        # no single computer knows what the cluster and all servers know together
+        # only for the true state: the table combines facts that no single server has
         first = board.databases[0].name if board is not None and board.databases and self._truth else ""
         self.why.update(preconditions(world, first) if first else ())
         self.tables[-1].setVisible(self._truth)

@@ -212,7 +212,7 @@ class FaultLedger(QWidget):
         bar.put([*self.tools.values(), self.revert_all, None, self.only_active])
         lay_column(bar, (self.table, 1), self.detail, on=self, margins=0, spacing=0)
 
-    # --- contract of views --------------------------------------------------------------------------------
+    # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: HasJournal) -> None:

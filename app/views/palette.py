@@ -139,7 +139,7 @@ class Palette(QFrame):
         self.setGraphicsEffect(shadow)
         window.installEventFilter(self)
 
-    # --- what can be found --------------------------------------------------------------------------------
+    # --- entries ------------------------------------------------------------------------------------------
 
     def offer(self, groups: Iterable[tuple[str, Iterable[QAction]]]) -> None:
         """Offer (group, its actions): all searchable entries, in their order without a search."""

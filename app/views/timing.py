@@ -418,7 +418,7 @@ class Timing(QWidget):
         direction = QBoxLayout.Direction
         self._tables.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
 
-    # --- contract of views --------------------------------------------------------------------------------
+    # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:

@@ -250,7 +250,7 @@ class TopologyTable(QWidget):
         self._acts.requested.disconnect(self.requested)
         self._acts = acts
 
-    # --- contract of views --------------------------------------------------------------------------------
+    # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: TableSource) -> None:
@@ -285,7 +285,7 @@ class TopologyTable(QWidget):
                 flags = selection.SelectionFlag.Select | selection.SelectionFlag.Rows
                 selection.select(self.model.index(place, 0), flags)
 
-    # --- choosing and doing -------------------------------------------------------------------------------
+    # --- selection and actions ----------------------------------------------------------------------------
 
     @property
     def target(self) -> ActionTarget | None:

@@ -78,7 +78,7 @@ class EventRows(Sequence[object]):
         """Number of rows per combination of fields; -1: unknown."""
         self._row_cache: dict[int, list[object]] = {}
 
-    # --- which rows -------------------------------------------------------------------------------------------
+    # --- row selection ----------------------------------------------------------------------------------------
 
     def start(self, events: Iterable[Event], world: World) -> None:
         """Start with another run, or another time of the same run."""
@@ -137,7 +137,7 @@ class EventRows(Sequence[object]):
         event, part = self._shown_rows[index].tolist()
         return self._rows_at(event)[part]
 
-    # --- inside -----------------------------------------------------------------------------------------------
+    # --- private helpers --------------------------------------------------------------------------------------
 
     def _filter_kinds(self, events: Iterable[Event]) -> EventLog:
         if not isinstance(events, EventLog):
@@ -321,7 +321,7 @@ class EventTable(QWidget):
         lay_column(self.bar, (self.table, 1), self.detail, on=self, margins=0, spacing=2)
         theme.follow(self, theme.PALETTE, self._recolor)
 
-    # --- contract of views --------------------------------------------------------------------------------
+    # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:

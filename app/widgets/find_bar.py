@@ -99,7 +99,7 @@ class FindBar(QFrame):
         button.setAccessibleName(name)
         return button
 
-    # --- coming and going ---------------------------------------------------------------------------------
+    # --- show and hide ------------------------------------------------------------------------------------
 
     def open(self, replacing: bool = False) -> None:
         """Show the bar with the selected text, if it is part of a line; *replacing*: with the second line."""

@@ -149,7 +149,7 @@ def _parts(sequence: QKeySequence) -> list[QKeyCombination]:
     return [sequence[place] for place in range(sequence.count())]  # type: ignore[index]  # missing in the stubs
 
 
-# --- which keys hold ----------------------------------------------------------------------------------------
+# --- keys in effect -----------------------------------------------------------------------------------------
 
 
 def keys_of(scheme: str, changes: Keys | None = None) -> dict[str, tuple[str, ...]]:
@@ -256,7 +256,7 @@ def _starts_alike(key: str, other_key: str) -> bool:
     return a.matches(b) != none or b.matches(a) != none
 
 
-# --- changes that last --------------------------------------------------------------------------------------
+# --- stored changes -----------------------------------------------------------------------------------------
 
 
 def changes_from(scheme: str, keys: Keys) -> dict[str, tuple[str, ...]]:

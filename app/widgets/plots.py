@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from engine.flow import Array
 
-    # a QGraphicsWidget in pyqtgraph; the name setStyle then has other arguments
+    # in pyqtgraph a QGraphicsWidget, whose `setStyle` has other arguments
     class AxisItem(QGraphicsObject):
         label: QGraphicsTextItem
 

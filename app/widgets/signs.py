@@ -166,7 +166,7 @@ def draw_mark(painter: QPainter, shape: str, box: QRectF, color: QColor) -> None
     painter.restore()
 
 
-# --- words --------------------------------------------------------------------------------------------------
+# --- texts --------------------------------------------------------------------------------------------------
 
 
 def draw_text(painter: QPainter, text: str, position: QPointF, font: QFont, color: QColor) -> float:

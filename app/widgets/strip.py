@@ -337,7 +337,7 @@ class TimeStrip(QWidget):
         left, pitch = (
             lanes.left(),
             lanes.width() / self.span_s,
-        )  # not `x_of`: a day of faults has 50,000 markers
+        )  # faster than `x_of`: a day of faults has 50,000 markers
         found = {(marker.kind, int(left + marker.t_s * pitch)): marker for marker in self.markers}
         return sorted(
             found.values(), key=lambda marker: (marker.kind == NO_RETURN, marker.kind not in MERGED)

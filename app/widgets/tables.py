@@ -194,7 +194,7 @@ class TableModel(QAbstractTableModel):
     def _filter_rows(self, rows: list[object]) -> list[object]:
         return list(rows) if self._keep is None else [row for row in rows if self._keep(row)]
 
-    # --- as Qt asks for it --------------------------------------------------------------------------------
+    # --- Qt model interface -------------------------------------------------------------------------------
 
     @override
     def rowCount(self, parent: Index = NOWHERE) -> int:

@@ -243,8 +243,9 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
     app.setPalette(palette(colors))
     # last: the style sheet passes palette and font on to all widgets
     app.setStyleSheet(style_sheet(colors, QFontMetrics(font).height()))
-    # It restores fonts that widgets had when the first sheet was set. Each takes that of its parent instead, so
-    # parents come first: Qt lists the widgets in no order, and tab bars kept the size before.
+    # Setting a sheet restores the fonts that widgets had at the first sheet. Let each widget inherit the font
+    # of its parent again. Parents come first, because Qt lists the widgets in no order, and tab bars would
+    # keep their size.
     for widget in sorted(app.allWidgets(), key=_depth) if growth != 1.0 else ():
         if not widget.testAttribute(Qt.WidgetAttribute.WA_SetFont):
             widget.setFont(QFont())

@@ -64,7 +64,7 @@ class SeatReport(Report, _Of):
     """Report of a run as `run --json` prints it, with the score that the host has computed."""
 
 
-# --- to a seat ----------------------------------------------------------------------------------------------
+# --- messages to a seat -------------------------------------------------------------------------------------
 
 
 class SeatWelcome(WireMessage, frozen=True, tag="welcome"):
@@ -199,7 +199,7 @@ ToSeat = (
 TO_SEAT: Final[MessageReader[ToSeat]] = MessageReader(ToSeat)
 
 
-# --- to the instructor --------------------------------------------------------------------------------------
+# --- messages to the instructor -----------------------------------------------------------------------------
 
 
 class Tile(Struct, frozen=True):

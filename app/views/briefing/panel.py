@@ -321,7 +321,7 @@ class Briefing(QScrollArea):
         button.clicked.connect(lambda: self.requested.emit(f"hint {layer}"))
         return button
 
-    # --- contract of views ----------------------------------------------------------------------------------
+    # --- view interface -------------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
@@ -357,7 +357,7 @@ class Briefing(QScrollArea):
         if any(event.kind in ("goal", "hint", "question", "answer") for event in events):
             self._refresh()
 
-    # --- inside ---------------------------------------------------------------------------------------------
+    # --- private helpers ------------------------------------------------------------------------------------
 
     def _refresh(self) -> None:
         drill = self._drill
@@ -421,7 +421,8 @@ class Briefing(QScrollArea):
             price = f"  ({words.format(n=formatting.plain_number(cost))})" if cost else ""
             title, there = tr(HINT_LAYERS[layer - 1]), layer in layers
             button.show_text(f"{title}{price}" if there else f"✓  {title}", spoken="" if there else title)
-            button.setEnabled(there)  # an open one stays: otherwise the next would slide under the pointer
+            # the button of an opened hint stays visible: otherwise the next one would move under the pointer
+            button.setEnabled(there)
             button.setVisible(hint is not None and not drill.finished)
         lines = select_data(select_events(drill.events, "hint"), HintData) if drill.hints else ()
         said = [f"{tr(HINT_LAYERS[hint.layer - 1])}: {event.text}" for event, hint in lines]

@@ -196,7 +196,7 @@ class Charts(QWidget):
         for panel in self.panels:
             panel.counter = counter(panel.counter.name, of_groups)
 
-    # --- contract of views --------------------------------------------------------------------------------
+    # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
@@ -426,7 +426,7 @@ class Charts(QWidget):
         for part in (self.lane, self.states, self.scale):
             part.show_cursor(self._at_s)
 
-    # --- what comes next ------------------------------------------------------------------------------------
+    # --- forecasts ------------------------------------------------------------------------------------------
 
     def _show_outlook(self, world: World) -> None:
         expected = scale.expected(self._history, world, self._database)
@@ -449,7 +449,7 @@ class Charts(QWidget):
         )
         export.save(path, sheet, (self._history, [panel.counter for panel in self.panels], self._range))
 
-    # --- places -------------------------------------------------------------------------------------------
+    # --- positions ----------------------------------------------------------------------------------------
 
     def _pixel_of(self, t_s: float) -> float:
         """Return the x coordinate of a time in the lane, which is as wide as this widget."""

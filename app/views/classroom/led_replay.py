@@ -362,7 +362,7 @@ class ReplayPage(QWidget):
         """Show *tick*; while the runs are shared, all seats follow."""
         tick = min(max(0, tick), self.pair.end_tick)
         if tick // TICKS_PER_S == self._tick // TICKS_PER_S and self.sender() is self.slider:
-            return  # the slider has followed the replay
+            return  # the slider only follows the replay
         if tick == self._tick:
             return
         self._tick = tick

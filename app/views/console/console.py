@@ -100,7 +100,7 @@ class Console(QWidget):
         self._refresh_actions()
         theme.follow(self, theme.SIZE, self._share_width)
 
-    # --- contract of views --------------------------------------------------------------------------------
+    # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
@@ -276,7 +276,7 @@ class Console(QWidget):
         if window.busy:
             self.requested.emit(f"cancel {window.window_id}")
 
-    # --- a batch's way ------------------------------------------------------------------------------------
+    # --- execution of batches -----------------------------------------------------------------------------
 
     def run(self) -> None:
         """Execute the front window; if it is empty, show a message."""

@@ -75,7 +75,8 @@ def sql_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter
 
     def tone(kind: _TokenType, text: str) -> str | None:
         nonlocal before
-        found = tone_of(kind, text) if before != "." else None  # sys.database_mirroring is a name
+        # after a dot, as in sys.database_mirroring, the word is a name
+        found = tone_of(kind, text) if before != "." else None
         before = text
         return found
 
@@ -102,7 +103,7 @@ class SqlEditor(CodeEdit):
             }
         )
 
-    # --- for the query window -----------------------------------------------------------------------------
+    # --- interface for the query window -------------------------------------------------------------------
 
     @property
     def chosen_text(self) -> str:
@@ -377,7 +378,7 @@ class QueryWindow(QWidget):
             height = self._split.height()  # QSplitter distributes only the space above the minimum sizes
             self._split.setSizes([height * share // sum(SHARES) for share in SHARES])
 
-    # --- what happens to it -------------------------------------------------------------------------------
+    # --- states of a batch --------------------------------------------------------------------------------
 
     @property
     def busy(self) -> bool:
@@ -539,7 +540,7 @@ class QueryWindow(QWidget):
             parts.pop(1 if len(parts) > 2 else 0)
         text = "   ".join(parts)
         while text and self._facts.fontMetrics().horizontalAdvance(text) > room:
-            # of time and rows keep the rows, then nothing: the tooltip has everything
+            # if time and rows are too wide, keep the rows, otherwise nothing: the tooltip has all facts
             text = text.partition("   ")[2]
         self._facts.setText(text)
 

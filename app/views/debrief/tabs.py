@@ -305,7 +305,7 @@ def export_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
     return [label(tr("The files contain the same figures and texts as this page.")), box]
 
 
-# --- inside -------------------------------------------------------------------------------------------------
+# --- private helpers ----------------------------------------------------------------------------------------
 
 
 def _waiting(model: DebriefModel) -> str:

@@ -316,7 +316,7 @@ class Form(QWidget):
         theme.follow(self, theme.STYLE, self._fit_sections)
         theme.follow(self, theme.SIZE, self._divide)
 
-    # --- asked from outside ---------------------------------------------------------------------------------
+    # --- public interface -----------------------------------------------------------------------------------
 
     def show_text(self, text: str) -> None:
         """Refresh the fields from *text*; section, entry, focus and cursor stay.
@@ -367,7 +367,7 @@ class Form(QWidget):
         """Apply pending typing to the text, as before saving; signals it like any change."""
         self.page.finish()
 
-    # --- shown ----------------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     @property
     def sections_field(self) -> QWidget:
@@ -424,7 +424,7 @@ class Form(QWidget):
         self.section_choice.setToolTip(self.about.text())
         self.about.setVisible(bool(said) and not self.list.narrow)
 
-    # --- changed by the user --------------------------------------------------------------------------------
+    # --- changes by the user --------------------------------------------------------------------------------
 
     def _on_section(self) -> None:
         if self.page.isEnabled():

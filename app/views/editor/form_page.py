@@ -60,7 +60,7 @@ class FormPage(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         theme.follow(self, theme.STYLE, self.wrap)
 
-    # --- asked from outside ---------------------------------------------------------------------------------
+    # --- public interface -----------------------------------------------------------------------------------
 
     def show_table(
         self, data: Mapping[str, object], section: Section, model: type[BaseModel], path: Path, empty: bool
@@ -120,7 +120,7 @@ class FormPage(QScrollArea):
         if row is not None:
             row.widget.setFocus(Qt.FocusReason.TabFocusReason)
 
-    # --- made -----------------------------------------------------------------------------------------------
+    # --- construction of fields -----------------------------------------------------------------------------
 
     def _shape_of(self, model: type[BaseModel], path: Path) -> object:
         """Return the keys without a field and the number of inner tables.

@@ -99,7 +99,7 @@ def edited(pool: Pool, column: int, typed: str) -> Pool:
 
 def _remove_pool(text: str, pool: Pool) -> str:
     text = remove(text, pool.path)
-    for length in (2, 1):  # the group, and then the table, when its last pool was removed
+    for length in (2, 1):  # remove first an empty group, then the empty table
         path = pool.path[:length]
         if len(path) < len(pool.path) and not value_at(text, path):
             text = remove(text, path)

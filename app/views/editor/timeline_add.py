@@ -124,7 +124,7 @@ class AddFault(QFrame):
                     self.verb.addItem(verb.name, verb.name)
                     self.verb.setItemData(self.verb.count() - 1, tr(verb.help), Qt.ItemDataRole.ToolTipRole)
 
-    # --- showing --------------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     def begin(self, at_s: float) -> None:
         """Prepare for a fault at *at_s*; former input is cleared."""

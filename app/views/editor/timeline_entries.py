@@ -178,7 +178,7 @@ def _in_order(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[Timel
         at = end
 
 
-# --- saying -------------------------------------------------------------------------------------------------
+# --- descriptions -------------------------------------------------------------------------------------------
 
 
 def spoken(entry: TimelineEntry) -> str:

@@ -270,7 +270,7 @@ class TimelineView(QWidget):
             needed = min(needed, room - self.adding.minimumSizeHint().height())
         self.body.setSizes([max(1, needed), max(1, room - needed)])
 
-    # --- showing --------------------------------------------------------------------------------------------
+    # --- display --------------------------------------------------------------------------------------------
 
     @Slot(str)
     def show_text(self, text: str) -> None:
@@ -309,7 +309,7 @@ class TimelineView(QWidget):
         self.message.setText(keys_for(self._plan, self.selected, entry))
         self.message.setVisible(self.adding.isHidden())
 
-    # --- choosing -------------------------------------------------------------------------------------------
+    # --- selection ------------------------------------------------------------------------------------------
 
     def show_path(self, path: Path) -> None:
         """Select the entry at *path*, if it exists; emits no signal."""
@@ -365,7 +365,7 @@ class TimelineView(QWidget):
         self._choose(paths[now], extend_selection)
         return True
 
-    # --- changing -------------------------------------------------------------------------------------------
+    # --- changes --------------------------------------------------------------------------------------------
 
     def _change(self, text: str) -> None:
         """Apply a change of the user to the text and show it at once."""

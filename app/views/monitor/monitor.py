@@ -291,7 +291,7 @@ class Monitor(QWidget):
         self.banner.setContentsMargins(8, 0, 4, 0)
         lay_column(bar, self.banner, (self.tabs, 1), on=self, margins=0, spacing=3)
 
-    # --- contract of views --------------------------------------------------------------------------------
+    # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:

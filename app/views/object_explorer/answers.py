@@ -48,7 +48,7 @@ class Folder:
     """Predicate: True if the server has such a folder."""
 
 
-# --- is there an answer -------------------------------------------------------------------------------------
+# --- connection errors --------------------------------------------------------------------------------------
 
 TIMEOUT, REFUSED, NOT_FOUND = -2, 2, 53
 """Error numbers of failed connections in Management Studio."""

@@ -113,7 +113,7 @@ class ObjectExplorer(QWidget):
         self.tree.failed.connect(self._on_failed)
         self.tree.refreshed.connect(self._restore_expansion)
 
-    # --- contract of views --------------------------------------------------------------------------------
+    # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:

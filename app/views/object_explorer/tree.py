@@ -177,7 +177,7 @@ class Tree(QStandardItemModel):
             if item is not None:
                 self._show_answer(item, number)
 
-    # --- asking -------------------------------------------------------------------------------------------
+    # --- requests -----------------------------------------------------------------------------------------
 
     def refresh(self, index: QModelIndex) -> None:
         """Query the server of this row again, for the row and all expanded rows below it."""

@@ -307,7 +307,7 @@ class Controls(QScrollArea):
         self._connect()
         self._show_what_applies()
 
-    # --- asked and answered ---------------------------------------------------------------------------------
+    # --- inputs and values ----------------------------------------------------------------------------------
 
     @property
     def chosen_safety(self) -> SafetyMode:

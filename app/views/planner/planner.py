@@ -236,7 +236,7 @@ class Planner(QWidget):
         """Return whether findings will be rewritten."""
         return self._findings_due.isActive()
 
-    # --- keeping up -----------------------------------------------------------------------------------------
+    # --- delayed updates ------------------------------------------------------------------------------------
 
     def redraw(self) -> None:
         """Draw the curves of the current plan."""
@@ -312,7 +312,7 @@ class Planner(QWidget):
         found.show()
         return found
 
-    # --- taking along ---------------------------------------------------------------------------------------
+    # --- copy and save --------------------------------------------------------------------------------------
 
     def table(self) -> list[list[str]]:
         """Return headings and all points of the curves that are shown."""

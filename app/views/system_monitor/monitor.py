@@ -301,7 +301,7 @@ class SystemMonitor(QWidget):
         self.table.addAction(action)
         return action
 
-    # --- contract of views --------------------------------------------------------------------------------
+    # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: SampledRun) -> None:
@@ -323,7 +323,7 @@ class SystemMonitor(QWidget):
     def add_events(self, events: Iterable[Event]) -> None:
         """Ignore events: counters come from samples."""
 
-    # --- choosing -----------------------------------------------------------------------------------------
+    # --- selection ----------------------------------------------------------------------------------------
 
     @property
     def choices(self) -> list[CounterChoice]:

@@ -176,7 +176,7 @@ class LinkItem(QGraphicsItem):
         box.moveCenter(line.center())
         return box
 
-    # --- words ----------------------------------------------------------------------------------------------
+    # --- texts ----------------------------------------------------------------------------------------------
 
     def _label(self) -> tuple[StatusSign | None, tuple[str, ...]]:
         """Return status and notes beyond those on the cards; everything for a selected link."""

@@ -100,7 +100,7 @@ def _arrange_square(
     for cards, way in (
         (witnesses, 1.0),
         (clients[::-1], -1.0),
-    ):  # from the top downwards, from the bottom upwards
+    ):  # witnesses from the top downwards, applications from the bottom upwards
         y = -way * (down + height / 2.0 - gap * 0.5 * (way > 0.0))
         for name, size in cards:
             places[name] = (0.0, y + way * size.height / 2.0)

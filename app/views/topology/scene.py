@@ -162,7 +162,7 @@ class TopologyScene(QGraphicsScene):
             between = isinstance(item, LinkItem) and {item.face.a, item.face.b} <= names
             item.setOpacity(1.0 if not self._lit or item.target in self._lit or between else DIMMED)
 
-    # --- places ---------------------------------------------------------------------------------------------
+    # --- positions ------------------------------------------------------------------------------------------
 
     def arrange(self) -> None:
         """Put every card where the user left it, or else in its default position."""

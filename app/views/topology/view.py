@@ -215,7 +215,7 @@ class Topology(VoicedCanvas):
         if name:
             self.database_chosen.emit(name)
 
-    # --- choosing and doing ---------------------------------------------------------------------------------
+    # --- selection and actions ------------------------------------------------------------------------------
 
     def target(self) -> ActionTarget | None:
         """Return the selected target, or None."""

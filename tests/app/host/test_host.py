@@ -189,7 +189,7 @@ def test_frame_lengths_do_not_change_the_run(desk: Desk, lab: Scenario) -> None:
     assert [event.text for event in again.events] == [event.text for event in desk.drill.events]
 
 
-# --- deeds ------------------------------------------------------------------------------------------------------
+# --- inputs -----------------------------------------------------------------------------------------------------
 
 
 def test_an_input_is_recorded_before_its_events_are_shown(desk: Desk) -> None:
@@ -334,7 +334,7 @@ def test_a_deviating_state_is_refused(desk: Desk, lab: Scenario) -> None:
     assert "at 0:10.00" in desk.list_values("refused")[0]
 
 
-# --- looking back -----------------------------------------------------------------------------------------------
+# --- past moments -----------------------------------------------------------------------------------------------
 
 
 def with_a_past(desk: Desk) -> str:

@@ -178,7 +178,7 @@ def test_row_order_and_clock_changes_do_not_matter() -> None:
     assert ahead.due == day(1 + 8)
 
 
-# --- what next ----------------------------------------------------------------------------------------------
+# --- recommended drills -------------------------------------------------------------------------------------
 
 COURSES = (
     DrillCandidate("one", ("quorum",), 0, 5),

@@ -74,7 +74,7 @@ def click_at(hands: Hands, t_s: float) -> None:
     )
 
 
-# --- looking back -------------------------------------------------------------------------------------------
+# --- past moments -------------------------------------------------------------------------------------------
 
 
 def test_a_click_on_the_timeline_shows_the_past_and_the_bar_returns(hands: Hands) -> None:

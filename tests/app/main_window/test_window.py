@@ -134,7 +134,7 @@ def test_speed_steps_stop_at_their_bounds() -> None:
     assert next_speed(0.1, faster=False) == 0.1
 
 
-# --- look -------------------------------------------------------------------------------------------------------
+# --- appearance -------------------------------------------------------------------------------------------------
 
 
 def test_a_theme_is_applied_at_once_and_stored(window: OpenWindow, store: WindowSettings) -> None:

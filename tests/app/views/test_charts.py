@@ -362,7 +362,7 @@ def test_the_picture_has_a_text_alternative(charts: Charts) -> None:
     assert "Send queue" in charts.accessibleDescription()
 
 
-# --- what comes next, states --------------------------------------------------------------------------------
+# --- forecasts, states --------------------------------------------------------------------------------------
 
 
 def test_the_end_of_redo_is_predicted_at_the_current_rate(charts: Charts, run: Any) -> None:

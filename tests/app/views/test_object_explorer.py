@@ -138,7 +138,7 @@ def test_the_tree_matches_management_studio(explorer: Explorer) -> None:
     assert len(list_children(explorer, "SERVER_A", "management", "logs")) == 1
 
 
-# --- when it asks -------------------------------------------------------------------------------------------
+# --- requests to the server ---------------------------------------------------------------------------------
 
 
 def test_labels_stay_old_until_a_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:

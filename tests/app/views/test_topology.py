@@ -70,7 +70,7 @@ def click(qtbot: QtBot, view: Topology, target: ActionTarget) -> None:
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot(view, target))
 
 
-# --- choosing ---------------------------------------------------------------------------------------------------
+# --- selection --------------------------------------------------------------------------------------------------
 
 
 def test_a_click_selects_and_a_click_on_empty_space_clears(qtbot: QtBot, view: Topology) -> None:
@@ -116,7 +116,7 @@ def test_a_double_click_opens_a_query_on_the_server(qtbot: QtBot, view: Topology
     assert asked.args == [M]
 
 
-# --- doing ------------------------------------------------------------------------------------------------------
+# --- actions ----------------------------------------------------------------------------------------------------
 
 
 @NO_KEYBOARD_TO_GRAB
@@ -161,7 +161,7 @@ def test_the_menu_follows_the_world(view: Topology) -> None:
     assert "Power off" not in labels
 
 
-# --- looking ----------------------------------------------------------------------------------------------------
+# --- appearance -------------------------------------------------------------------------------------------------
 
 
 def test_everything_fits_after_every_change(view: Topology) -> None:

@@ -63,7 +63,7 @@ def german() -> Catalog:
     return catalog("de")
 
 
-# --- looking up ---------------------------------------------------------------------------------------------
+# --- choice of the language ---------------------------------------------------------------------------------
 
 
 def test_english_is_the_text_in_the_code() -> None:
@@ -171,7 +171,7 @@ def test_every_text_of_a_verb_is_marked(in_the_code: set[Text]) -> None:
         assert {text for text in said if re.sub(r"\{\w+\}", "", text)} <= in_the_code, verb.name
 
 
-# --- how the code marks -------------------------------------------------------------------------------------
+# --- marked texts in the code -------------------------------------------------------------------------------
 
 
 def calls(name: str) -> Iterator[tuple[Path, ast.Call, bool]]:

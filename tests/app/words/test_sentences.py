@@ -53,7 +53,7 @@ def in_german() -> Iterator[None]:
     language.use(language.ENGLISH)
 
 
-# --- a sentence ---------------------------------------------------------------------------------------------
+# --- form of a sentence -------------------------------------------------------------------------------------
 
 LOST = say("lost {server}", server="SERVER_A")
 NESTED = say(
