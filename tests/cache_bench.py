@@ -266,7 +266,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="part of the name of a cache")
     options = parser.parse_args()
     for workload in WORKLOADS.values():
-        workload()  # imports, compiled grammars
+        workload()  # load modules and compile grammars
     print("| cache | workload | with it s | without it |\n|---|---|---|---|")
     for case in list_caches():
         for name in case.workloads if options.only in case.name else ():

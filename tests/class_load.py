@@ -91,7 +91,7 @@ class Load:
             try:
                 async with self.dialing(invited) as socket:
                     await self.attend(socket, invited.secret, seat_number, start)
-            except (ConnectionClosed, TimeoutError, OSError):  # as a real seat does: it dials again
+            except (ConnectionClosed, TimeoutError, OSError):  # reconnect, as a real seat does
                 self.dropped += 1
                 await asyncio.sleep(1.0)
 

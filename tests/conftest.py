@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, settings
 
 os.environ.setdefault(
     "QT_QPA_PLATFORM", "offscreen"
-)  # before anything imports Qt; a set one wins, to watch a test
+)  # before anything imports Qt; a variable that is set already stays, so that a test can be watched
 
 
-os.environ["MIRRORDRILL_LANGUAGE"] = "en"  # whatever this machine speaks
+os.environ["MIRRORDRILL_LANGUAGE"] = "en"  # independent of the system's language
 
 
 settings.register_profile("loaded", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -79,21 +79,22 @@ def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
 
     from app.widgets import theme
 
-    if QApplication.topLevelWidgets():  # pytest lets go of what the test before was given only by now
+    if QApplication.topLevelWidgets():  # pytest releases the fixtures of the previous test only now
         gc.collect()
     app = request.getfixturevalue("qapp")
-    if not app.property("styled"):  # else sizes hung on which test came before
+    if not app.property("styled"):  # otherwise sizes would depend on the previous test
         theme.apply(app, theme.LIGHT)
-    gc.freeze()  # modules and what tests before left: looking through them again took a third of a test's time
+    gc.freeze()  # exclude modules and earlier objects: scanning them took a third of a test's time
     yield
-    if QApplication.mouseButtons() != Qt.MouseButton.NoButton:  # as a double click leaves it
+    if QApplication.mouseButtons() != Qt.MouseButton.NoButton:  # the state that a double click leaves
         QTest.mouseRelease(QWidget(), Qt.MouseButton.LeftButton)
     if QApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
         QTest.keyRelease(QWidget(), Qt.Key.Key_Shift)
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.collect()
     if app.font().pointSizeF() != theme.BASE_POINTS:
-        theme.apply(app, theme.LIGHT)  # without a window: with one, another size of text takes half a second
+        # before a window exists: with one, another text size takes half a second
+        theme.apply(app, theme.LIGHT)
     windows = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]
     assert not windows, f"windows left open: {windows}"
     timers = [found for found in gc.get_objects() if issubclass(type(found), QTimer) and isValid(found)]

@@ -51,13 +51,14 @@ def _begin(arguments: list[str], environment: dict[str, str], files: Mapping[int
         opened = os.open(file, os.O_RDWR) if isinstance(file, str) else file.fileno()
         os.dup2(opened, number)
     sys.stdin = os.fdopen(0, closefd=False)
-    sys.modules["__main__"] = program  # its workers begin as those of `python -m app`
-    if sys.version_info < (3, 14):  # where a fork may not ask for further ones, its workers start as ever
+    sys.modules["__main__"] = program  # workers start as those of `python -m app` do
+    if sys.version_info < (3, 14):  # if a forked process cannot fork again, its workers start as usual
         forkserver._forkserver.ensure_running = resource_tracker.ensure_running  # type: ignore[method-assign]
         multiprocessing.get_context = of_forks  # type: ignore[assignment]
     sys.argv = ["mirrordrill", *arguments]
     code = program.main()
-    for thread in threading.enumerate():  # as at any end; `multiprocessing` would wait for workers before
+    # as at the end of any process: `multiprocessing` would otherwise wait for workers first
+    for thread in threading.enumerate():
         if not thread.daemon and thread is not threading.main_thread():
             thread.join()
     sys.exit(code)
@@ -97,7 +98,7 @@ class Program:
         if self._process.exitcode is None:
             raise subprocess.TimeoutExpired("mirrordrill", timeout_s)
         for file in (self.stdin, self.stdout):
-            with suppress(BrokenPipeError):  # it has not heard all
+            with suppress(BrokenPipeError):  # the receiver has not read everything
                 file.close()
         return self._process.exitcode
 

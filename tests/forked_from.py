@@ -16,4 +16,4 @@ for module in (
 ):
     import_module(f"app.{module}")
 Drill(load_shipped_scenario("planned-failover"))
-gc.freeze()  # what is there already is not looked through in each fork
+gc.freeze()  # existing objects are not scanned in each fork

@@ -83,7 +83,8 @@ def main() -> int:
                 continue
             shown = _dialog() if name.endswith("\n") else window
             for choice in themes:
-                for scale in scales if shown is window else scales[:1]:  # others open a dialog anew
+                # for the other scales, a dialog opens again
+                for scale in scales if shown is window else scales[:1]:
                     _look(window, choice, scale)
                     for width, height in sizes if shown is window else sizes[:1]:
                         if shown is window:

@@ -288,7 +288,7 @@ def main() -> int:
         return 0
     MADE.mkdir(parents=True, exist_ok=True)
     if COMPILED_LOCALES.exists():
-        os.environ["LOCPATH"] = str(COMPILED_LOCALES)  # for the C library: here and in what is started
+        os.environ["LOCPATH"] = str(COMPILED_LOCALES)  # for the C library, in this process and its children
     return compare(
         options.until, options.sample, combine_variants() if options.together else list(variants())
     )

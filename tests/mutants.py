@@ -41,7 +41,7 @@ ALIKE = ("Decorator", "NoOp", "_Is_Eq", "_IsNot_NotEq", "_Eq_Is")
 """Suffixes of cosmic-ray operators that change nothing here: equal members of an enumeration are identical."""
 LIMIT_CPU_S = 300
 """Far more than the tests of a package take (1 minute); a slower mutant does not terminate and counts as detected."""
-BY_HAND = [  # each once survived every test: (file, text, text of the mutant)
+BY_HAND = [  # Mutants that once survived every test: (file, text, text of the mutant).
     ("engine/mirroring/failover.py", 'if kind == "manual" or failover.decided_tick is None:',
      'if kind != "manual" and failover.decided_tick is None:'),
     ("engine/protocol/streams.py", "generated_kb=max([world.flow.positions(source).flushed_kb, *received])",

@@ -84,7 +84,7 @@ def _with_fields(context: Context, fields: dict[str, Type]) -> CallableType:
     names: list[str | None] = [*signature.arg_names[:-1], *fields]
     kinds = [*signature.arg_kinds[:-1], *[ARG_NAMED_OPT] * len(fields)]
     types = [*signature.arg_types[:-1], *fields.values()]
-    if ARG_STAR2 in call.arg_kinds:  # what a dictionary holds cannot be checked; the names beside it can
+    if ARG_STAR2 in call.arg_kinds:  # the contents of a dictionary cannot be checked, but the other names can
         unknown = [name for name in call.arg_names if name is not None and name not in names]
         if unknown:
             context.api.fail(f'Unexpected keyword argument "{unknown[0]}"', call)

@@ -206,7 +206,7 @@ def describe_clipping(text: Text, window: QWidget) -> str:
     if text.words.endswith(ELLIPSIS) and not is_intended_ellipsis(text):
         return "is a cell that ends in dots" if _is_viewport(widget) else "ends in dots"
     if _is_viewport(widget) or isinstance(widget, QTabBar):
-        return ""  # there is more to be scrolled to
+        return ""  # scrolling shows the rest
     inside = QRectF(
         widget.rect().translated(widget.mapTo(window, QPoint()) if widget is not window else QPoint())
     )
@@ -220,9 +220,7 @@ def describe_clipping(text: Text, window: QWidget) -> str:
 
 def is_intended_ellipsis(text: Text) -> bool:
     """Return whether the dots are part of the text, as in "Open…" or "Loading…"."""
-    return any(
-        said.endswith(text.words) for said in _list_texts(text.widget)
-    )  # a mnemonic breaks words in two
+    return any(said.endswith(text.words) for said in _list_texts(text.widget))  # a mnemonic splits words
 
 
 def _list_texts(widget: QWidget) -> Iterator[str]:

@@ -85,7 +85,7 @@ def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
     """Return the lines that the search tries at each decision point before any action."""
     scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
     search = ParSearch(scenario, 1)
-    search.run(2)  # the reference, and doing nothing
+    search.run(2)  # the reference, and inaction
     idle = next(plan for plan in search.plans if not plan.acts)
     run, known, moments = SearchDrill(scenario, 1), list_scenario_lines(select_variant(scenario, 1)), []
     for tick in idle.points:
@@ -98,7 +98,7 @@ def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
 def rate(tree: Path, file: Path, acts: str) -> float:
     """Return the search nodes per second of processor time with the program in *tree*."""
     environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"}
-    process = subprocess.run(  # this interpreter, and the text above
+    process = subprocess.run(  # this interpreter runs the text above
         [sys.executable, "-c", MEASURED, str(file), str(ticks(NODE_S)), str(LEAST_S)],
         input=acts,
         cwd=tree,
@@ -112,7 +112,7 @@ def rate(tree: Path, file: Path, acts: str) -> float:
 
 def rate_of_all(tree: Path, file: Path, acts: str) -> float:
     """Return the search nodes per second with one process per processor."""
-    with ThreadPoolExecutor(PROCESSES) as threads:  # each waits for its process
+    with ThreadPoolExecutor(PROCESSES) as threads:  # each thread waits for its process
         return sum(threads.map(lambda _: rate(tree, file, acts), range(PROCESSES)))
 
 

@@ -50,7 +50,7 @@ def check_types(python: str, name: str) -> bool:
 
 
 def main() -> int:
-    correct, checked = True, {sys.version_info[:2]}  # `make types` checks this one
+    correct, checked = True, {sys.version_info[:2]}  # `make types` checks this version
     for python in find_pythons():
         environment = environment_if_any(python)
         if environment is not None:

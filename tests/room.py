@@ -25,6 +25,6 @@ def room(roots: Iterable[Any], visited: set[int] | None = None) -> int:
         visited.add(id(item))
         taken += sys.getsizeof(item)
         waiting += gc.get_referents(item)
-        if isinstance(item, np.ndarray) and item.base is not None:  # what it is a view of
+        if isinstance(item, np.ndarray) and item.base is not None:  # the array that the view belongs to
             waiting.append(item.base)
     return taken

@@ -172,9 +172,7 @@ def scenes(window: OpenWindow) -> Iterator[str]:
         window.appearance.set_layout(profile)
         yield f"desk-{profile}"
     scale = window.store.get(settings.FONT_SCALE)
-    window.appearance.set_font_scale(
-        max(scale, TEXT_SCALE)
-    )  # without the full screen, which has a size of its own
+    window.appearance.set_font_scale(max(scale, TEXT_SCALE))  # not in full screen, which has its own size
     yield "presenting"
     window.appearance.set_font_scale(scale)
     window.appearance.set_layout(LEARNER)
@@ -382,7 +380,7 @@ def take(
             text += "" if language_code == language.ENGLISH else f"-{language_code}"
             shown = (
                 _dialogs()[0] if name.endswith("\n") else window
-            )  # a name with a line end is that of a dialog
+            )  # the name of a dialog contains a line break
             file = f"{name.strip()}-{choice.replace(' ', '-')}-{size[0]}x{size[1]}{text}.png"
             shown.grab().save(str(folder / file))
     language.use(language.ENGLISH)
@@ -401,9 +399,7 @@ def main() -> int:
     os.environ["MIRRORDRILL_PROFILE"] = tempfile.mkdtemp()
     app = QApplication(sys.argv[:1])
     app.setApplicationName("mirrordrill")
-    vars(window_module)[
-        "LOOKS_MS"
-    ] = ()  # the offscreen screen is smaller than the windows that are asked for
+    vars(window_module)["LOOKS_MS"] = ()  # the offscreen screen is smaller than the requested windows
     for choice in (theme.LIGHT, theme.DARK):
         for size in SIZES:
             take(folder, choice, size)

@@ -83,7 +83,7 @@ class Server:
 class Postgres(Server):
     def __init__(self) -> None:
         super().__init__()
-        if os.geteuid() == 0:  # it refuses to run as root
+        if os.geteuid() == 0:  # the server refuses to run as root
             shutil.chown(self.folder, "postgres", "postgres")
         self._data = self.folder / "data"
         command = [
@@ -111,7 +111,8 @@ class Postgres(Server):
             return False
 
     def kill(self) -> None:
-        super().kill()  # its children have sessions of their own: they end when they see that the first has gone
+        # its children have their own sessions, and end when they notice that their parent is gone
+        super().kill()
         until = time.monotonic() + START_S
         while _of_folder(self._data) and time.monotonic() < until:
             time.sleep(0.05)

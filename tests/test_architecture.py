@@ -31,21 +31,21 @@ ENGINE_LAYERS = (
         "engine.generators",
     ),
     ("engine.events", "engine.inputs", "engine.flow"),
-    ("engine.model",),  # the world holds the flow's arrays and the events to come
-    ("engine.protocol",),  # knows that databases are in groups, never of which kind
+    ("engine.model",),  # the world contains the arrays of the flow model and future events
+    ("engine.protocol",),  # knows that databases are in groups, but not the kind of group
     ("engine.mirroring", "engine.cluster"),
     ("engine.availability",),  # an availability group is a role of its cluster
-    ("engine.tsql", "engine.powershell"),  # asks the protocol for what a statement does
-    ("engine.verbs",),  # each does its act through the two above
+    ("engine.tsql", "engine.powershell"),  # asks the protocol for the effect of a statement
+    ("engine.verbs",),  # applies its actions through the two packages above
     ("engine.simulator",),
-    ("engine.planning",),  # needs the flow model only; the published figures may draw its curves
+    ("engine.planning",),  # needs only the flow model; published figures may use its curves
     ("engine.published",),
     ("engine.drill",),
 )
 """Layers of the engine. A part may import itself and the layers above its row, but not its neighbors in the row."""
 
 MUST_NOT_IMPORT = (
-    # who, what, except, why
+    # package, forbidden imports, exceptions, reason
     ("engine", ("app", *QT, *DATABASE, "platformdirs"), (), "the engine runs without desktop and storage"),
     ("app.words", (*QT, *DATABASE), (), "reports, logs and tests use the same words as the window"),
     ("app.files", QT, (), "files are read and written without a window"),
@@ -75,7 +75,7 @@ MUST_NOT_IMPORT = (
 )
 
 ONLY_IMPORTED_BY = (
-    # what, by whom
+    # package, packages that may import it
     ("app.views", ("app.views", "app.main_window", "app.__main__")),
     ("app.main_window", ("app.__main__",)),
 )
@@ -350,7 +350,7 @@ for name in wanted:
         ((*QT, *DATABASE, "app"), "engine"),
         (QT, "app.storage"),
         ((*DATABASE, "pyqtgraph", "numpy", "pydantic", "lark", "sqlglot"), "app.main_window.start"),
-    ],  # the last: the start page comes on screen before the slow ones
+    ],  # last: the start page is shown before the slow imports
 )
 def test_imports_do_not_need_blocked_packages(blocked: tuple[str, ...], wanted: str) -> None:
     command = [sys.executable, "-c", IMPORT_WITHOUT, " ".join(blocked), wanted]

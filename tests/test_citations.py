@@ -75,7 +75,7 @@ def find_citation_problem(citation: str) -> str | None:
     rest = rest.strip().casefold()
     if tag not in PAPERS and tag != "DOC":
         return f"no such tag in docs/sources.md: {citation}"
-    if tag == "DOC":  # a number is a message on the page of all messages
+    if tag == "DOC":  # a number refers to the page of all messages
         there = rest in MESSAGES or begins_with_name(rest, NAMES)
         return None if there else f"add this page and its address to docs/sources.md: {citation}"
     parts = [part.strip() for part in PAPERS[tag].split(";")]
@@ -232,7 +232,8 @@ def test_every_named_file_exists(folder: str) -> None:
     problems = [
         f"{path} names {name}"
         for path, text in texts(folder).items()
-        if not path.startswith(("tests/hostile/", "tests/engine/tsql/answers/"))  # their files are invented
+        # these files contain invented texts
+        if not path.startswith(("tests/hostile/", "tests/engine/tsql/answers/"))
         for name in missing_files(path, text)
     ]
     assert not problems, "\n".join(problems)

@@ -210,7 +210,7 @@ def resident_mb() -> float:
 
 def played_hour(window: OpenWindow) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield frames at 1x, at 100x for a simulated hour, and at 1x after it; then the seek times in that hour."""
-    frames(window, 1.0)  # the first frames lay everything out
+    frames(window, 1.0)  # the first frames do the layout
     yield "1x", frames(window, 1.0)
     yield "100x for an hour", frames(window, 100.0, HOUR_S)
     yield "1x after the hour", frames(window, 1.0)
@@ -251,7 +251,7 @@ def of_stage(databases: int) -> None:
         took: dict[str, list[float]] = {}
         busy: dict[str, list[float]] = {}
         for _ in range(STAGE_FRAMES):
-            moment.stage.canvas.update()  # drawn in each frame
+            moment.stage.canvas.update()  # as in each frame
             begun, worked, state = perf_counter(), process_time(), moment.state
             window.session.on_frame(FRAME_MS)
             QApplication.processEvents()
@@ -309,9 +309,7 @@ def main() -> None:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert app is not None
-    vars(window_module)[
-        "LOOKS_MS"
-    ] = ()  # the offscreen screen is smaller than the windows that are asked for
+    vars(window_module)["LOOKS_MS"] = ()  # the offscreen screen is smaller than the requested windows
     if sys.argv[1:2] == ["--day"]:
         day(float(sys.argv[2]) if sys.argv[2:] else 24.0)
         return

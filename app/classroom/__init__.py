@@ -1,6 +1,7 @@
 """A class: a host that keeps every seat's log and plays it again, seats that dial in, and what is proved afterwards.
 
-A seat is a scenario, a seed and its log of acts; whatever stands on the board the host has computed from these. No Qt.
+A seat is a scenario, a seed and its log of actions. The host computes everything on the board from these. No
+Qt.
 
 Guarantees
     A score is the result of the host's own replay; no seat can report one. An input that the host has acknowledged

@@ -15,13 +15,13 @@ from engine.constants import TICKS_PER_S
 from engine.model import Tick
 
 LINE_MAX: Final = 65_536
-"""Characters of an input line: a script in one batch. Assumed."""
+"""Maximum characters of an input line: a script in one batch. Assumed."""
 ACTS_MAX: Final = 20_000
 """Maximum number of actions of one seat: one every two seconds of the longest drill. Assumed."""
 LETTERS_MAX: Final = 4_000_000
 """Maximum characters of all actions of one seat, as in a file of input lines (app/cli/runs.py)."""
 TICK_MAX: Final = 8 * 3600 * TICKS_PER_S
-"""Eight hours, the longest drill: the maximum that the host must replay."""
+"""Maximum simulated time of a run: eight hours, the longest drill that a host must replay."""
 SENT_BACK: Final = "sent-back"
 """Line of an action that confirms a rewind: the run is reset to its tick; later actions stay in the log."""
 _DIGEST: Final = re.compile(r"(?:[0-9a-f]{32})?")

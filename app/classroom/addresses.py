@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 EVERYWHERE: Final = ("0.0.0.0", "::", "")
 """Addresses to listen on that mean all addresses of this computer."""
 ADDRESSES_MAX: Final = 4
-"""Addresses in a join code. Assumed: cable, Wi-Fi and a tunnel or two."""
+"""Maximum number of addresses in a join code. Assumed: cable, Wi-Fi, and one or two tunnels."""
 _VIRTUAL: Final = re.compile(
     r"docker|br-|veth|virbr|vmnet|vboxnet|vethernet|virtual|tun|tap|wg|utun|ppp|vpn", re.I
 )

@@ -50,7 +50,7 @@ class Admission:
         self._assignment, self._digest = what, what.digest
         self._plan = plan.of_text(the_class.plan) if the_class.plan else None
         self._draw_count = 0
-        """Seats that were drawn into a group."""
+        """Number of seats that were drawn into a group."""
         self._gate = RateLimiter(time.monotonic)
 
     async def admit(self, request: requests.Join | requests.Resume, address: str) -> SeatState:

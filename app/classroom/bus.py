@@ -102,9 +102,9 @@ class Bus:
         self._url = url
         self._name = f"mirrordrill-{the_class}"
         self._client: Client | None = None
-        self._untold: list[News] = []
+        self._unsent: list[News] = []
         """Messages that could not be sent to the server. They are sent before any other message."""
-        self._telling = asyncio.Lock()
+        self._sending = asyncio.Lock()
         self._next_sequence: int | None = None
         """Sequence number of the first message in the stream that was not received yet."""
 
@@ -150,23 +150,23 @@ class Bus:
         last = info.state.last_seq
         self._next_sequence = last + 1 if self._next_sequence is None else min(self._next_sequence, last + 1)
 
-    async def tell(self, *said: News) -> None:
+    async def send(self, *said: News) -> None:
         """Send messages in order; failed ones are sent later, except seat states, which are rebuilt."""
         assert self._client is not None, "dialed"
         self._untold += [replace(one, host=self.own) for one in said]
         async with self._telling:
             stream = self._client.jetstream(timeout=ANSWER_S)
-            while self._untold:
+            while self._unsent:
                 try:
-                    await stream.publish(self._name, encode(self._untold[0]).encode())
+                    await stream.publish(self._name, encode(self._unsent[0]).encode())
                 except Exception as problem:  # any error of nats-py, a socket or a URL
                     logger.info("NATS: %s", problem)
-                    self._untold = [one for one in self._untold if not isinstance(one, Seats)]
+                    self._unsent = [one for one in self._unsent if not isinstance(one, Seats)]
                     return
-                del self._untold[0]
+                del self._unsent[0]
 
     async def listen(
-        self, hear: Callable[[News], Awaitable[None]], on_gap: Callable[[], Awaitable[None]]
+        self, on_message: Callable[[News], Awaitable[None]], on_gap: Callable[[], Awaitable[None]]
     ) -> None:
         """Receive the messages of other hosts forever; call *on_gap* whenever some may have been missed."""
         from nats.errors import TimeoutError as NothingSaid
@@ -181,11 +181,11 @@ class Bus:
                     deliver_policy=DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=self._next_sequence,
                     ack_policy=AckPolicy.NONE, inactive_threshold=60.0,
                 )  # fmt: skip
-                heard = await stream.pull_subscribe(self._name, stream=self._name, config=wanted)
+                subscription = await stream.pull_subscribe(self._name, stream=self._name, config=wanted)
                 await on_gap()
                 while True:
                     try:
-                        messages = await heard.fetch(1, timeout=ALIVE_S)
+                        messages = await subscription.fetch(1, timeout=ALIVE_S)
                     except NothingSaid:
                         if self._client.is_connected:
                             messages = []
@@ -199,7 +199,7 @@ class Bus:
                             logger.warning("NATS: %s", problem)
                             continue
                         if said.host != self.own:
-                            await hear(said)
+                            await on_message(said)
             except asyncio.CancelledError:
                 raise
             # any error of nats-py, a socket or a URL; the class continues meanwhile

@@ -43,7 +43,7 @@ ANSWERED: Final = ("name", "prediction", "asked_t_s", "answered_t_s", "choice", 
 """Columns about questions, as in the report of a run; empty if missing or not to be revealed."""
 SEATS: Final = "seats/"
 PART: Final = "part-"
-"""Begins the name of a folder in an archive."""
+"""Prefix of the folder of a part in an archive."""
 BYTES_MAX: Final = 500_000_000
 """Maximum bytes of an archive, and of its content."""
 MEMBERS_MAX: Final = 10_000
@@ -77,7 +77,7 @@ class LogCheck:
     seat: int | None
     name: str
     verdict: LogVerdict | None
-    """Verdict of the board; None if the log could not be played."""
+    """Verdict of the host; None if the log could not be played."""
     problem: str
     """Part of the file that contradicts the inputs; empty if none does."""
     group: str = ""

@@ -1,4 +1,4 @@
-"""The join code: how a seat knows the host that it dials, and the host knows that a seat was invited."""
+"""The join code: a seat identifies the host that it dials, and the host checks that the seat was invited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The instructor's console as lines: typed lines go to the host, the board and replies come back."""
+"""The instructor's console as lines of text: typed lines go to the host, and the board and replies come back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
 AGAIN_S: Final = 0.5
-"""Wall time between two tries to reach a host that has hung up."""
+"""Wall time between two attempts to reach a host that closed the connection."""
 TRIES: Final = 20
 """Number of connection attempts: a host that restarts takes some seconds."""
 _WHO: Final = r"(?:all|(?P<seat>\d{1,9})|@(?P<group>[^\s@]{1,30}))"
@@ -227,7 +227,7 @@ async def _talk(
     """Send lines until the input ends or the host disconnects; return whether the input ended."""
     open_requests, answered = 0, asyncio.Condition()
 
-    async def hear() -> None:
+    async def receive() -> None:
         nonlocal open_requests
         async for raw in socket:
             show(str(raw))
@@ -260,11 +260,11 @@ async def _talk(
         async with answered:
             await answered.wait_for(lambda: open_requests == 0)
 
-    hearing, sending = asyncio.create_task(hear()), asyncio.create_task(send())
+    receiving, sending = asyncio.create_task(receive()), asyncio.create_task(send())
     try:
-        await asyncio.wait((hearing, sending), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((receiving, sending), return_when=asyncio.FIRST_COMPLETED)
         return sending.done() and sending.exception() is None
     finally:
         sending.cancel()
         await socket.close()
-        await asyncio.gather(hearing, sending, return_exceptions=True)
+        await asyncio.gather(receiving, sending, return_exceptions=True)

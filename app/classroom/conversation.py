@@ -10,7 +10,7 @@ from typing import Final
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from app.classroom.messages.codec import REFUSED, WireMessage, encode
-from app.classroom.messages.requests import MAY, REQUESTS, Request
+from app.classroom.messages.requests import PERMITTED_REQUESTS, REQUESTS, Request
 from app.words.language import tr
 
 SEND_S: Final = 5.0
@@ -29,13 +29,13 @@ class RequestRefusedError(Exception):
 
 def check_permission(role: str, request: Request) -> None:
     """Refuse a request that the role may not send."""
-    if not isinstance(request, MAY[role]):
+    if not isinstance(request, PERMITTED_REQUESTS[role]):
         raise RequestRefusedError(
             tr("the role {role} may not request {kind}").format(role=role, kind=request.kind)
         )
 
 
-async def hear(socket: WebSocket) -> Request:
+async def receive_request(socket: WebSocket) -> Request:
     """Receive the next request. Raises ProtocolError."""
     message = await socket.receive()
     if message["type"] != "websocket.receive":

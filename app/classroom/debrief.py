@@ -1,4 +1,4 @@
-"""Debrief of a class: actions and score of each seat beside the reference, and the most frequent mistakes. No Qt."""
+"""Debrief of a class: actions and score of each seat next to the reference, and the most frequent mistakes. No Qt."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ class SeatReview:
     name: str
     group: str
     verdict: LogVerdict
-    deeds: tuple[SeatAction, ...]
+    actions: tuple[SeatAction, ...]
     """Actions without queries."""
-    instructor_deeds: tuple[SeatAction, ...] = field(default=(), kw_only=True)
+    instructor_actions: tuple[SeatAction, ...] = field(default=(), kw_only=True)
     """Inputs of the instructor in this run."""
     mistakes: tuple[MistakeMade, ...]
     page: str
-    """The debrief of its run as HTML; empty where the run cannot be looked back on."""
+    """Debrief of its run as HTML; empty if the run cannot be replayed."""
     lost_transactions: int = 0
     reflection: Reflection | None = None
     answers: tuple[Row, ...] = ()
@@ -121,7 +121,7 @@ class ClassReview:
     """Points of the reference solution; None: there is none."""
     reference_downtime_s: float | None
     reference_lost: int | None
-    """Transactions that it loses."""
+    """Number of transactions that the reference solution loses."""
     par: float | None
     """Points of the best plan that is known; None: the drill has no certificate."""
     partings: tuple[ClassDivergence, ...]
@@ -134,7 +134,7 @@ class ClassReview:
     versions: Mapping[int, str] = field(default_factory=dict)
     """Seat -> version of its program, where it was reported."""
     class_time_s: float | None = None
-    """UTC in seconds since 1970 at which the class was steered last; None: unknown."""
+    """Time of the last instruction to the class, in UTC seconds since 1970; None: unknown."""
 
 
 def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None) -> list[Log]:
@@ -206,15 +206,15 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
         outcome = {**outcome, "last_act": shown["last_act"], "parted": shown["parted"] or "another state"}
         if not same:  # the run depends on a name: omit the page rather than show a wrong one
             return SeatReview(log.number, log.name, log.group, outcome, (), (), "")
-    deeds = _list_actions(acts)
+    actions = _list_actions(acts)
     foreign = tuple(_parse_inputs(act for act in effective(acts) if is_instructor_input(act)))
     helped = tuple(SeatAction(item.tick, _key(item), describe_input(item)) for item in foreign)
     drill = run.drill
     assert isinstance(drill, Drill)
     lost = round(availability_json(drill.world)["lost_transactions"])
     found = SeatReview(
-        log.number, log.name, log.group, outcome, deeds, (), "", lost, _read_reflection(log),
-        instructor_deeds=helped, refused=list_refused(drill),
+        log.number, log.name, log.group, outcome, actions, (), "", lost, _read_reflection(log),
+        instructor_actions=helped, refused=list_refused(drill),
     )  # fmt: skip
     ended = drill.finished
     if not ended:
@@ -301,7 +301,7 @@ def review_class(
     solved = reference.score() if reference is not None else None
     proved = certificates.load_certificate(scenario)
     courses = [
-        SeatHistory(one.number, one.deeds, one.verdict["score"])
+        SeatHistory(one.number, one.actions, one.verdict["score"])
         for one in reviews
         if one.verdict["score"] is not None
     ]
@@ -350,7 +350,7 @@ def _list_actions(acts: Iterable[LogEntry]) -> tuple[SeatAction, ...]:
 def _find_common_mistakes(reviews: Sequence[SeatReview]) -> Iterator[CommonMistake]:
     """Find mistakes that several seats share.
 
-    Mistakes are equal if the better action is equal, as figures in their own texts differ.
+    Mistakes count as equal if the better action is the same, because their texts contain different figures.
     """
     made: dict[str, list[tuple[int, MistakeMade]]] = {}
     for seat in reviews:

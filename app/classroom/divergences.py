@@ -38,7 +38,7 @@ class SeatHistory:
     """Actions of a seat in order, and its score."""
 
     seat: int
-    deeds: tuple[SeatAction, ...]
+    actions: tuple[SeatAction, ...]
     score: float
 
 
@@ -70,7 +70,7 @@ class ClassDivergence:
 
 
 def find_divergences(courses: Sequence[SeatHistory]) -> list[ClassDivergence]:
-    """Return all of them, the dearest first."""
+    """Return all divergences, the most costly first."""
     return sorted(_find_divergences(courses, 0, 0), key=lambda one: (-one.cost, one.tick))
 
 
@@ -81,19 +81,19 @@ def _find_divergences(
 
     Seats in the result have waited since *start_tick*.
     """
-    left = [course for course in courses if len(course.deeds) > depth]
+    left = [course for course in courses if len(course.actions) > depth]
     if len(courses) < SEATS_MIN or not left:
         return
-    first = max(start_tick, min(course.deeds[depth].tick for course in left))
+    first = max(start_tick, min(course.actions[depth].tick for course in left))
     groups: dict[str, list[SeatHistory]] = {}
     waited = []
     for course in courses:
-        if len(course.deeds) > depth and course.deeds[depth].tick <= first + WINDOW:
-            groups.setdefault(course.deeds[depth].key, []).append(course)
+        if len(course.actions) > depth and course.actions[depth].tick <= first + WINDOW:
+            groups.setdefault(course.actions[depth].key, []).append(course)
         else:
             waited.append(course)
     choices = [
-        DivergenceChoice(some[0].deeds[depth].words, *_summarize_outcome(some)) for some in groups.values()
+        DivergenceChoice(some[0].actions[depth].words, *_summarize_outcome(some)) for some in groups.values()
     ]
     if waited:
         choices.append(DivergenceChoice("", *_summarize_outcome(waited)))

@@ -45,7 +45,7 @@ class GuiSeat:
         self.orders = SeatOrders(self._seat_log.acts)
         self._history: History | None = None
         self._instruction: tuple[int, str] | None = None
-        """The inject that is being carried out."""
+        """Inject that is being applied."""
         self.missed: list[InstructionMessage] = []
         """Messages of the skipped time, for the person to read."""
         self.phase = SeatPhase.JOINING
@@ -133,7 +133,7 @@ class GuiSeat:
         self.orders.read_answers(self._seat_log.acts)
 
     def end(self) -> None:
-        """Hang up; the log stays."""
+        """Disconnect; the log stays."""
         self.move(SeatEvent.END)
         if not self._closed:
             self._closed = True
@@ -174,7 +174,7 @@ class GuiSeat:
 
     # --- the instructor
 
-    def carry_out(self, number: int, line: str, do: Callable[[str], bool]) -> None:
+    def apply_inject(self, number: int, line: str, do: Callable[[str], bool]) -> None:
         """Apply an inject by *do* and log it. A refused inject is logged too; in a replay it changes nothing."""
         self._instruction = (number, line)
         try:
@@ -188,7 +188,7 @@ class GuiSeat:
         """Log that a message was shown."""
         self._note(self._drill.tick, "", "", number)
 
-    def tell_frozen(self, frozen: bool) -> None:
+    def report_frozen(self, frozen: bool) -> None:
         """Report that the seat is frozen or released."""
         self.link.frozen = frozen
         self.link.wake()
@@ -212,7 +212,7 @@ class GuiSeat:
         self.link.consent = consent
         self.link.wake()
 
-    def tell_held(self, takeover: bool) -> None:
+    def report_held(self, takeover: bool) -> None:
         """Report that the run stopped at a limit, or continues."""
         self.link.held = takeover
         self.link.wake()

@@ -24,7 +24,7 @@ from app.classroom.conversation import (
     broadcast,
     check_permission,
     close,
-    hear,
+    receive_request,
     send_message,
 )
 from app.classroom.instructions import InstructionBook, answered, as_message, check_answers, list_due
@@ -146,7 +146,7 @@ class ClassHost:
     # --- connections
 
     async def hang_up(self) -> None:
-        """Hang up, so that seats reconnect for the next part and consoles for its dashboard."""
+        """Disconnect all seats and consoles, so that they reconnect for the next part."""
         there = [line.socket for line in self._lines.values() if line.socket is not None]
         why = tr("the class continues with its next part")
         await asyncio.gather(*(close(socket, LATER, why) for socket in [*there, *self._board.consoles]))
@@ -172,7 +172,7 @@ class ClassHost:
         self._strangers += 1
         try:
             async with asyncio.timeout(FIRST_WORD_S):
-                return await hear(socket)
+                return await receive_request(socket)
         except TimeoutError:
             raise RequestRefusedError(tr("no message received"), LATER) from None
         finally:
@@ -235,7 +235,7 @@ class ClassHost:
             await send_message(socket, self._attention.replay.message)
             self._board.changed.add(line.number)
             while True:
-                said = await hear(socket)
+                said = await receive_request(socket)
                 check_permission("seat", said)
                 if isinstance(said, requests.SeatStatus):
                     await self._update_status(line, said)
@@ -280,7 +280,7 @@ class ClassHost:
         self._board.queue(line)
         if not line.consent:
             await self._looks.forbid(line)
-        await self._tell_result(line)
+        await self._send_result(line)
 
     async def _append_entries(self, line: SeatState, offered: list[LogEntry]) -> None:
         """Store the new entries of *offered*. Raises LogMismatchError, RequestRefusedError."""
@@ -339,7 +339,10 @@ class ClassHost:
     async def _instruct(self, line: SeatState) -> None:
         """Send the instructions that the seat has not answered yet."""
         for given in self._instructions.select_for(line):
-            if not (given.number in line.answered or given.number in line.sent_instructions) and line.socket is not None:
+            if (
+                not (given.number in line.answered or given.number in line.sent_instructions)
+                and line.socket is not None
+            ):
                 line.sent_instructions.add(given.number)
                 await send_message(line.socket, as_message(given))
 
@@ -430,9 +433,9 @@ class ClassHost:
             raise RequestRefusedError(tr("this part is still running. Finish it first."))
         await self._writer.keep(self._record.start_next_part)
         if self._bus is not None:
-            await self._bus.tell(Changed())
+            await self._bus.send(Changed())
 
-    async def _tell_pace(self, line: SeatState) -> None:
+    async def _send_pace(self, line: SeatState) -> None:
         """Send a seat its current limit and speed, and the instructions that are due."""
         if line.socket is not None:
             await send_message(line.socket, self.pace.build_state_message(line))
@@ -472,13 +475,13 @@ class ClassHost:
         line = self._lines[number]
         line.verdict = verdict
         self._board.changed.add(number)
-        await self._tell_result(line)
+        await self._send_result(line)
 
     def _store_reachable_points(self, number: int, t_s: float, points: float) -> None:
         self._lines[number].weigh(t_s, points)
         self._board.changed.add(number)
 
-    async def _tell_result(self, line: SeatState) -> None:
+    async def _send_result(self, line: SeatState) -> None:
         """Send a seat that is over the verdict on its log, after the whole log was replayed."""
         found, socket = line.verdict, line.socket
         if socket is not None and line.over and found is not None and found["acts"] == line.acknowledged:
@@ -512,7 +515,7 @@ class ClassHost:
             for number in looks:
                 await self._attention.notify(self._lines[number])
         elif isinstance(message, Changed):
-            await self._hear_changes()
+            await self._reload_changes()
         elif isinstance(message, Hello):
             await self._hear_changes()  # announces the new address
             self._peers.tell_of(self._lines.values())
@@ -540,7 +543,7 @@ class ClassHost:
             await self._catch_up(line)
         self._board.changed.add(line.number)
 
-    async def _hear_changes(self) -> None:
+    async def _reload_changes(self) -> None:
         """Load the record and send its changes to the seats here."""
         the_class = await self._writer.read(self._record.the_class)
         assert the_class is not None, "a host has begun it"
@@ -563,7 +566,7 @@ class ClassHost:
                 await self._catch_up(line)
         self._board.turn()
         self._board.changed |= set(self._lines)
-        await self._to_seats(self._tell_pace)
+        await self._to_seats(self._send_pace)
         for line in attended:
             await self._attention.notify(line)
 
@@ -574,7 +577,7 @@ class ClassHost:
         try:
             await send_message(socket, self._board.build_dashboard())
             while True:
-                said = await hear(socket)
+                said = await receive_request(socket)
                 check_permission("instructor", said)
                 try:
                     if isinstance(said, requests.Instruct):

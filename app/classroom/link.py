@@ -71,7 +71,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
             self._loop.call_soon_threadsafe(self._news.set)
 
     def end(self) -> None:
-        """Hang up."""
+        """Disconnect from the host."""
         self._has_ended = True
         self.wake()
         self.join(5.0)
@@ -219,7 +219,7 @@ class HostLink(HostConnection[ToSeat]):
         return self.trying
 
     def _keep_address(self, socket: ClientConnection) -> None:
-        """Remember where the host answered: a seat that had its code alone needs no network search afterwards."""
+        """Remember the address at which the host answered. A seat with only the code then needs no further search."""
         host, port, *_ = socket.remote_address
         address = address_of(host, port)
         if address in self._found_addresses and address not in self._addresses:

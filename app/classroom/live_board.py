@@ -27,7 +27,7 @@ class LiveBoard:
         instructions: InstructionBook,
         pace: ClassPace,
     ) -> None:
-        """Create the board; *parts*: number of parts. Other values change and are read with the board."""
+        """Create the board. *parts*: number of parts. The board reads the other arguments again for each update."""
         self._class, self._parts, self._lines = the_class, parts, lines
         self._instructions, self._pace = instructions, pace
         self.consoles: set[WebSocket] = set()
@@ -38,7 +38,7 @@ class LiveBoard:
         self.changed: set[int] = set()
         """Seats whose tiles changed since the board was last sent."""
         self._has_changed = True
-        """The class is in another state since then."""
+        """True if the state of the class has changed since the board was last sent."""
 
     def turn(self) -> None:
         """Record that the class has changed."""
@@ -63,7 +63,7 @@ class LiveBoard:
             part=self._class.part,
             part_number=self._class.id,
             parts=self._parts,
-            not_frozen=[line.name for line in there if not line.frozen and self._pace.stops(line)],
+            not_frozen=[line.name for line in there if not line.frozen and self._pace.should_freeze(line)],
             ends_in_s=self._pace.class_ends_in_s(there),
             break_s=self._pace.break_s(),
             clock_s=self._pace.clock_s(),

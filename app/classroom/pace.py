@@ -31,7 +31,7 @@ class SeatSpeed:
 
     def __init__(self) -> None:
         self.speed: float | None = None
-        """Simulated seconds a second."""
+        """Simulated seconds per second."""
         self._previous: tuple[float, int] | None = None
 
     def note(self, tick: int, is_idle: bool) -> None:
@@ -107,7 +107,7 @@ class ClassPace:
         until = self.get_stop_tick(line)
         return None if until is None or until >= TICK_MAX else until / TICKS_PER_S
 
-    def stops(self, line: PacedSeat) -> bool:
+    def should_freeze(self, line: PacedSeat) -> bool:
         """Return whether the seat should be frozen."""
         until = self.get_stop_tick(line)
         return self._class.state == FROZEN or line.stopped or (until is not None and line.tick >= until)

@@ -26,18 +26,18 @@ class PeerHosts:
         """The name of this host among them."""
         self._last_message_s: dict[str, float] = {}
         """Host -> time of its last message."""
-        self._their_looks: dict[str, set[int]] = {}
+        self._observed_by_peers: dict[str, set[int]] = {}
         """Host -> seats that its consoles observe."""
 
-    def tell(self, *said: News) -> None:
+    def send(self, *said: News) -> None:
         """Send messages to the peer hosts without waiting. The peer hosts may be unreachable."""
         if self._bus is not None:
-            self._do(self._bus.tell(*said))
+            self._do(self._bus.send(*said))
 
-    def tell_of(self, seats: Iterable[SeatState] = ()) -> None:
+    def send_status(self, seats: Iterable[SeatState] = ()) -> None:
         """Send the status of the connected seats among *seats*, and the list of observed seats."""
         if self._bus is not None:
-            self.tell(self.news(seats))
+            self.send(self.news(seats))
 
     def news(self, seats: Iterable[SeatState] = ()) -> Seats:
         """Return the changed seats of this host for the others."""
@@ -54,17 +54,17 @@ class PeerHosts:
             looks=tuple(sorted(self._looks())),
         )  # fmt: skip
 
-    def look_at(self, number: int) -> bool:
+    def is_observed(self, number: int) -> bool:
         """Return whether a console of another host observes the seat."""
-        return any(number in seats for seats in self._their_looks.values())
+        return any(number in seats for seats in self._observed_by_peers.values())
 
     def process_news(self, message: News) -> set[int]:
         """Process a message of another host; return the seats that it began or ceased to observe."""
         self._last_message_s[message.host] = time.monotonic()
         if not isinstance(message, Seats):
             return set()
-        before, now = self._their_looks.get(message.host, set()), set(message.looks)
-        self._their_looks[message.host] = now
+        before, now = self._observed_by_peers.get(message.host, set()), set(message.looks)
+        self._observed_by_peers[message.host] = now
         return now ^ before
 
     async def stay_alive(self, on_seat_lost: Callable[[SeatState], object]) -> None:
@@ -73,12 +73,12 @@ class PeerHosts:
         A host that stays silent is lost with its seats; *on_seat_lost* is called for each.
         """
         while True:
-            self.tell_of()
+            self.send_status()
             await asyncio.sleep(ALIVE_S)
             now = time.monotonic()
             for host in [host for host, at in self._last_message_s.items() if now - at > GONE_S]:
                 del self._last_message_s[host]
-                self._their_looks.pop(host, None)
+                self._observed_by_peers.pop(host, None)
             for seat in self._seats.values():
                 if seat.away and seat.host not in self._last_message_s:
                     seat.away = False

@@ -112,7 +112,7 @@ class LessonPlan(PlanSection):
     late: Literal["start", "class"] = "start"
     """Time at which the run of a seat that joins later begins: 0:00, or the time of the class."""
     clock: float | None = Field(default=None, gt=0, le=1000)
-    """Simulated seconds a second of a class clock; None: each seat has its own pace."""
+    """Speed of the class clock in simulated seconds per second; None: each seat has its own pace."""
     groups: Annotated[tuple[GroupMembers, ...], Field(strict=False, alias="group", max_length=200)] = ()
     stages: Annotated[tuple[PlannedPart, ...], Field(strict=False, alias="part", max_length=PARTS_MAX)] = ()
     """Parts of the class; None: one part."""

@@ -106,13 +106,13 @@ class ReplayVerifier:
                         last = acts[-1] if acts else LogEntry(0, 0, "", "", 0)
                         verdict = build_failed_verdict(last.number, last.tick / TICKS_PER_S, UNJUDGEABLE)
                 if verdict is not None:
-                    await self._tell(number, verdict, worker)
+                    await self._report_verdict(number, verdict, worker)
                 else:  # a new worker starts from the beginning, then gets what arrived meanwhile
                     log = await self._log_of(number)
                     since = [act for act in unjudged.pop(number, []) if act.number > len(log)]
                     self.add(number, [*log, *since])
 
-    async def _tell(self, number: int, verdict: LogVerdict, worker: int) -> None:
+    async def _report_verdict(self, number: int, verdict: LogVerdict, worker: int) -> None:
         if verdict["state_hash"] and number not in self._unweighable:
             self._unweighed[worker][number] = None
         try:

@@ -386,7 +386,7 @@ def _seats(review: ClassReview, links: bool) -> str:
             _goals(seat),
             formatting.local(f"{seat.verdict['downtime_s']:.1f}"),
             seat.lost_transactions,
-            len(seat.deeds),
+            len(seat.actions),
             _format_end(seat),
         )
         for seat in review.seats
@@ -440,7 +440,7 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
         (
             (
                 seat.number, seat.name, seat.group, seat.verdict["score"], seat.verdict["downtime_s"],
-                seat.lost_transactions, len(seat.deeds), seat.verdict["sent_back"], seat.verdict["t_s"],
+                seat.lost_transactions, len(seat.actions), seat.verdict["sent_back"], seat.verdict["t_s"],
                 seat.verdict["ended_by"], seat.verdict["parted_t_s"], *_weighed(seat.account),
                 seat.verdict["instructor_inputs"], " ".join(seat.verdict["instructor_goals"]),
                 review.versions.get(seat.number, ""),
@@ -471,8 +471,8 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
             (
                 (seat.number, deed.tick / TICKS_PER_S, deed.words, by)
                 for seat in review.seats
-                for by, deeds in (("seat", seat.deeds), ("instructor", seat.instructor_deeds))
-                for deed in deeds
+                for by, actions in (("seat", seat.actions), ("instructor", seat.instructor_actions))
+                for deed in actions
             ),
         ),
     )

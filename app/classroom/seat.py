@@ -81,8 +81,8 @@ class SeatRun:
         self._orders = SeatOrders(kept.acts)
         self._seat_log, self._link, self._speed, self._show = kept, link, speed, show
         self._shown: RunShown | None = None
-        self._told_shown: dict[int, set[int]] = {}
-        """Seat that is shown -> entries of its log that the person has read."""
+        self._listed_entries: dict[int, set[int]] = {}
+        """Seat that is shown -> numbers of its log entries that were listed for the person."""
         self._play_again(effective(kept.acts))
         self._started, self._from = time.monotonic(), self.drill.tick
 
@@ -179,21 +179,21 @@ class SeatRun:
 
         Raises ClassEndedError.
         """
-        self._hear()
+        self._process_messages()
         self._rewind()
         while self._is_blocked():
-            self._tell()
+            self._report_position()
             self.sleep_frozen()
-            self._hear()
+            self._process_messages()
             self._rewind()
         while not self.drill.finished and (one := self._orders.take_due(self.drill.tick)) is not None:
             self._apply_instruction(one)
-        self._tell()
+        self._report_position()
 
     def wait(self) -> None:
         """Wait for the result of the finished run. Raises SeatRewoundError."""
         with suppress(ClassEndedError):
-            self._hear()
+            self._process_messages()
         self._rewind()
 
     def _is_blocked(self) -> bool:
@@ -215,7 +215,7 @@ class SeatRun:
         self._tell_person(format_rewind(tick, order.text))
         raise SeatRewoundError
 
-    def _hear(self) -> None:
+    def _process_messages(self) -> None:
         """Process messages. Raises ClassEndedError, PartMismatchError."""
         while True:
             try:
@@ -243,22 +243,22 @@ class SeatRun:
                     self._link.wake()
                 case RunShown():
                     self._shown = said if said.name is not None else None
-                    self._tell_shown(said.tick)
+                    self._list_shown_inputs(said.tick)
                 case ShownPosition():
-                    self._tell_shown(said.tick)
+                    self._list_shown_inputs(said.tick)
 
-    def _tell_shown(self, tick: Tick | None) -> None:
+    def _list_shown_inputs(self, tick: Tick | None) -> None:
         """List the inputs of the runs that the instructor shows, up to the shared time."""
         if self._shown is None:
-            self._told_shown.clear()
+            self._listed_entries.clear()
             return
         for seat, name, acts in list_shown_runs(self._shown):
-            if seat not in self._told_shown:
-                self._told_shown[seat] = set()
+            if seat not in self._listed_entries:
+                self._listed_entries[seat] = set()
                 self._tell_person(tr("The instructor shows the run of {name}:").format(name=name))
             for number, at, line, *_ in acts:
-                if line and (tick is None or at <= tick) and number not in self._told_shown[seat]:
-                    self._told_shown[seat].add(number)
+                if line and (tick is None or at <= tick) and number not in self._listed_entries[seat]:
+                    self._listed_entries[seat].add(number)
                     self._tell_person(f"{name}: {at / TICKS_PER_S:g} {line}")
 
     def _skip_to(self, tick: Tick, events: Iterable[InstructionMessage]) -> None:
@@ -309,7 +309,7 @@ class SeatRun:
         self._seat_log.append(self.drill.tick, line, self.drill.state_hash(), instruction)
         self._link.wake()
 
-    def _tell(self) -> None:
+    def _report_position(self) -> None:
         link, frozen = self._link, self._is_blocked()
         changed = link.frozen != frozen
         link.tick, link.frozen = self.drill.tick, frozen

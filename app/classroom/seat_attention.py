@@ -53,16 +53,16 @@ class SeatAttention:
             await (self.observers.end(console) if line is None else self.observers.begin(console, line))
         elif isinstance(request, requests.Show):
             await self.show(request)
-            self.peers.tell(RunShownNews(show=request))
+            self.peers.send(RunShownNews(show=request))
         elif line is not None and isinstance(request, requests.Lower):
             if not line.connected:
                 raise RequestRefusedError(tr("{name} is not connected").format(name=line.name))
             await self.lower(line)
-            self.peers.tell(HandLoweredNews(seat=line.number))
+            self.peers.send(HandLoweredNews(seat=line.number))
         elif line is not None:
             await self._store_takeover(line, isinstance(request, requests.TakeOverSeat))
             await self.notify(line)
-            self.peers.tell(Changed())
+            self.peers.send(Changed())
 
     def _find_seat(self, number: int | None) -> SeatState | None:
         if number is not None and number not in self._seats:
@@ -83,7 +83,7 @@ class SeatAttention:
     async def notify(self, line: SeatState) -> None:
         """Inform the seat whether it is observed and controlled."""
         assert self.peers is not None
-        looked_at = line.number in self.observers.observed_seats() or self.peers.look_at(line.number)
+        looked_at = line.number in self.observers.observed_seats() or self.peers.is_observed(line.number)
         if line.socket is not None:
             with suppress(WebSocketDisconnect, RuntimeError):  # the seat receives it when it returns
                 await send_message(line.socket, Attention(looked_at, line.taken))
@@ -91,7 +91,7 @@ class SeatAttention:
     async def _on_observers_changed(self, line: SeatState) -> None:
         """Record that a console starts or stops observing the seat."""
         assert self.peers is not None
-        self.peers.tell_of()
+        self.peers.send_status()
         await self.notify(line)
 
     async def show(self, request: requests.Show) -> None:

@@ -35,15 +35,15 @@ class SeatObservers:
         """Console -> the seat that it observes, and the entries not sent yet."""
 
     def observed_seats(self) -> set[int]:
-        """Return seats that are looked at."""
+        """Return the numbers of the observed seats."""
         return {seat for seat, _ in self._looks.values()}
 
-    def _who_look_at(self, number: int) -> list[WebSocket]:
+    def _list_observers(self, number: int) -> list[WebSocket]:
         return [console for console, (seat, _) in self._looks.items() if seat == number]
 
     def add(self, number: int, entries: Sequence[LogEntry]) -> None:
         """Queue new entries of a seat for the consoles that observe it."""
-        for console in self._who_look_at(number):
+        for console in self._list_observers(number):
             self._looks[console][1].extend(entries)
 
     async def begin(self, console: WebSocket, line: SeatState) -> None:
@@ -75,12 +75,12 @@ class SeatObservers:
 
     async def begin_again(self, line: SeatState) -> None:
         """Begin again after a rewind of the seat."""
-        for console in self._who_look_at(line.number):
+        for console in self._list_observers(line.number):
             await self.begin(console, line)
 
     async def forbid(self, line: SeatState) -> None:
         """End the observation that the seat no longer allows."""
-        for console in self._who_look_at(line.number):
+        for console in self._list_observers(line.number):
             await self.end(console)
             text = tr("{name} (seat {n}) does not allow watching").format(name=line.name, n=line.number)
             with suppress(WebSocketDisconnect, RuntimeError):

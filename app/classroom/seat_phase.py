@@ -49,7 +49,7 @@ TRANSITIONS: Final = {
 }
 """Phase and event -> next phase. Any other event changes nothing."""
 RECORDING: Final = frozenset({SeatPhase.LIVE, SeatPhase.OFFLINE})
-"""Phases in which the log is written, and in which alone the run may go on."""
+"""Phases in which the log is written. Only in these the run may continue."""
 LABELS: Final = {
     SeatPhase.JOINING: mark("joining the class"),
     SeatPhase.REPLAYING: mark("replaying your run"),
@@ -60,5 +60,5 @@ LABELS: Final = {
 
 
 def next_phase(phase: SeatPhase, event: SeatEvent) -> SeatPhase:
-    """Return the phase after an event. Raises for an impossible one."""
+    """Return the phase after an event. An event without a transition changes nothing."""
     return TRANSITIONS.get((phase, event), phase)

@@ -26,50 +26,50 @@ Assumed.
 
 @dataclass(slots=True)
 class SeatState:
-    """A seat as the host has it in memory; all but how it is connected is in the record as well."""
+    """State of a seat in the host's memory. Everything except the connection is in the record, too."""
 
     number: int
     name: str
     token_hash: str
     acknowledged: int
     last_tick: int
-    """Tick of its last action."""
+    """Tick of the last action."""
     letters: int
-    """Characters of its actions."""
+    """Number of characters of all actions."""
     tick: int
-    """Last known position of its run."""
+    """Last known position of the run."""
     group: str = ""
     stopped: bool = False
-    """The instructor has frozen it on its own."""
+    """True if the instructor has frozen this seat alone."""
     until: int | None = None
-    """Tick at which it stops, instead of the limit of the class."""
+    """Tick at which the seat stops; None: the limit of the class."""
     progress: SeatSpeed = field(default_factory=SeatSpeed)
     frozen: bool = False
     over: bool = False
-    """The seat has nothing more to do."""
+    """True if the run is over and the seat has no more entries."""
     hand: str | None = None
     """Question of the raised hand; None: not raised."""
     consent: bool = False
     held: bool = False
-    """The seat has acknowledged that the instructor has it."""
+    """True if the seat has acknowledged the instructor's takeover."""
     version: str = ""
     """Version of the seat; empty: an older seat that does not send it."""
     recording: bool = False
-    """The seat has reported that its log is written."""
+    """True if the seat has reported that its log is written."""
     taken: bool = False
     """True if the instructor wants to take over the seat."""
     socket: WebSocket | None = None
     host: str = ""
-    """Host to which it is or was connected last, as known here; empty: none."""
+    """Host to which the seat is or was last connected, as far as known here; empty: none."""
     visit: int = 0
     """Number of the seat's connection. A later connection has a larger number."""
     away: bool = False
     """True if the seat is connected to another host."""
     verdict: LogVerdict | None = None
-    """Verdict on its log."""
+    """Verdict on the seat's log."""
     worth: list[tuple[float, float]] = field(default_factory=list)
-    """Seconds of its run, and the points that it could still reach from there, as far as that was worked out since this
-    host began; empty where nothing is scored."""
+    """Seconds of the run, and the points that were still reachable from there, as computed since this host
+    began. Empty if nothing is scored."""
     answered: set[int] = field(default_factory=set)
     """Instructions that its log reports as applied or read."""
     sent_instructions: set[int] = field(default_factory=set)
@@ -122,7 +122,7 @@ def build_tile(
         connected=seat.connected,
         group=seat.group,
         frozen=seat.frozen,
-        stopped=pace.stops(seat),
+        stopped=pace.should_freeze(seat),
         until_s=pace.until_s(seat),
         ends_in_s=pace.ends_in_s(seat),
         over=seat.over,

@@ -51,7 +51,7 @@ logger = logging.getLogger(__name__)
 LISTEN: Final = "0.0.0.0:7443"
 """All addresses of this computer; the port is similar to 443, which requires an administrator. Assumed."""
 GRACE_S: Final = 3
-"""Connections have this long to end when the host does."""
+"""Time that connections have to end when the host stops, in seconds."""
 BACKLOG: Final = 2_048
 HANDSHAKE_S: Final = 15.0
 """A connection that has not finished its TLS by then is closed; asyncio waits 60 s. Assumed."""
@@ -66,7 +66,7 @@ DRAWS: Final = 20
 """Number of seeds tried to find a usable variant before the drill's own seed is used."""
 
 OPEN_S: Final = 1.0
-"""Wall time in which a host that is there answers."""
+"""Wall time in which a running host answers."""
 
 
 class ListenAddressError(Exception):

@@ -106,7 +106,7 @@ def people_in(parts: Mapping[str, Sequence[SeatReview]]) -> list[Person]:
 
 
 def compare_groups(persons: Sequence[Person]) -> list[GroupComparison]:
-    """Return each measure of each two groups that have people enough."""
+    """Return the comparison of each measure for each pair of groups with enough people."""
     made = []
     for measure in ("pre", "post", "gain", "retention"):
         values: dict[str, list[float]] = {}

@@ -31,9 +31,9 @@ LOOK_S: Final = 1.0
 _busy = False
 """In a worker: True while a run is being played."""
 _runs: dict[int, LogReplay] = {}
-"""In a worker: runs of its seats as far as played; some 100 kB each."""
+"""In a worker: replays of its seats so far; some 100 kB each."""
 _unplayed: LogReplay | None = None
-"""In a worker: a run at its start."""
+"""In a worker: replay at the start of a run, which other replays are forked from."""
 
 
 def _begin(text: str, name: str, seed: int, mode: str) -> None:

@@ -57,7 +57,7 @@ def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
 
 
 def _report_fallback(reason: str) -> None:
-    text = f"mirrordrill: the flow model runs as plain Python, which gives the same results slowly: {reason}"
+    text = f"mirrordrill: the flow model runs as plain Python, slowly but with the same results: {reason}"
     print(text, file=sys.stderr, flush=True)
 
 

@@ -135,7 +135,7 @@ def _add(options: argparse.Namespace) -> int:
     unknown = sorted(set(options.only or ()) - {offer.name for offer in offers})
     if unknown:
         raise ScenarioNotFoundError(
-            f"mirrordrill: {options.file} holds no {', '.join(map(escape_invisible, unknown))}"
+            f"mirrordrill: {options.file} contains no {', '.join(map(escape_invisible, unknown))}"
         )
     wanted = [offer for offer in offers if options.only is None or offer.name in options.only]
     runs = [] if options.only else [one.name for one in bundle_store.run_offers(found) if one.usable]

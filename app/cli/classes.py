@@ -66,7 +66,7 @@ def _host(options: argparse.Namespace) -> int:
     try:
         if options.plan is not None:
             if options.scenario is not None or options.mode is not None or options.seed is not None:
-                raise UsageError("a plan names scenario, mode and seed; leave them out beside --plan")
+                raise UsageError("a plan contains scenario, mode and seed: omit them with --plan")
             plan, text = read(Path(options.plan))
         elif options.scenario is not None:
             plan = LessonPlan(scenario=options.scenario, mode=options.mode or "practice", seed=options.seed)
@@ -81,8 +81,7 @@ def _host(options: argparse.Namespace) -> int:
                 raise UsageError("name a scenario, or a plan with --plan FILE")
             if text and text != the_class.plan:
                 print(
-                    "mirrordrill: the class goes on with the plan with which it was begun; what is new in this file is "
-                    "sent at the console",
+                    "mirrordrill: the class keeps the plan with which it began; send new instructions at the console",
                     file=sys.stderr,
                 )
             held_by = sys.stdin if options.end_with_input else None
@@ -114,7 +113,7 @@ def _team(options: argparse.Namespace) -> int:
     try:
         if "@" in options.what:
             if options.mode is not None or options.seed is not None:
-                raise UsageError("mode and seed are those of the class; leave them out beside its code")
+                raise UsageError("mode and seed come from the class: omit them with its code")
             invited, name = invitation(options.what), options.name or "Team"
             folder = folder_of(invited) / f"team-{name.encode().hex()}"
             world = worlds.TeamWorld(worlds.RoleTable(folder / "roles.json"), options.wait)
@@ -159,7 +158,7 @@ def _member(options: argparse.Namespace) -> int:
     from app.cli.runs import input_lines
 
     if options.player is not None or options.speed is not None:
-        raise UsageError("a member of a team has neither --player nor --speed")
+        raise UsageError("--player and --speed cannot be used with --role")
     lines, problems = input_lines(options.inputs) if options.inputs is not None else ([], [])
     if problems:
         raise UsageError("\n".join(f"{options.inputs}: {problem}" for problem in problems))
@@ -210,7 +209,7 @@ def _join(options: argparse.Namespace) -> int:
         print(f"mirrordrill: the host has refused this seat: {attended.refused}", file=sys.stderr)
     elif attended.has_host and not attended.left and attended.report["class"]["verdict"] is None:
         print(
-            "mirrordrill: the host has all of it, but does not say yet what it comes to; join again to hear it",
+            "mirrordrill: the host has all inputs, but no result yet; join again to get it",
             file=sys.stderr,
         )
     if not attended.has_host:
@@ -218,7 +217,7 @@ def _join(options: argparse.Namespace) -> int:
         return AS_ASKED
     if attended.left:
         print(
-            f"mirrordrill: {attended.left} acts did not reach the host; hand in {attended.file}",
+            f"mirrordrill: {attended.left} actions did not reach the host; hand in {attended.file}",
             file=sys.stderr,
         )
     return ANSWER_IS_NO if attended.left or attended.refused else AS_ASKED
@@ -244,7 +243,7 @@ def _format_report(report: SeatReport) -> list[str]:
         f"{report['scenario']}, seed {report['seed']}: ended after {format_duration(report['ended_at_s'])}"
     ]
     if verdict is not None and verdict["score"] is not None:
-        lines.append(f"score {verdict['score']:g} of 100, as the host has computed it")
+        lines.append(f"score {verdict['score']:g} of 100, computed by the host")
     return lines
 
 
@@ -271,7 +270,7 @@ def _verified(verdict: LogVerdict | None) -> str:
     if verdict is None:
         return "nothing was played"
     score = "" if verdict["score"] is None else f", score {verdict['score']:g} of 100"
-    return f"follows from its inputs, to {format_run_time(verdict['t_s'], 2)}{score}"
+    return f"matches its inputs, up to {format_run_time(verdict['t_s'], 2)}{score}"
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -352,7 +351,7 @@ def _compare(options: argparse.Namespace) -> int:
 
     files = {name: Path(file) for name in COMPARED if (file := getattr(options, name)) is not None}
     if options.file is not None if files else options.file is None:
-        raise UsageError("which classes? One exported class of several parts, or --pre, --lesson and --post")
+        raise UsageError("name one exported class with several parts, or --pre, --lesson and --post")
     if files and len(files.keys() - {"retention"}) < 3:
         raise UsageError("--pre, --lesson and --post are needed; a class of several parts is one file")
     try:
@@ -383,7 +382,7 @@ def _erase(options: argparse.Namespace) -> int:
                     f"there is no seat {', '.join(map(str, unknown))}" if unknown else "there is no class"
                 )
             if has_live_host(the_class):
-                raise UsageError("the class is being held: close it first")
+                raise UsageError("the class is open: close it first")
             people = ", ".join(f"{number} ({seats[number]})" for number in wanted)
             if not options.yes:
                 print(f"Erase seats {people}? This cannot be undone. Type yes: ", end="", flush=True)
@@ -393,7 +392,7 @@ def _erase(options: argparse.Namespace) -> int:
             record.erase(wanted)
     except RecordUnavailableError as problem:
         raise UsageError(str(problem)) from problem
-    print(f"erased: {len(wanted)} of {len(seats)} seats; files that were exported before are not touched")
+    print(f"erased: {len(wanted)} of {len(seats)} seats; files that were exported earlier are unchanged")
     return AS_ASKED
 
 
@@ -422,7 +421,7 @@ def _console(options: argparse.Namespace) -> int:
         with closing(ClassRecord(_locate_database(options), new=False)) as record:
             the_class = record.the_class()
             if the_class is None:
-                raise UsageError("the database holds no class")
+                raise UsageError("the database contains no class")
             steer(the_class, sys.stdin, partial(print, flush=True), partial(find_replay_moments, record))
     except (RecordUnavailableError, HostUnavailableError) as problem:
         raise UsageError(str(problem)) from problem

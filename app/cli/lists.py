@@ -50,7 +50,7 @@ def _generate_drill(options: argparse.Namespace) -> int:
     made = [scenario_files.find(name).load() for name in generated_drills.GENERATORS]
     work = generated_drills.generate_drill(generated_drills.candidates(made, options.level), options.level)
     found = run_with_progress(
-        work, lambda share: f"drill {1 + int(share * generated_drills.TRIES)} is being proved and measured"
+        work, lambda share: f"proving and measuring drill {1 + int(share * generated_drills.TRIES)}"
     )
     if found is None:
         print("Could not generate a drill. Try again.", file=sys.stderr)

@@ -49,7 +49,7 @@ def _par(options: argparse.Namespace) -> int:
     if options.workers is not None and not 1 <= options.workers <= most:
         raise UsageError(f"--workers {options.workers} is not from 1 to {most}")
     if not scenario.scored:
-        raise UsageError(f"{scenario.name} is not scored: there is no best")
+        raise UsageError(f"{scenario.name} is not scored, so it has no best result")
     seed = scenario.seed if options.seed is None else options.seed
     text_hash = hashlib.sha256(scenario.text.encode()).hexdigest()
     earlier = None if options.earlier is None else _read_certificate(Path(options.earlier), seed, text_hash)
@@ -92,7 +92,7 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> ParCertificate:
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise UsageError(f"{file} was not written by par --json") from error
     if not of_this:
-        raise UsageError(f"{file} is of another text or seed of the scenario")
+        raise UsageError(f"{file} belongs to another text or seed of the scenario")
     return found
 
 
@@ -143,9 +143,9 @@ def _regret(options: argparse.Namespace) -> int:
 
     _, drill = recorded_run(options.run)
     if not drill.scenario.scored:
-        raise UsageError(f"{drill.scenario.name} is not scored: nothing can be lost")
+        raise UsageError(f"{drill.scenario.name} is not scored, so no points can be lost")
     found = run_with_progress(
-        build_account(drill, certificates.plans(drill)), lambda _: "acts and waits are being weighed"
+        build_account(drill, certificates.plans(drill)), lambda _: "computing the cost of actions and waits"
     )
     print("\n".join(_format_account(found)))
     return AS_ASKED
@@ -153,7 +153,7 @@ def _regret(options: argparse.Namespace) -> int:
 
 def _format_account(account: Account) -> list[str]:
     """Format a row for each action, and for each wait that lost something."""
-    rows = ["   from s      to s  before   after  label       act"]
+    rows = ["   from s      to s  before   after  label       action"]
     for move in account.moves:
         if move.line or move.regret >= LEAST:
             times = f"{move.tick / TICKS_PER_S:9.2f} {move.until / TICKS_PER_S:9.2f}"
@@ -161,20 +161,20 @@ def _format_account(account: Account) -> list[str]:
                 f"{times} {move.before:7.1f} {move.after:7.1f}  {move.label:<11} {move.line or 'waiting'}"
             )
     begun, earned = (account.moves[0].before, account.moves[-1].after) if account.moves else (0.0, 0.0)
-    rows.append(f"{begun:.1f} points could be reached at the beginning, {earned:.1f} were")
+    rows.append(f"{begun:.1f} points were possible at the start, {earned:.1f} were reached")
     rows.append(_certainty(account.doubt))
     rows.append(
-        f"accuracy {account.accuracy:.1f}: how near acts and waits came to the best there, 100 at most"
+        f"accuracy {account.accuracy:.1f} of 100: how close actions and waits came to the best choice"
     )
     return rows + _better(account.last_chance, account.worst)
 
 
 def _certainty(doubt: BoundGap | None) -> str:
     if doubt is None:
-        return "no more than that was possible at any moment"
+        return "a higher score was not possible at any time"
     return (
-        f"more may have been possible than is known: at {doubt.tick / TICKS_PER_S:.2f} s {doubt.known:.1f} points are "
-        f"known, and up to {doubt.most:.1f} cannot be ruled out"
+        f"a higher score may have been possible: at {doubt.tick / TICKS_PER_S:.2f} s {doubt.known:.1f} points are "
+        f"known, and up to {doubt.most:.1f} cannot be excluded"
     )
 
 
@@ -182,15 +182,19 @@ def _better(chance: LastChance | None, worst: RunSegment | None) -> list[str]:
     """Format the last chance and the better alternative, only once if both are the same."""
     rows = []
     if chance is not None and worst is not None and _is_same_advice(chance, worst):
-        rows.append(f"all goals could be reached until {chance.tick / TICKS_PER_S:g} s, best in this way:")
+        rows.append(
+            f"all goals could be reached until {chance.tick / TICKS_PER_S:g} s, best with these steps:"
+        )
     else:
         if chance is not None:
-            rows.append(f"all goals could be reached until {chance.tick / TICKS_PER_S:g} s, in this way:")
+            rows.append(
+                f"all goals could be reached until {chance.tick / TICKS_PER_S:g} s, with these steps:"
+            )
             rows += [f"    {item.line}" for item in chance.remaining_actions]
         if worst is not None:
             rows.append(f"better from {worst.tick / TICKS_PER_S:g} s on:")
     if worst is not None:
-        rows += [f"    {item.line}" for item in worst.best] or ["    nothing more is done"]
+        rows += [f"    {item.line}" for item in worst.best] or ["    do nothing more"]
     return rows
 
 
@@ -203,17 +207,17 @@ def _format_certificate(certificate: ParCertificate) -> list[str]:
     reference, lost = certificate["reference"]["score"], certificate["point_of_no_return_s"]
     how = "complete" if certificate["complete"] else f"best of {certificate['nodes']} nodes"
     if certificate["optimal"] and not certificate["complete"]:
-        how += ", and nobody can have more"
+        how += ", and no plan can earn more"
     lines = [f"{certificate['scenario']}, seed {certificate['seed']}: {how}"]
     lines.append(f"par {certificate['par']['score']:g}, clairvoyant {certificate['clairvoyant']['score']:g}")
     lines.append("no reference solution" if reference is None else f"reference {reference:g}")
     if lost is not None:
-        lines.append(f"all goals can still be reached if nothing is done until {lost:g} s")
+        lines.append(f"all goals can still be reached without an action before {lost:g} s")
     robust = certificate["robust"]
     if robust is not None and robust["seeds"]:
-        told = "over {seeds} more seeds a plan earns {least:g} to {most:g}, in the mean {mean:g}"
+        told = "with {seeds} more seeds a plan earns {least:g} to {most:g}, on average {mean:g}"
         lines.append(told.format(**robust))
-    return [*lines, *(certificate["par"]["plan"] or ["nothing has to be done"])]
+    return [*lines, *(certificate["par"]["plan"] or ["no action is needed"])]
 
 
 COMMANDS: Final = {"par": _par, "regret": _regret}

@@ -65,5 +65,5 @@ def _check(client: ClusterClient, scheduler: str) -> None:
         client.run(exec, "import app.cli.sweep")
     except ImportError as error:
         raise UsageError(
-            f"Mirrordrill has to be installed where the scheduler at {scheduler} and its workers run: {error}"
+            f"Mirrordrill must be installed where the scheduler at {scheduler} and its workers run: {error}"
         ) from error

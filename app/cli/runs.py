@@ -124,7 +124,9 @@ def _check_speed(options: argparse.Namespace) -> None:
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
         raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
     if options.solution or options.inputs is not None:
-        raise UsageError("--speed takes its lines from standard input, not from --solution or --inputs")
+        raise UsageError(
+            "--speed reads lines from standard input; it cannot be used with --solution or --inputs"
+        )
 
 
 def _inputs(file: str | None, drill: Drill) -> list[Input]:
@@ -276,7 +278,7 @@ def _replay(options: argparse.Namespace) -> int:
         return ANSWER_IS_NO
     print(
         f"{options.run} reaches the same states: {len(drill.hashes)} compared, "
-        f"{len(drill.events)} events, to {format_run_time(drill.world.t_s, 2)}, state {drill.state_hash()}"
+        f"{len(drill.events)} events, up to {format_run_time(drill.world.t_s, 2)}, state {drill.state_hash()}"
     )
     return AS_ASKED
 
@@ -289,7 +291,7 @@ def _record(options: argparse.Namespace) -> int:
     name = target.name.removesuffix(".toml")
     if target.suffix != ".toml" or run_scenario.slug(name) != name:
         raise UsageError(
-            f"{target.name} is not a valid name for a scenario; expected a name such as my-drill.toml, in small letters"
+            f"{target.name} is not a valid name for a scenario; expected a lowercase name such as my-drill.toml"
         )
     try:
         text = run_scenario.scenario_from_drill(drill, name)
@@ -298,7 +300,7 @@ def _record(options: argparse.Namespace) -> int:
         return ANSWER_IS_NO
     write(text, target)
     left = len(list(run_scenario.find_prompts(tomllib.loads(text))))
-    print(f"{target} written; {left} texts are still to be written: `mirrordrill check {target}` lists them")
+    print(f"{target} written; {left} texts must still be replaced: `mirrordrill check {target}` lists them")
     return AS_ASKED
 
 

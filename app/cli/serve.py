@@ -33,7 +33,7 @@ def _serve(options: argparse.Namespace) -> int:
     drill = Drill(scenario, options.seed)
     last = 65_535 - len(drill.world.instances) - len(drill.world.listeners)
     if not (options.port_base == 0 or 1024 <= options.port_base <= last):
-        raise UsageError(f"--port-base {options.port_base} is not from 1024 to {last}, nor 0")
+        raise UsageError(f"--port-base {options.port_base} is neither 0 nor from 1024 to {last}")
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
         raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
     record = JournalFile(drill, options.record) if options.record not in (None, "-") else None

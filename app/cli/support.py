@@ -39,7 +39,7 @@ def _doctor(options: argparse.Namespace) -> int:
                 members = support.write_bundle(Path(options.bundle), findings, profile)
         except support.SupportBundleError as problem:
             raise UsageError(str(problem)) from problem
-        print(f"{options.bundle} holds {', '.join(members)}; read it before you send it")
+        print(f"{options.bundle} contains {', '.join(members)}; read it before you send it")
     return AS_ASKED if well else ANSWER_IS_NO
 
 

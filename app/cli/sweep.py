@@ -130,7 +130,7 @@ def _sweep(options: argparse.Namespace) -> int:
     scenarios, seeds = _load_scenarios(options.scenarios), seeds_of(options.seeds)
     count = len(scenarios) * len(players) * (seeds.stop - seeds.start)
     if count > RUNS_MAX:
-        raise UsageError(f"{count} runs are more than {RUNS_MAX}")
+        raise UsageError(f"{count} runs exceed the limit of {RUNS_MAX}")
     jobs = jobs_of(scenarios, players, seeds)
     limits = [limit_of(text) for text in options.within]
     check_measure(options.measure)

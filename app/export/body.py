@@ -186,9 +186,9 @@ def _describe_instructor(source: ExportSource) -> Iterator[str]:
     if source.instructor_goals:
         exam = source.drill.mode is DrillMode.EXAM
         yield paragraph(
-            tr("Goals that were reached by it do not count: this was an exam.")
+            tr("Goals that the run reached through these inputs do not count: this was an exam.")
             if exam
-            else tr("Goals that were reached by it count here; in an exam they would not.")
+            else tr("Goals that the run reached through these inputs count here; in an exam they would not.")
         )
 
 

@@ -37,7 +37,7 @@ class BackgroundTask(Generic[Result_co]):
         self.stopped = stopped
         self.share = 0.0
         """Completed share of the task, 0 to 1."""
-        self._tell: Callable[[], None] | None = None
+        self._deliver_result: Callable[[], None] | None = None
 
     def run_slices(self, in_time: Callable[[], bool]) -> bool:
         """Run at least one slice, and more while *in_time* is true; return True when done.
@@ -50,16 +50,16 @@ class BackgroundTask(Generic[Result_co]):
                 self.share = next(self._slices)
         except StopIteration as end:
             result = end.value
-            self._tell = lambda: self._on_done(result)
+            self._deliver_result = lambda: self._on_done(result)
         except self._faults as fault:
             problem = fault
-            self._tell = lambda: self._failed(problem)
-        return self._tell is not None
+            self._deliver_result = lambda: self._failed(problem)
+        return self._deliver_result is not None
 
     def deliver(self) -> None:
         """Pass the result on."""
-        assert self._tell is not None
-        self._tell()
+        assert self._deliver_result is not None
+        self._deliver_result()
 
     def give_up(self) -> None:
         """Stop before the next slice and release resources."""

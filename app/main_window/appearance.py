@@ -46,7 +46,7 @@ class Appearance(QObject):
     """Appearance of the window as the user has chosen it."""
 
     changed = Signal()
-    """Theme, text size or keys are others now."""
+    """Signal: theme, text size or keys have changed."""
     motion_changed = Signal(bool)
 
     def __init__(

@@ -118,7 +118,7 @@ class Classes(QObject):
 
     @property
     def is_holding(self) -> bool:
-        """A class of this window is running."""
+        """True while a class of this window is running."""
         return self._host is not None and self._host.state() is not QProcess.ProcessState.NotRunning
 
     def ask_to_start(self, name: str = "") -> StartClass | None:
@@ -207,15 +207,15 @@ class Classes(QObject):
         if self.is_holding:
             self._notice.offer(tr("The class continues."), tr("Instructor station"), self.ask_to_start)
 
-    def _process(self, command: str, hear: Callable[[str], None], *words: str) -> QProcess:
-        """Start `mirrordrill class` in a process; *hear* receives each line of its standard output."""
+    def _process(self, command: str, on_line: Callable[[str], None], *words: str) -> QProcess:
+        """Start `mirrordrill class` in a process; *on_line* receives each line of its standard output."""
         process = QProcess(self)
 
         def read() -> None:
             text = bytes(process.readAllStandardOutput().data()).decode("utf-8", errors="replace")
             *whole, self._partial_lines[command] = (self._partial_lines[command] + text).split("\n")
             for line in whole:
-                hear(line)
+                on_line(line)
 
         def on_process_finished() -> None:
             if self.board is not None and process in (self._host, self._console):

@@ -66,7 +66,7 @@ AFTER_MS: Final = 300
 
 
 class SettingsWriter(WindowPart):
-    """Lives as long as the window."""
+    """Writer of the settings file, which exists as long as the window."""
 
     def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared)

@@ -111,9 +111,9 @@ class DebriefPage(WindowPart):
     """The page after a run with all its actions."""
 
     drill_wanted = Signal(str)
-    """Name of the drill that is played next."""
+    """Signal: name of the next drill to play."""
     lessons_wanted = Signal(object, object)
-    """The `DebriefModel` of the run, and its lessons."""
+    """Signal: the `DebriefModel` of the run, and its lessons."""
 
     def __init__(
         self, shared: SharedParts, page: Debrief, navigation: Navigation, gate: QuarantineGate
@@ -127,7 +127,7 @@ class DebriefPage(WindowPart):
         """Exports that wait for the analysis."""
         self._report: Report | None = None
         self._drill: Drill | None = None
-        """The run of the report, played again; None if this version cannot."""
+        """Replayed run of the report; None if this version cannot replay it."""
         self._source: ExportSource | None = None
         self._account: Account | None = None
         self._lessons: tuple[RunSegment, ...] | None = None
@@ -135,7 +135,7 @@ class DebriefPage(WindowPart):
         self._provisional = False
         """A better account was being searched for when the analysis was canceled."""
         self._search_effort = HARDER
-        """Plans that its searches played."""
+        """Number of plans that each search plays."""
         self._scenario: Scenario | None = None
         self._run_id: RunId | None = None
         """ID of the run in the profile."""

@@ -73,7 +73,7 @@ ALMOST_ONE: Final = 1.0005
 TURNS_DATABASES: Final = 20
 """Number of databases from which views take turns at high speed, each some five times a second. Ours."""
 COMES_BACK_MS: Final = 2_000
-"""A window that leaves the full screen has its old size by then."""
+"""Time after which a window that leaves full screen has its old size."""
 EXPLORER_UNITS: Final = 19.0
 """Initial width of Object Explorer in line heights: a database with its state in brackets."""
 EXPLORER_SHARE: Final = 0.55
@@ -117,7 +117,7 @@ class Desk(QMainWindow):
         self._profile = LEARNER
         self._sized = False
         self.narrow = False
-        """The places are those of a narrow desk."""
+        """True if the panels are arranged for a narrow desk."""
         self._shares: dict[str, tuple[float, float]] = {}
         """Share of each panel in the width and height of the desk, as the user or the layout has chosen it."""
         self._shares_due = True

@@ -1,4 +1,4 @@
-"""The page on which a drill is played: time above, the desk below; and how it is connected with the session."""
+"""Page on which a drill is played: time controls above, the desk below, and their connections to the session."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from engine.events import Event, QuestionData
 from engine.overrides import override
 
 TIMELINE_UNITS: Final = 14
-"""Least width of the time line in line heights."""
+"""Minimum width of the timeline in line heights."""
 
 IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_state")
 
 
 def put_views(desk: Desk) -> Iterator[None]:
-    """Yield the views of the table of docks, one in a step, each in its place."""
+    """Create the views of the table of docks in their places, one per step."""
     for dock in sorted(DOCKS, key=lambda dock: dock.area is not MIDDLE):
         desk.put(dock, resolve_name(dock.view)())
         yield
@@ -77,7 +77,7 @@ class DeskPage(QWidget):
         theme.follow(self, theme.SIZE, self._fit)
 
     def _fit(self) -> None:
-        """Move the time line to a row below the clock if it would be too short next to it."""
+        """Move the timeline to a row below the clock if it would be too short next to it."""
         beside = self.transport.minimumSizeHint().width() + self._finish.sizeHint().width()
         two_rows = self.width() < beside + TIMELINE_UNITS * self.fontMetrics().height()
         if two_rows == self._two_rows:

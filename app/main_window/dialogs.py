@@ -63,7 +63,7 @@ def show_sheet(parent: QWidget, appearance: Appearance) -> ShortcutSheet:
 
 
 def edit_keys(parent: QWidget, appearance: Appearance) -> KeyEditor:
-    """Choose other keys."""
+    """Show the dialog for changing keyboard shortcuts."""
     editor = KeyEditor(parent)
     editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     editor.show_keys(appearance.key_scheme, appearance.key_changes)

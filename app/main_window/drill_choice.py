@@ -1,4 +1,4 @@
-"""A drill that is chosen: its brief, and the run that begins there."""
+"""Choice of a drill: its brief is shown, and its run begins there."""
 
 from __future__ import annotations
 

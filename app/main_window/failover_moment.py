@@ -115,7 +115,9 @@ def _pixels(view: StageView, colors: theme.ThemeTokens, large_text: bool) -> Pix
 
 
 TYPING_S: Final = 3.0
-"""A key was pressed so recently: the person types, and the stage does not take the keyboard. Ours."""
+"""Time after a key press in which the person counts as typing, so that the stage does not take the keyboard.
+Ours.
+"""
 GIVE_UP_S: Final = 30.0
 """Simulated time after which the stage no longer waits for a failover, or for the clients. Ours."""
 FRAME_MS: Final = 33
@@ -128,7 +130,7 @@ class FailoverMoment(WindowPart):
     """Controller that shows and hides the stage; it may pause the run but changes nothing in it."""
 
     abandoned = Signal()
-    """The user left the stage of the first run."""
+    """Signal: the user left the stage of the first run."""
 
     def __init__(self, shared: SharedParts, page: DeskPage) -> None:
         super().__init__(shared)
@@ -145,7 +147,7 @@ class FailoverMoment(WindowPart):
         """Failover of the run on stage; None while it is only expected."""
         self._expected: tuple[Failover, str] | None = None
         self._shown_count = 0
-        """Phase on screen."""
+        """Number of the phase on screen."""
         self._held_phase: int | None = None
         """Phase that a caption of the first run explains; None: follow the run."""
         self._before_kb = 0.0
@@ -168,8 +170,8 @@ class FailoverMoment(WindowPart):
         """Wall time of the replay before it was paused."""
         self.stage.wanted.connect(self._press)
         self.stage.phase_wanted.connect(self._show_phase)
-        session.happened.connect(self._hear)
-        session.world_changed.connect(lambda _: self._look())
+        session.happened.connect(self._on_events)
+        session.world_changed.connect(lambda _: self._follow_run())
         session.running_changed.connect(self._show_running)
         shared.play.began.connect(lambda _: self.close())
 
@@ -190,7 +192,7 @@ class FailoverMoment(WindowPart):
         hands_off = self._play.watching or self._play.attending or self._session.looking_back
         return drill.terms.truth and not hands_off
 
-    def _hear(self, events: list[Event]) -> None:
+    def _on_events(self, events: list[Event]) -> None:
         drill = self._session.live
         if drill is None or self._session.drill is not drill:
             return
@@ -232,12 +234,12 @@ class FailoverMoment(WindowPart):
         self._held_phase = None
         self._open()
         self.state = LIVE
-        self._look()
+        self._follow_run()
 
     def hold_phase(self, number: int | None) -> None:
         """Keep a phase on stage while a caption explains it, -1: the last one; None: follow the run again."""
         self._held_phase = number
-        self._look()
+        self._follow_run()
 
     def watch(self) -> None:
         """Stage the failover in progress, or replay the last one."""
@@ -355,7 +357,7 @@ class FailoverMoment(WindowPart):
 
     # --- live -----------------------------------------------------------------------------------------------
 
-    def _look(self) -> None:
+    def _follow_run(self) -> None:
         """Follow the run."""
         drill = self._session.live
         if self.state != LIVE or drill is None or self._hold.isActive():
@@ -417,7 +419,7 @@ class FailoverMoment(WindowPart):
     def _end_hold(self) -> None:
         if self.state == LIVE:
             self._session.play()
-            self._look()
+            self._follow_run()
 
     def _end_live(self) -> None:
         """Pause the clock until the user has seen the result."""
@@ -500,7 +502,7 @@ class FailoverMoment(WindowPart):
     def _go_live(self) -> None:
         self.state, self._replay = LIVE, None
         self._session.play()
-        self._look()
+        self._follow_run()
 
     def _go(self) -> None:
         """Pause or continue the animation; at the end return to the desk."""

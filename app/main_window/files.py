@@ -47,12 +47,12 @@ class Scripts(WindowPart):
         for table in tables:
             table.save_wanted.connect(partial(self.save_rows, table))
 
-    def act(self, wish: str) -> None:
+    def act(self, request: str) -> None:
         """Execute a request of the SQL windows: "open", "save" or "results"."""
-        {"open": self.ask, "save": self.save, "results": self.save_results}[wish]()
+        {"open": self.ask, "save": self.save, "results": self.save_results}[request]()
 
     def ask(self) -> None:
-        """Have the user choose a script, and open it."""
+        """Let the user choose a script, and open it."""
         name, _ = QFileDialog.getOpenFileName(self._window, tr("Open a script"), "", _sql())
         if name:
             self.open(Path(name))
@@ -151,7 +151,7 @@ class Files(WindowPart):
     """Opener of files: each kind goes to its own part; foreign files pass the *gate* first."""
 
     opened = Signal(str)
-    """The path of a drill or bundle that is on screen now."""
+    """Signal: path of a drill or bundle that is now on screen."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class Files(WindowPart):
         self._gate = gate
 
     def ask(self) -> None:
-        """Have a file chosen, and open it."""
+        """Let the user choose a file, and open it."""
         name = dialogs.ask_file(self._window)
         if name:
             self.open(name)
@@ -228,7 +228,7 @@ class FileDropHandler(QObject):
     """Handler of files dropped on the window, which are opened as if selected in a dialog."""
 
     dropped = Signal(str)
-    """Path of the file."""
+    """Signal: path of a dropped file."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)

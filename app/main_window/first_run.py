@@ -30,7 +30,10 @@ FAST: Final = 10.0
 
 
 class FirstRun(WindowPart):
-    """Plays the lab, unrecorded. It pauses its own clock only; no drill and no page waits for it."""
+    """Controller of the first run, which plays the lab without a record.
+
+    It pauses only its own clock. No drill and no page waits for it.
+    """
 
     finished = Signal()
     """Signal: the lost server is back, and the user requests the next drill."""
@@ -50,7 +53,7 @@ class FirstRun(WindowPart):
         self._shown_count = 0
         """Captions that were shown."""
         self._step: Callable[[], object] = self._next_caption
-        """Reaction to the button of the mark."""
+        """Function of the coach mark's button."""
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._resume_clock)
         shared.session.happened.connect(self._process_events)

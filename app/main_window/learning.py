@@ -31,9 +31,9 @@ class Learning(WindowPart):
         self._lessons: tuple[RunSegment, ...] = ()
         self._at = 0
         self._seen_count = 0
-        """Inputs of the position and of the player that were judged."""
+        """Number of inputs that belong to the position or were judged already."""
         self._open = False
-        """The player may still answer."""
+        """True while the player may answer."""
         self.bar.pressed.connect(self._press)
         debriefing.lessons_wanted.connect(self.start)
         shared.session.world_changed.connect(lambda _: self._judge_answer())

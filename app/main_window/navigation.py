@@ -35,7 +35,7 @@ class StartPage(WindowPart):
 
     @show_busy_cursor()
     def resume(self, run_id: int) -> None:
-        """Go on with an interrupted run."""
+        """Continue an interrupted run."""
         for run in self._play.unfinished():
             if run.run_id == run_id:
                 self._play.resume(run)
@@ -53,7 +53,7 @@ class Navigation(WindowPart):
     """Navigation between pages. Leaving the desk keeps a run that can be continued."""
 
     desk_wanted = Signal()
-    """The desk is the next page."""
+    """Signal: the desk is about to be shown."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Navigation(WindowPart):
 
     @property
     def on_desk(self) -> bool:
-        """A drill is on screen."""
+        """True if a drill is on screen."""
         return self.shows(self._desk_page)
 
     def shows(self, page: QWidget) -> bool:

@@ -78,7 +78,7 @@ class FullScreen(QObject):
         self._rest_timer.timeout.connect(self.store_sizes)
 
     def toggle(self) -> None:
-        """Fill the screen, or no longer."""
+        """Enter or leave full screen."""
         desk, full = self._desk, Qt.WindowState.WindowFullScreen
         if not self._window.windowState() & full:
             self._previous_layout = (self._state(), desk.size()) if desk.has_been_visible else None

@@ -33,7 +33,7 @@ _DRILL, _RUN = "drill ", "run "
 
 
 class QuarantineGate(WindowPart):
-    """Check whether a file is foreign, and the question before it is opened."""
+    """Gate that lets a foreign file open only after the user has reviewed it."""
 
     def __init__(self, shared: SharedParts, navigation: Navigation, picker: ScenarioPicker) -> None:
         """Create the guard; *picker* then lists the drills of an accepted bundle."""

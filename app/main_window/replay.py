@@ -1,4 +1,4 @@
-"""Looking back on the desk: the time line selects a moment, and a branch continues from it."""
+"""Looking back on the desk: the timeline selects a moment, and a branch continues from it."""
 
 from __future__ import annotations
 
@@ -89,7 +89,9 @@ def save_charts(charts: Charts, notice: NoticeBar, parent: QWidget) -> None:
 
 
 ROOM_LINES: Final = 60
-"""A window of fewer lines of text in width has no room for the words; the bar has them as its tip."""
+"""Minimum width of a window, in line heights, for the text of the loading bar; narrower windows show it as a
+tooltip.
+"""
 
 
 class LoadingBar(QWidget):
@@ -120,14 +122,14 @@ class LoadingBar(QWidget):
 
 
 SCRUB_MS: Final = 40
-"""A drag over the time line shows a moment this often at most."""
+"""Minimum time between two moments shown while the timeline is dragged."""
 
 NEAR_S: Final = 0.005
-"""Half a tick: marks this near to the moment on screen are the moment on screen."""
+"""Half a tick: distance within which a mark counts as the moment on screen."""
 
 
 class ReplayControls(WindowPart):
-    """Connects time line, bar and session."""
+    """Connection of timeline, bar and session."""
 
     left = Signal()
     """Signal: the user goes from a finished run back to its debrief."""
@@ -136,7 +138,7 @@ class ReplayControls(WindowPart):
         super().__init__(shared)
         self._timeline = page.timeline
         self._shown_position: tuple[int, int] | None = None
-        """Run on the time line, and the number of its events that the time line shows."""
+        """Run on the timeline, and the number of its events that the timeline shows."""
         self.bar = LookBack()
         page.insert_bar(self.bar)
         self._wanted_s = 0.0

@@ -47,7 +47,7 @@ class RunController(QObject):
     """
 
     began = Signal(object)
-    """A drill is in the session, ready to run."""
+    """Signal: a drill is in the session, ready to run."""
     message_ready = Signal(str)
     """Signal: a sentence for the user."""
     branches_changed = Signal()
@@ -56,7 +56,7 @@ class RunController(QObject):
     reflected = Signal(object)
     """Signal with the person's reflection on the run: a `Reflection`, or None."""
     recorded = Signal(object)
-    """A drill that could not be recorded at its beginning is by now, whole."""
+    """Signal: a drill that could not be recorded at its start is now recorded completely."""
 
     def __init__(self, session: HostSession, profile: Profile | None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -72,15 +72,15 @@ class RunController(QObject):
         self._unrecorded = ""
         """Reason for which the run that is about to open is not recorded."""
         self.watching = False
-        """The reference solution is being shown, or the best possible, not the user's own run."""
+        """True while the reference solution or the best continuation is shown, not the user's own run."""
         self.introducing = False
-        """The first run is on screen, which nothing records."""
+        """True while the first run is on screen, which is not recorded."""
         self.best: Best | None = None
         """Best continuation from the selected action or wait, while it is shown."""
         self.practicing = False
         """A lesson about a mistake is on screen; nothing of it is recorded."""
         self.reflects = False
-        """The class asks for a self-assessment before the points are shown."""
+        """True if the class asks for a self-assessment before the points are shown."""
         self.attending = False
         """The run is a seat's of a class, which has it in its record."""
         self.is_ended_by_instructor = False
@@ -154,7 +154,7 @@ class RunController(QObject):
         self._open(history, recorder)
 
     def resume(self, run: UnfinishedRun) -> None:
-        """Go on with a run that was interrupted, at the tick that it had reached."""
+        """Continue an interrupted run at the tick that it had reached."""
         self.leave()
         try:
             scenario = load_scenario(run.scenario_text, f"{run.scenario_name}.toml")

@@ -110,7 +110,7 @@ class FinishedRuns(WindowPart):
 
 
 def _name(run: FinishedRun, time: str = "%H:%M") -> str:
-    """Return the moment at which it ended, by which people know it."""
+    """Return the end time of a run, which identifies the run for people."""
     return run.finished_at.astimezone().strftime(f"%Y-%m-%d {time}")
 
 
@@ -118,7 +118,7 @@ class BranchViews(WindowPart):
     """Page with the branches of the current run, created when it is first opened."""
 
     left = Signal()
-    """Back to the debrief where it was opened."""
+    """Signal: return to the debrief from which the page was opened."""
 
     def __init__(self, shared: SharedParts, navigation: Navigation) -> None:
         super().__init__(shared)
@@ -172,7 +172,7 @@ class BranchViews(WindowPart):
             self._play.switch(name)
 
     def _leave(self) -> None:
-        """Back to where it was opened."""
+        """Return to the page from which this one was opened."""
         live = self._session.live
         if self._from_desk and live is not None:
             self._navigation.show_desk()

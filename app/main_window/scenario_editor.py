@@ -88,7 +88,7 @@ class ScenarioSaver(WindowPart):
 
 
 NAME_MAX: Final = 60
-"""Characters of a scenario's name, by its schema."""
+"""Maximum characters of a scenario's name in the schema."""
 
 
 def check_story_visible(drill: Drill, notice: NoticeBar) -> bool:
@@ -151,7 +151,7 @@ class EditorLauncher(WindowPart):
     """Opens the editor with a new text, a file, a copy of a drill or the last run."""
 
     file_opened = Signal(str)
-    """The path of a scenario that is in the editor now."""
+    """Signal: path of the scenario that is now in the editor."""
 
     def __init__(
         self,
@@ -234,7 +234,7 @@ class EditorLauncher(WindowPart):
             self.file_opened.emit(file.file)
 
     def edit(self, name: str) -> None:
-        """Go on to the editor with the scenario *name*."""
+        """Open the scenario *name* in the editor."""
         self.show()
         if self._may_leave():
             self.open_file(name)

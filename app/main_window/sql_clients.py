@@ -18,7 +18,7 @@ from engine.drill.time.history import History
 from engine.events import Event, SessionData, SqlData, SqlDoneData
 
 TURN_MS: Final = 10
-"""Interval at which the ports are looked at: a tick."""
+"""Interval at which the ports are checked: one tick."""
 TURNS: Final = 8
 """Event-loop turns per check: from received bytes to a request, and from its result to sent bytes.
 

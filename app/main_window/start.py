@@ -1,4 +1,4 @@
-"""The start: a window at once, and behind it the rest, while the start page already answers."""
+"""Start of the program: the window appears at once, and its parts load while the start page already responds."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ BESIDE: Final = (
     "app.storage", "app.host", "app.view_models.picture", "app.files.support", "app.files.bundle_store",
     "app.export.source", "app.export.page", "pygments.lexers.sql",
 )  # fmt: skip
-"""Modules of database and engine that nothing of Qt is in: a thread imports them."""
+"""Modules of database and engine without Qt, which a thread imports."""
 ALL: Final = "app.main_window.assembly"
-"""Imports all the others."""
+"""Module that imports all others."""
 WITH_FIRST_USE: Final = (
     "app.main_window.classes",
     "app.main_window.sql_clients",
@@ -67,7 +67,7 @@ class Start(QObject):
         window.closing.connect(self._timer.stop)
 
     def begin(self) -> None:
-        """Go to work as soon as the start page has been painted."""
+        """Start loading as soon as the start page has been painted."""
         self._timer.start(0)
 
     def end(self) -> None:
@@ -157,7 +157,7 @@ WARM_UP_MS: Final = 50
 
 
 class Preload(QObject):
-    """Loads in a thread, which touches nothing of Qt."""
+    """Preloader of modules, in a thread that uses no Qt."""
 
     done = Signal()
     """Signal: all modules are loaded."""

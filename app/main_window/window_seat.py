@@ -159,7 +159,7 @@ class WindowSeat(QObject):
         if orders.is_watched != was_watched:
             self._notice.show_info(WATCHED[orders.is_watched]())
         if orders.is_held != self._attendance.link.held:
-            self._attendance.tell_held(orders.is_held)
+            self._attendance.report_held(orders.is_held)
             self._notice.show_info(HELD[orders.is_held]())
         self._emit_state()
 
@@ -260,7 +260,7 @@ class WindowSeat(QObject):
         if self._is_replaying or not self._timer.isActive():
             return
         self._apply_limit()
-        self._carry_out()
+        self._apply_instructions()
         if self._orders.is_over and self._attendance.is_recording:
             self._end_class()
         link = self._attendance.link
@@ -412,7 +412,7 @@ class WindowSeat(QObject):
         )
 
     def _follow_state(self, was_frozen: bool) -> None:
-        """Freeze, go on, or end."""
+        """Apply the state of the class: frozen, running or over."""
         if self._orders.is_frozen != was_frozen:
             if was_frozen:
                 self._notice.clear()
@@ -441,7 +441,7 @@ class WindowSeat(QObject):
         elif self._ran and not self._should_pause:
             self._ran = False
             self._session.play()
-        self._attendance.tell_frozen(self._orders.is_frozen or self._at_limit or self.replay is not None)
+        self._attendance.report_frozen(self._orders.is_frozen or self._at_limit or self.replay is not None)
 
     def _announce_break(self, message: PaceState) -> None:
         if message.break_s is not None:
@@ -485,7 +485,7 @@ class WindowSeat(QObject):
             if self._orders.is_frozen and not self._orders.is_over:
                 self._announce_freeze()
 
-    def _carry_out(self) -> None:
+    def _apply_instructions(self) -> None:
         if self.replay is not None:
             return
         if self._attendance.is_recording and (order := self._orders.take_rewind()) is not None:

@@ -26,7 +26,7 @@ from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
 
-DEEDS_MAX: Final = 500
+INPUTS_MAX: Final = 500
 """Maximum rows of client actions; the journal has all. Assumed."""
 
 
@@ -68,7 +68,7 @@ CONNECTED: Final = (
     ),
     TableColumn(title=mark("Program"), text=lambda row: row.program, sample="Core Microsoft SqlClient"),
 )
-DEEDS: Final = (
+INPUT_COLUMNS: Final = (
     TableColumn(
         title=mark("Time"), text=lambda row: formatting.run_time(row.t_s), right=True, sample="10:00:00.0"
     ),
@@ -117,9 +117,9 @@ class SqlClients(QDialog):
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
         self.connected = TableView(TableModel(CONNECTED), tr("Connected"))
         self.connected.set_empty_text(tr("No SQL clients connected."))
-        self.deeds = TableView(TableModel(DEEDS), tr("Statements of clients"))
-        self.deeds.set_empty_text(tr("Statements from connected clients appear here."))
-        for table, columns in ((self.connected, CONNECTED), (self.deeds, DEEDS)):
+        self.inputs = TableView(TableModel(INPUT_COLUMNS), tr("Statements of clients"))
+        self.inputs.set_empty_text(tr("Statements from connected clients appear here."))
+        for table, columns in ((self.connected, CONNECTED), (self.inputs, INPUT_COLUMNS)):
             table.horizontalHeader().setSectionResizeMode(len(columns) - 1, QHeaderView.ResizeMode.Stretch)
         self.end = QPushButton(tr("C&lose the ports"))
         self.end.clicked.connect(self.end_wanted)
@@ -143,7 +143,7 @@ class SqlClients(QDialog):
         layout = lay_column(self.state, chosen, strings, on=self)
         for title, table, share in (
             (tr("Connected"), self.connected, 2),
-            (tr("Statements of clients"), self.deeds, 3),
+            (tr("Statements of clients"), self.inputs, 3),
         ):
             layout.addWidget(QLabel(title))
             layout.addWidget(table, share)
@@ -191,10 +191,10 @@ class SqlClients(QDialog):
     def add_inputs(self, rows: Sequence[ClientInput]) -> None:
         """Add the inputs since the last call. The latest is the last row and stays visible."""
         if rows:
-            table = self.deeds.table
-            kept = [*table.rows, *rows][-DEEDS_MAX:]
+            table = self.inputs.table
+            kept = [*table.rows, *rows][-INPUTS_MAX:]
             table.replace(kept)
-            self.deeds.scrollToBottom()
+            self.inputs.scrollToBottom()
 
     def reject(self) -> None:
         """Hide the page on Escape; the ports stay open."""

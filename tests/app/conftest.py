@@ -10,7 +10,8 @@ import pytest
 
 @pytest.fixture(autouse=True, scope="session")
 def _settings_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:  # once: Qt reads the variable only at its first use
+    # once per process: Qt reads the variable only at its first use
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", os.fspath(tmp_path_factory.mktemp("config")))
         yield
 

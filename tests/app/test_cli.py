@@ -203,7 +203,7 @@ def test_the_course_lists_every_drill_of_groups_once_and_migration_last(call: An
     about = ("ag-", "fci-", "wsfc-", "fcm-")
     shipped = {file.name for file in scenario_files.all_files()[0] if file.shipped}
     assert {name for name in shipped if name.startswith(about)} - {"ag-lab", "fci-lab"} <= set(listed)
-    assert len(set(listed)) == len(listed) == len(journal_file.lessons())  # and all of them are there
+    assert len(set(listed)) == len(listed) == len(journal_file.lessons())  # no drill of the course is missing
     assert listed[-1] == "mirror-to-group"
     _, out, _ = call("list", "--course")
     assert (
@@ -315,8 +315,8 @@ def test_bench_prints_each_figure_with_its_reference(call: Any, monkeypatch: pyt
 
 def test_doctor_finds_no_problem_here(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        golden, "recorded", golden.play
-    )  # whether it is up to date is the next test's question
+        golden, "load_recorded", golden.play
+    )  # the next test checks whether the file is up to date
     code, out, _ = call("doctor")
     assert code == 0, out
     assert {line.split()[1].rstrip(":") for line in out.splitlines()} == {
@@ -339,7 +339,7 @@ def test_the_recorded_run_belongs_to_this_version() -> None:
 
 
 def test_doctor_fails_if_replay_differs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(golden, "recorded", lambda: golden.Golden("other", "other"))
+    monkeypatch.setattr(golden, "load_recorded", lambda: golden.Golden("other", "other"))
     assert not {finding.name: finding for finding in doctor.examine()}["replay"].well
 
 
@@ -455,7 +455,7 @@ def test_losses_of_a_recorded_run_are_printed(call: Any, tmp_path: Path) -> None
     assert "blunder" in row
     assert "all goals could be reached until 40 s" in out
     assert out.splitlines()[-1].endswith(" power-on SERVER_A")
-    assert out.count("100.0 points could be reached at the beginning, 0.0 were") == 1
+    assert out.count("100.0 points were possible at the start, 0.0 were reached") == 1
     assert (
         len([line for line in out.splitlines() if line.startswith("    ") and "power-on SERVER_A" in line])
         == 1
@@ -511,9 +511,9 @@ def test_a_run_becomes_a_scenario_solved_by_its_solution(
     made = tmp_path / "my-drill.toml"
     code, out, _ = call("record", str(recorded_run), "--as", str(made))
     assert code == 0
-    assert "still to be written" in out
+    assert "must still be replaced" in out
     assert call("run", str(made), "--solution")[0] == 0
-    assert call("check", str(made))[0] == 1  # the texts that an author has to write
+    assert call("check", str(made))[0] == 1  # the placeholders that the author must replace
     assert call("record", str(recorded_run), "--as", str(tmp_path / "My Drill.toml"))[0] == 2
 
 
@@ -531,7 +531,7 @@ def test_the_par_plan_replays_to_the_same_total_and_state(call: Any, tmp_path: P
     assert report["score"]["total"] == found["par"]["score"] > 0
     assert report["state_hash"] == found["hashes"]["par"]
     assert found["optimal"] is (found["complete"] or found["par"]["score"] == 100.0)
-    assert ("and nobody can have more" in call("par", str(file), "--seconds", "0")[1]) is found["optimal"]
+    assert ("and no plan can earn more" in call("par", str(file), "--seconds", "0")[1]) is found["optimal"]
 
 
 @pytest.mark.parametrize(("wanted", "code"), [("intermediate", 0), ("expert", 1)])

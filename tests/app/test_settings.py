@@ -43,7 +43,7 @@ def test_settings_of_the_first_version_are_moved_once(old_settings: QSettings, p
     store.remove(settings.THEME)
     store.sync()
     again = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window")
-    again.setValue(settings.THEME.name, "light")  # the first version was started once more
+    again.setValue(settings.THEME.name, "light")  # version 0.1.0 was started once more
     again.sync()
     assert WindowSettings().get(settings.THEME) == settings.THEME.default
 

@@ -104,7 +104,7 @@ def main() -> None:
     connect = DRIVERS[sys.argv[1]]
     name = follow(lambda: connect(os.environ), lambda: print("ready", flush=True), lambda: False)
     print(f"back\t{name}", flush=True)
-    os._exit(0)  # a connection to a server that is silent would keep it
+    os._exit(0)  # a connection to a silent server would keep the process alive
 
 
 if __name__ == "__main__":

@@ -164,12 +164,12 @@ def _watch(
             if word == "back" and begun:
                 real[name, string] = f"{at - begun:.1f}"
             elif word != "ready":
-                continue  # what a driver logs
+                continue  # log lines of a driver
             waiting.discard((name, string))
             if not waiting and not begun:
                 lines.write(fault + "\n")
                 lines.flush()
-                waiting.add(("", ""))  # said once
+                waiting.add(("", ""))  # reported once
             continue
         event = json.loads(line)
         if event["kind"] == "fault":

@@ -63,7 +63,7 @@ class Relay:
         elif asks:
             self.way = (
                 "none" if data[0] == PacketKind.LOGIN else ""
-            )  # which comes without a PRELOGIN before it
+            )  # a connection of TDS 8.0, without a PRELOGIN before it
         elif not self.way:
             with suppress(ValueError, struct.error):
                 self.way = WAYS.get(Encryption(read_prelogin(data[HEADER.size :])[0]), "")

@@ -159,7 +159,7 @@ JAVA: Final = ("java", "-cp", f"{BUILD}/java/*", str(HERE / "Client.java"))
 CLIENTS: Final = {
     "tedious 19.2.2": Client("npm", npm, ("node", str(BUILD / "node/client.js"), "tedious"), exact=()),
     "mssql 12.7.14 (Node)": Client("npm", npm, ("node", str(BUILD / "node/client.js"), "mssql"), exact=()),
-    # encrypt=false of this one hides its login wherever the server can
+    # with encrypt=false this driver still encrypts its login if the server supports it
     "mssql-jdbc 13.6.2": Client("mvn", maven, (*JAVA, "mssql-jdbc"), ("login", "all", "strict")),
     "jTDS 1.3.1": Client("mvn", maven, (*JAVA, "jtds"), ("none", "login", "all")),
     "go-mssqldb 1.11.2": Client("go", go, (str(BUILD / "go/client"),), ("none", "login", "all", "strict")),
@@ -268,7 +268,7 @@ def verdict(results: dict[str, str], check: str, exact: tuple[str, ...]) -> str:
         return same_values(value, exact)
     wanted = EXPECTED[check].split("|")
     if value.split("|") != wanted and check == "error" and set(value.split("|")) <= set(wanted):
-        return f"yes, {value.replace('|', ', ')}"  # a driver that tells no more of it
+        return f"yes, {value.replace('|', ', ')}"  # a driver with fewer details of the error
     return "yes" if value == EXPECTED[check] else value
 
 
@@ -292,7 +292,7 @@ def is_equal(value: str, wanted: str, exact: bool) -> bool:
             if exact
             else isclose(float(value), float(wanted), rel_tol=1e-15)
         )
-    with suppress(ValueError):  # FreeTDS shows a time to the minute
+    with suppress(ValueError):  # FreeTDS prints a time without seconds
         return datetime.strptime(value, "%b %d %Y %I:%M%p") == datetime.fromisoformat(wanted).replace(
             second=0, microsecond=0
         )

@@ -72,7 +72,8 @@ def test_errors_are_within_the_stated_limit(name: str, monkeypatch: pytest.Monke
         return 1.0
 
     monkeypatch.setattr(fixed_point, "_nearest", note)
-    chosen = [x for x in numbers(name) if name != "exp" or 0.0 <= x < 0.69]  # no power of two comes later
+    # no multiplication by a power of two follows
+    chosen = [x for x in numbers(name) if name != "exp" or 0.0 <= x < 0.69]
     for x in chosen:
         getattr(fixed_point, name)(x)
         assert abs(found[-1][0] - units(by_decimal(name, x))) < fixed_point.OFF / 8, x

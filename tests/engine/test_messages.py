@@ -69,7 +69,7 @@ def test_texts_changed_in_2012_are_versioned(number: int) -> None:
     assert fill_message(number, *arguments, version=2005)[1] == old
 
 
-# number, severity, event logged, piece of the text. [DOC: Database Engine events and errors, 0-999,
+# number, severity, whether it is logged, part of the text. [DOC: Database Engine events and errors, 0-999,
 # 1000-1999, 3000-3999, 9000-9999, 16000-17999, 28000-30999]
 DOCUMENTED = [
     (

@@ -253,7 +253,7 @@ def test_each_line_of_the_option_table_is_true(base: World, rule: OptionRule) ->
     _, without = run(base, TEMPLATES[rule.statement][1] or "SELECT 1")
     if rule.treatment == EFFECT:
         assert parts(world) != parts(without), statement_of(rule)
-    elif rule.statement not in ("sp_configure", "trace flag"):  # these are shown as they are set
+    elif rule.statement not in ("sp_configure", "trace flag"):  # these show the value that was set
         assert _without_options(parts(world)) == _without_options(parts(without)), statement_of(rule)
 
 

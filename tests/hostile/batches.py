@@ -125,7 +125,7 @@ BATCHES: Final[dict[str, Make]] = {
     "recursion over texts": lambda: (
         "WITH c AS (SELECT CONVERT(varchar(max),'x') n UNION ALL SELECT n+n FROM c) SELECT max(len(n)) FROM c"
     ),
-    # too much
+    # excessive work
     "cross join of messages": lambda: "SELECT * FROM sys.messages a, sys.messages b",
     "cross join of five": lambda: (
         "SELECT count(*) FROM sys.messages a, sys.messages b, sys.messages c, sys.messages d, sys.messages e"
@@ -231,7 +231,7 @@ BATCHES: Final[dict[str, Make]] = {
     "a long partner": lambda: "ALTER DATABASE Sales SET PARTNER = '" + "x" * 900_000 + "'",
     "spaces in a command": lambda: "ALTER DATABASE Sales SET " + " " * 900_000 + "PARTNER SUSPEND",
     "a long DBCC": lambda: "DBCC CHECKDB('" + "x" * 900_000 + "')",
-    # out of the box
+    # access outside the simulation
     "ATTACH": lambda: "ATTACH DATABASE '/tmp/mirrordrill-escaped.db' AS x",
     "PRAGMA": lambda: "PRAGMA journal_mode",
     "PRAGMA as a table": lambda: "SELECT * FROM pragma_database_list",
@@ -249,7 +249,7 @@ BATCHES: Final[dict[str, Make]] = {
     "BACKUP to a path": lambda: "BACKUP DATABASE Sales TO DISK='/tmp/mirrordrill-escaped'",
     "a NUL": lambda: "SELECT '\0' \0 1",
     "a backtick": lambda: "SELECT 1 AS [a`; DROP TABLE x; --] FROM sys.objects [x`y]",
-    # more than it looks
+    # more work than it seems
     "views by four names": lambda: _TOWER + "SELECT * FROM v19",
     "a view over itself": lambda: (
         "EXEC sp_addlinkedserver 'SERVER_B'\nGO\nCREATE VIEW v AS SELECT * FROM OPENQUERY(SERVER_A,'SELECT * FROM v')"
@@ -370,7 +370,7 @@ BATCHES: Final[dict[str, Make]] = {
     "the other direction": lambda: "SELECT '\u202e\u2066' AS [\u202ex]",
     # numbers
     "numbers that are too large": lambda: "\nGO\n".join(_TOO_LARGE),
-    # out of the box, by every door
+    # access outside the simulation, by every known way
     "ATTACH by other doors": lambda: "\nGO\n".join(_DOORS),
 }
 """Hostile batches of at most 1 MB; `python -m tests.hostile.measure batches` measures them all."""

@@ -56,7 +56,7 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
     running: dict[str, subprocess.Popen[str]] = {}
     names: list[str] = []
     while killed.total() < kills:
-        if all(one.poll() is not None for one in running.values()):  # another lesson
+        if all(one.poll() is not None for one in running.values()):  # start another lesson
             for name, process in running.items():
                 _finish(process, hosts[0].code, name, profile)
             lesson = len(names) // seats

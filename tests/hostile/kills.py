@@ -165,7 +165,8 @@ def kill_repeatedly(
         if faults or any(run.problem for run in left):
             return killed, f"damaged: {faults}"
         stored = len(left[0].lines) if left else len(script) if ended else 0
-        if not accepted <= stored <= accepted + killed:  # stored and not yet told: one for each kill at most
+        # stored without a confirmation: at most one line for each kill
+        if not accepted <= stored <= accepted + killed:
             return killed, f"{accepted} lines were accepted and {stored} are stored"
         accepted = stored if ended else accepted
         where = "after it ends" if ended else "in the middle" if left else "before its first act"
@@ -224,7 +225,7 @@ def main() -> None:
     counts, shown_count, began = Counter[str](), 0, time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         for done, counts in run(kills, seed, Path(folder)):
-            if done - shown_count >= TOLD_EVERY:  # a series that is broken off is a result, too
+            if done - shown_count >= TOLD_EVERY:  # a series that was broken off has a result, too
                 shown_count = done
                 equal = sum(count for how, count in counts.items() if ": equal, " in how)
                 after_s = time.perf_counter() - began

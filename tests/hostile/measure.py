@@ -79,15 +79,16 @@ def measure(kind: str, name: str) -> None:
 
 def main() -> None:
     kind, names = sys.argv[1], sys.argv[2:]
-    drill = Drill(scenario_files.find("lab").load())  # compiles what the cases need, once for all of them
+    # compile the code that the cases need, once for all of them
+    drill = Drill(scenario_files.find("lab").load())
     drill.do("sql SERVER_A SELECT name FROM sys.databases")
     drill.do("sql SERVER_A EXEC sp_configure")
     drill.advance_to(100)
-    gc.freeze()  # as the window does: what is there from the beginning is not looked through again and again
+    gc.freeze()  # as the window does: exclude existing objects from each collection
     for name in names or KINDS[kind][1]:
         child = os.fork()
         if child == 0:
-            signal.alarm(PATIENCE_S)  # the default action ends the process, whatever it is doing
+            signal.alarm(PATIENCE_S)  # the default action ends the process at once
             measure(kind, name)
             os._exit(0)
         _, status = os.waitpid(child, 0)

@@ -140,7 +140,7 @@ def test_a_course_is_passed_on_as_a_bundle(tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "My run.json").write_text(json.dumps(lab.report() | {"scenario_text": lab.scenario.text}))
     out = tmp_path / "course.mirrordrill"
     assert command("make", out, tmp_path / "small.toml", tmp_path / "My run.json", "--title", "Week 1") == 0
-    assert command("make", out, tmp_path / "small.toml") == 2  # it is there
+    assert command("make", out, tmp_path / "small.toml") == 2  # the file exists already
     assert command("show", out) == 0
     assert not scenario_files.own_folder().exists()
     output = capsys.readouterr().out

@@ -155,7 +155,7 @@ def test_zip_bombs_are_refused_cheaply() -> None:
 def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path: Path) -> None:
     file = tmp_path / "x.mirrordrill"
     with file.open("wb") as opened:
-        opened.truncate(10**12)  # a hole
+        opened.truncate(10**12)  # a sparse file
     with pytest.raises(BundleError, match="larger"):
         bundle.read(file)
     for nothing in (tmp_path, tmp_path / "none", Path("/dev/zero"), Path("a\0b"), tmp_path / ("x" * 5000)):
@@ -164,7 +164,7 @@ def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path: Path) -> N
 
 
 def test_a_written_bundle_is_readable_and_reproducible(tmp_path: Path) -> None:
-    runs = {"empty": b"0" * 1_000_000}  # would look like a bomb if it were packed
+    runs = {"empty": b"0" * 1_000_000}  # compressed, this would look like a zip bomb
     first = bundle.write(
         tmp_path / "a.mirrordrill", "Über “x”\\", {"small": DRILL}, runs, author="Ada", licence="CC0-1.0"
     )

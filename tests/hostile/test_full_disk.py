@@ -162,7 +162,7 @@ def test_a_run_in_progress_is_recorded_completely_or_not_at_all(
         listened_session.play.branch_at(0)
         while listened_session.session.busy:
             listened_session.session.on_frame(600.0)
-        assert len(profile.unfinished()) == 1  # not a second one with a part of the lines
+        assert len(profile.unfinished()) == 1  # no second run with only some of the lines
     assert len(lines(profile)[0]) == 5
 
 
@@ -186,7 +186,8 @@ def test_a_removed_profile_is_reported_and_used_again_when_it_returns(
         assert listened_session.session.do("note found")
         assert [line.split()[1:] for line in lines(profile)[0]] == [["note", "found"]]
     else:
-        profile_folder.joinpath(profile.file.name).write_bytes(b"")  # as another program's
+        # as if another program had replaced the file
+        profile_folder.joinpath(profile.file.name).write_bytes(b"")
         assert not listened_session.session.do("note still lost")
 
 
@@ -198,7 +199,7 @@ def test_a_constantly_changing_text_is_saved(qapp: object, monkeypatch: pytest.M
     assert pause.remainingTime() > 90_000
     pause.setInterval(200_000)
     pause.changed()
-    assert pause.remainingTime() > 190_000  # begun anew
+    assert pause.remainingTime() > 190_000  # the time starts again
     monkeypatch.setattr(query_drafts, "LATEST_MS", 0)
     pause.setInterval(300_000)
     before = pause.remainingTime()

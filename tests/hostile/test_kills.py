@@ -16,12 +16,13 @@ def test_killed_runs_end_like_uninterrupted_ones(points: int) -> None:
         "tests.hostile.kills",
         str(points),
         "3",
-    ]  # forks, so not in a process with threads
+    ]  # the test forks, so it must not run in a process with threads
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     counts = {how.strip(): int(count) for count, how in _list_run_lines(done.stdout)}
     assert sum(counts.values()) >= 2, done.stdout
-    # Where a kill lands is chance: of 24 nearly always six or so in the middle, on a slow machine also before.
+    # The time of a kill is random. Of 24 nearly always about six are in the middle; on a slow machine some
+    # come earlier.
     assert any("in the middle" in how or "before its first act" in how for how in counts), done.stdout
     assert all("equal, " in how for how in counts), done.stdout
 

@@ -83,7 +83,7 @@ def test_a_damaged_profile_is_reported_or_works(profile_folder: Path) -> None:
                 unharmed += 1
                 (run,) = profile.unfinished()
                 assert [line.text.split()[-1] for line in run.lines] == [str(n) for n in range(300)]
-    assert unharmed <= 40  # no file that was cut off, at least
+    assert unharmed <= 40  # no truncated file counts as unharmed
 
 
 @pytest.mark.parametrize("change", ["seed = -5", "tick = 9223372036854775807", "tick = -1"])
@@ -102,7 +102,7 @@ def test_a_log_of_ten_gigabytes_is_not_copied(profile_folder: Path, tmp_path: Pa
     open_profile(profile_folder).close()
     file = profile_folder / FILE_NAME
     with file.with_name(f"{FILE_NAME}-wal").open("wb") as log:
-        log.truncate(10**10)  # a hole
+        log.truncate(10**10)  # a sparse file
     with pytest.raises(StorageError, match="exceeds the size limit of a profile"):
         export_profile(file, tmp_path / "out.json")
     assert not (tmp_path / "out.json").exists()

@@ -88,7 +88,7 @@ def _uses(sources: Iterable[str]) -> defaultdict[str, set[str]]:
 def _literal(node: ast.expr) -> str | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
-    if isinstance(node, ast.JoinedStr):  # what is put in is words of our own
+    if isinstance(node, ast.JoinedStr):  # the inserted parts are our own words
         return "".join(str(part.value) if isinstance(part, ast.Constant) else "word" for part in node.values)
     return None
 

@@ -32,7 +32,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_valid_run_file_is_read(file: Path) -> None:
     good = GOOD | {"inputs": ["1 note 𝄞"]}
-    file.write_text(json.dumps(good))  # as two halves, escaped
+    file.write_text(json.dumps(good))  # JSON escapes it as two surrogates
     assert run_files.read(file)[0] == good
 
 

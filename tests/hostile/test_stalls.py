@@ -60,7 +60,7 @@ def limit_time() -> Iterator[None]:
 def test_a_batch_ends_or_is_refused(name: str) -> None:
     world = lab(workload="none")
     tsql.submit(world, "SERVER_A", "SELECT 1")
-    simulator.advance(world, 100)  # what loads at first use is there
+    simulator.advance(world, 100)  # load everything that is loaded at first use
     with limit_time():
         tsql.submit(world, "SERVER_A", BATCHES[name]())
         simulator.advance(world, 300)

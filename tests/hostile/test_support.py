@@ -195,7 +195,7 @@ def test_the_command_writes_the_bundle_and_exports(
     def run(*arguments: str) -> int:
         return cli.main(["doctor", *arguments], lambda scenario: 9)
 
-    assert run("--bundle", str(bundle)) == 0  # no profile yet
+    assert run("--bundle", str(bundle)) == 0  # without a profile
     assert not profile_folder.exists()
     assert run("--export", str(export)) == UNUSABLE
     open_profile(profile_folder).close()

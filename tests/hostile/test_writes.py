@@ -44,7 +44,7 @@ def test_nothing_is_written_outside(tmp_path: Path, profile_folder: Path) -> Non
     assert done.returncode == 0, done.stderr
     written = {Path(line) for line in done.stdout.splitlines() if line and not line.startswith("{")}
     beside = {path for path in written if path.parent == tmp_path and path != profile_folder}
-    # Written aside, then put in place.
+    # Written under another name, then renamed.
     assert {path.name.rsplit(".", 2)[0] for path in beside} == {".report.json"}
     assert report.exists()
     assert profile_folder / "profile.sqlite" in written

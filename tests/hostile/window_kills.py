@@ -60,7 +60,8 @@ def run(folder: Path, kills: int, seed: int, victim: str = "window") -> str:
         (seat,) = record.seats()
         recorded = [act.line for act in record.acts(seat.id) if act.line]
         record.close()
-    # A kill may come between the log and the word of the window: the record may have more, and never less.
+    # A kill may come after the log entry and before the window's confirmation: the record may have more
+    # lines, never fewer.
     missing = [line for line in typed if line not in recorded]
     assert not missing, f"not in the record: {missing}"
     assert len(recorded) == len(set(recorded)), "an input is recorded twice"

@@ -114,7 +114,7 @@ class PaceState(WireMessage, frozen=True, tag="state"):
     until: int | None
     """Tick at which the seat stops until the instructor releases it."""
     clock: ClassClock | None
-    """None: its own pace."""
+    """Class clock; None: each seat has its own pace."""
     break_s: float | None
     """Remaining seconds of a break of the whole class; None: no break."""
     hosts: list[str]
@@ -209,30 +209,30 @@ class Tile(Struct, frozen=True):
     name: str
     connected: bool
     group: str
-    """Empty: none."""
+    """Group of the seat; empty: none."""
     frozen: bool
     stopped: bool
     """True if the seat should be frozen: alone, with the class, or at its limit."""
     over: bool
     until_s: float | None
-    """Time at which it stops."""
+    """Time at which the seat stops; None: no limit."""
     ends_in_s: float | None
-    """Wall time until its drill ends at the present pace; None: unknown, or it is over."""
+    """Wall time until the seat's drill ends at the present pace; None: unknown, or the drill is over."""
     at_s: float
     acknowledged: int
     unanswered: list[int]
-    """Instructions that are due."""
+    """Instructions that are due and not answered."""
     hand: str | None
     """Question of the seat; None: the hand is not raised."""
     hand_place: int | None
     """Position in the queue of raised hands, from 1."""
     consent: bool
-    """The seat may be looked at."""
+    """True if the instructor may observe the seat."""
     held: bool
     """The instructor has it, and the seat has acknowledged that."""
     verdict: LogVerdict | None
     reachable: float | None
-    """Points that it could still reach when that was last reckoned; None: not yet, or nothing is scored."""
+    """Points that the seat could still reach, as last computed; None: not computed yet, or nothing is scored."""
     worth: Sequence[tuple[float, float]]
     """Seconds of its run, and the points that it could still reach from there; they never rise."""
     version: str = ""
@@ -261,7 +261,7 @@ class DashboardUpdate(WireMessage, frozen=True, tag="board"):
     not_frozen: list[str]
     """Names of seats that still run although they should be frozen."""
     ends_in_s: float | None
-    """Wall time until the last seat that is connected ends, breaks counted."""
+    """Wall time until the last connected seat ends, including breaks."""
     break_s: float | None
     """Remaining time of the break."""
     clock_s: float | None

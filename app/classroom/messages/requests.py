@@ -232,7 +232,7 @@ Request = (
 )
 REQUESTS: Final[MessageReader[Request]] = MessageReader(Request)
 
-MAY: Final[dict[str, tuple[type[WireMessage], ...]]] = {
+PERMITTED_REQUESTS: Final[dict[str, tuple[type[WireMessage], ...]]] = {
     "seat": (AppendEntries, SeatStatus, Reflect, Ready),
     "instructor": (
         Freeze,

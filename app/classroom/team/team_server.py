@@ -71,7 +71,7 @@ class TeamServer:
         why: tuple[int, str] | None = None
         try:
             async with asyncio.timeout(FIRST_WORD_S):
-                first = await _hear(connection)
+                first = await _receive_request(connection)
             await self._attend(connection, first)
         except (InputRejectedError, ProtocolError, InputError) as problem:
             why = REFUSED, str(problem)
@@ -108,7 +108,7 @@ class TeamServer:
         loop = asyncio.get_running_loop()
         unsent: asyncio.Queue[ToMember] = asyncio.Queue()
 
-        def tell(message: ToMember) -> None:
+        def queue_message(message: ToMember) -> None:
             with suppress(RuntimeError):  # the event loop has ended
                 loop.call_soon_threadsafe(unsent.put_nowait, message)
 
@@ -118,14 +118,14 @@ class TeamServer:
             await connection.close(LATER, "")
 
         unsent.put_nowait(welcome)
-        viewer = Viewer(member.role, tell)
+        viewer = Viewer(member.role, queue_message)
         sending = asyncio.create_task(send())
         self._world.viewers.add(viewer)
         try:
             while True:
-                said = await _hear(connection)
+                said = await _receive_request(connection)
                 if isinstance(said, SubmitInput):
-                    tell(await self._apply_input(member.role, said))
+                    queue_message(await self._apply_input(member.role, said))
                 elif isinstance(said, Ask):
                     self._world.ask(member.name, said.question)
                 elif isinstance(said, StartTeam):
@@ -145,7 +145,7 @@ class TeamServer:
         return InputDone(message.number)
 
 
-async def _hear(connection: WebSocket) -> TeamRequest:
+async def _receive_request(connection: WebSocket) -> TeamRequest:
     message = await connection.receive()
     if message["type"] != "websocket.receive":
         raise WebSocketDisconnect(message.get("code", 1006))
@@ -204,7 +204,7 @@ async def _run_team(
     ready()
     try:
         found = await ended
-        world.tell(TeamDrillEnded(found.report["class"]["verdict"]))
+        world.send(TeamDrillEnded(found.report["class"]["verdict"]))
         await asyncio.sleep(LAST_WORD_S)
         return found
     finally:

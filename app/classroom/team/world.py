@@ -78,11 +78,11 @@ class Viewer:
     """Connection of a member, which receives the events visible to its role."""
 
     role: str
-    tell: Callable[[ToMember], object]
+    send: Callable[[ToMember], object]
     since: int = 0
-    """Events of the run that it has been shown, or that were not for it."""
+    """Number of events of the run that the member has been shown, or that were not for its role."""
     entries: int = 0
-    """Entries of the log that it has been sent."""
+    """Number of log entries that the member has received."""
 
 
 class TeamWorld:
@@ -147,10 +147,10 @@ class TeamWorld:
             text=text, seed=given.seed, mode=given.mode,
         )  # fmt: skip
 
-    def tell(self, message: ToMember) -> None:
-        """Send to all members."""
+    def send(self, message: ToMember) -> None:
+        """Send a message to all members."""
         for viewer in list(self.viewers):
-            viewer.tell(message)
+            viewer.send(message)
 
     # --- in the thread of the world
 
@@ -232,7 +232,7 @@ class TeamWorld:
             viewer.entries += len(entries)
             waits_for = self._list_vacant_roles() if self.waits else []
             done = self._count_inputs(viewer.role)
-            viewer.tell(RoleView(run.frozen, done, seen, drill.tick, entries, waits_for))
+            viewer.send(RoleView(run.frozen, done, seen, drill.tick, entries, waits_for))
 
 
 def _check_role(line: str) -> str:
@@ -262,4 +262,4 @@ def play_without_class(
 
 
 def _passed_on(world: TeamWorld, message: InstructionMessage) -> None:
-    world.tell(InstructorMessage(message.text))
+    world.send(InstructorMessage(message.text))

@@ -210,7 +210,7 @@ class ReplayPage(QWidget):
             box.setToolTip(name)
             box.activated.connect(lambda _: self._ask_for_runs(self._tick))
         self.jumps = QComboBox()
-        self.jumps.setAccessibleName(tr("Marks, and moments at which seats parted"))
+        self.jumps.setAccessibleName(tr("Marks, and moments at which seats made different choices"))
         self.jumps.activated.connect(self._jump)
         self.find_partings = _button(tr("&Find where seats parted"))
         self.find_partings.clicked.connect(self._find_partings)

@@ -94,7 +94,7 @@ def test_a_returning_seat_continues_from_the_acknowledged_inputs(host: HostProce
         again = seat.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
         assert again["acknowledged"] == 2
         assert seat.asks(acts(act(2, 200), act(3, 300)), "acknowledged")["number"] == 3
-    with Stranger(host.invited) as seat:  # killed before it knew its number: the token is the same
+    with Stranger(host.invited) as seat:  # killed before it received its number: its token stays the same
         assert seat.asks(hello, "welcome")["seat"] == number
     assert board(folder)["Ann"]["acknowledged"] == 3
 
@@ -252,7 +252,8 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
             heard = [await hears("seen"), await asyncio.to_thread(seat.hears, "attention")]
             await asyncio.to_thread(seat.asks, acts(act(2, 200, "note two")), "acknowledged")
             while not (more := await hears("seen_more"))["acts"]:
-                pass  # one without acts says only how far the seat is, as after the host has judged it
+                # a message without actions only reports the position of the seat, as after the host's verdict
+                pass
             heard.append(more)
             await asyncio.to_thread(seat.says, build_clock_message(consent=False))
             heard.append(await hears("unseen"))
@@ -345,7 +346,7 @@ def test_groups_limits_breaks_and_the_class_clock_work_together(host: HostProces
         other.asks(join(host.invited, "Lea", "l" * 32), "welcome")
         assert [each.hears("state")["until"] for each in (one, other)] == [None, None]
         said = steer(folder, f"group {number} Blue", "freeze @Blue", "freeze @Red", "extend all 60")
-        refused = [one["text"] for one in said if one["kind"] == "refused"]  # boards may come in between
+        refused = [one["text"] for one in said if one["kind"] == "refused"]  # boards may arrive in between
         assert ["group Red does not exist" in refused[0], "no time limit to extend" in refused[1]] == [
             True,
             True,
@@ -412,7 +413,7 @@ def test_a_seat_plays_the_solution_and_the_host_computes_its_score(host: HostPro
     assert run("class", "verify", report).returncode == 0
 
 
-@pytest.mark.slow  # how often a code is looked at is a test in tests/app/classroom/test_door.py
+@pytest.mark.slow  # tests/app/classroom/test_door.py tests how often a code is checked
 def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) -> None:
     wrong = {"kind": "join", "secret": "000000", "name": "Eve", "token": "x" * 32}
     reasons: Counter[str] = Counter()
@@ -436,7 +437,7 @@ def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) ->
         assert again.asks({"kind": "resume", "seat": number_of, "token": "f" * 32}, "welcome"), (
             "who has a seat"
         )
-    time.sleep(1.0)  # at two codes a second
+    time.sleep(1.0)  # at two codes per second
     with Stranger(host.invited) as late:
         assert late.asks(join(host.invited, "Gus", "h" * 32), "welcome")["seat"]
 
@@ -504,7 +505,7 @@ def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> No
             welcome = seat.asks(join(host.invited, "Dan", "d" * 32), "welcome")
             assert welcome["tick"] == 900
             assert [(one["tick"], one["text"]) for one in welcome["events"]] == [(800, "power-off SERVER_W")]
-            seat.asks(acts(act(1, 850)), "acknowledged")  # an older version begins at 0:00
+            seat.asks(acts(act(1, 850)), "acknowledged")  # a seat of an older version begins at 0:00
 
 
 def test_second_person_with_the_same_name_gets_a_number(host: HostProcess, folder: Path) -> None:

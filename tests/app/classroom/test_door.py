@@ -43,7 +43,7 @@ def test_ten_thousand_wrong_codes_are_cheap_and_delay_nobody() -> None:
     now = [0.0]
     gate = RateLimiter(lambda: now[0])
     looked_at = 0
-    for _ in range(10_000):  # ten seconds long
+    for _ in range(10_000):  # each lasts ten seconds
         now[0] += 0.001
         if gate.is_allowed("attacker"):
             gate.record_failure("attacker")

@@ -32,7 +32,7 @@ def test_an_exam_reveals_no_answer_and_plays_the_same_run(name: str) -> None:
     secrets = secrets_of(scenario)
     assert secrets
     sent = text + seats.model_dump_json().encode().decode("unicode-escape")
-    # a command to type may begin as one that the brief's "before" has done: "…=FARM2" and "…=FARM2,1433"
+    # a command to type may begin like one in the brief's "before": "…=FARM2" and "…=FARM2,1433"
     assert [secret for secret in secrets if re.search(rf"{re.escape(secret)}(?![,\w])", sent)] == []
     assert not seats.solution
     assert {question.right for question in seats.questions} <= {(1,)}

@@ -44,7 +44,7 @@ class TwoHosts:
             )
             return stack.enter_context(held)
 
-        with ThreadPoolExecutor(2) as at_once:  # both would begin the class
+        with ThreadPoolExecutor(2) as at_once:  # both hosts try to create the class at the same time
             self.first, self.second = at_once.map(host, range(2))
         record = ClassRecord(url, new=False)
         the_class = record.the_class()
@@ -107,7 +107,7 @@ def test_a_seat_continues_at_the_other_host_from_the_stored_inputs(two_hosts: Tw
         number = seat.asks(hello, "welcome")["seat"]
         assert len(seat.hears("state")["hosts"]) == 2
         seat.asks(acts(entry(1, 100, "note one")), "acknowledged")
-        with Stranger(two_hosts.second.invited) as again:  # the first connection is open still
+        with Stranger(two_hosts.second.invited) as again:  # the first connection is still open
             resumed = again.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
             assert resumed["acknowledged"] == 1
             assert "reconnected" in seat.read_refusal({"kind": "at", "tick": 100, "frozen": False})
@@ -119,7 +119,7 @@ def test_a_seat_continues_at_the_other_host_from_the_stored_inputs(two_hosts: Tw
     two_hosts.shows(two_hosts.first, "Ann", lambda tile: not tile["connected"])
     with Stranger(
         two_hosts.second.invited
-    ) as third:  # killed before it knew its number: the token is the same
+    ) as third:  # killed before it received its number: its token stays the same
         assert third.asks(hello, "welcome")["seat"] == number
 
 
@@ -181,7 +181,7 @@ def test_the_tables_in_postgresql_are_those_that_the_program_reads(servers: Any)
     assert find_schema_differences(url) == []
 
 
-@pytest.mark.slow  # a host is silent for seconds before it counts as gone
+@pytest.mark.slow  # a host counts as gone after seconds of silence
 def test_seats_of_a_killed_host_leave_the_board_of_the_other_host(two_hosts: TwoHosts) -> None:
     with Stranger(two_hosts.second.invited) as seat:
         seat.asks(join(two_hosts.first.invited, "Fay", "f" * 32), "welcome")

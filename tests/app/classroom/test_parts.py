@@ -137,7 +137,7 @@ def test_learning_gain_is_computed_from_one_export(
     record.keep([Seat(name=name, token_hash=name) for name in ("Ann", "Ben")], {})
     for know in ((), (1,), (1, 2)):
         for number in (1, 2):
-            if number == 1 or know != (1,):  # Ben was not at the lesson
+            if number == 1 or know != (1,):  # Ben missed the lesson
                 record_part(record, number, number in know)
         record.start_next_part()
     record.close()

@@ -133,7 +133,7 @@ def test_report_lists_the_marks_of_the_instructor_without_names(database: Path) 
     ]
 
 
-@pytest.mark.usefixtures("qapp")  # PDF
+@pytest.mark.usefixtures("qapp")  # for the PDF
 def test_the_report_summarizes_the_results_of_the_seats(database: Path) -> None:
     found = report(database, "--pdf")
     board = list(csv.DictReader(io.StringIO(found["board.csv"].decode())))

@@ -131,7 +131,7 @@ def test_after_a_break_the_seat_continues_where_it_stopped(seat_log: SeatLog, li
 def test_an_inject_happens_once_at_its_time_and_shows_its_message(seat_log: SeatLog, link: NoLink) -> None:
     shown: list[str] = []
     run = run_of(seat_log, link, shown)
-    for _ in range(2):  # a host that was killed sends it again
+    for _ in range(2):  # a restarted host sends it again
         link.incoming.put(instruction(1, "inject", "power-off SERVER_A", 777))
         link.incoming.put(instruction(2, "message", "hello"))
         link.incoming.put(instruction(3, "inject", "power-off NOWHERE", 800))

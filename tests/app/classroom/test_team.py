@@ -31,7 +31,7 @@ class TeamProcess:
 
     def __init__(self, *arguments: object) -> None:
         self._words = ("class", "team", *arguments, "--listen", "127.0.0.1:0")
-        self._profile = dict(os.environ)  # of the test that began it
+        self._profile = dict(os.environ)  # environment of the test that started the process
         self.start()
 
     def start(self) -> None:
@@ -127,7 +127,7 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     call = room.wait_for("view", lambda said: said.view["calls"]).view["calls"][0]
     assert (call["by_name"], call["text"]) == ("DBA", ORDER)
 
-    process.kill()  # what was said is on disk, and the code stays
+    process.kill()  # accepted inputs are on disk, and the code does not change
     process.start()
     room.says(f"read-back dba {ORDER}")
     dba.wait_for("view", lambda said: any(row["read_back"] for row in said.view["calls"]))

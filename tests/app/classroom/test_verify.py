@@ -199,7 +199,7 @@ def run_file(tmp_path: Path, change: Callable[[Any], None] = lambda report: None
 
 def test_the_verify_command_checks_run_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["class", "verify", str(run_file(tmp_path))], lambda _: 0) == 0
-    assert "follows from its inputs" in capsys.readouterr().out
+    assert "matches its inputs" in capsys.readouterr().out
 
     def forge(report: dict[str, Any]) -> None:
         report["score"]["total"] = 101
@@ -313,7 +313,7 @@ def test_repeated_entries_and_gaps_are_judged_once(
             await asyncio.gather(running, return_exceptions=True)
             judge.close()
             while any("ExecutorManager" in type(one).__name__ for one in threading.enumerate()):
-                await asyncio.sleep(0.01)  # a host does not wait for its workers
+                await asyncio.sleep(0.01)  # the host does not wait for its workers
 
     assert len(log) >= portions[-1][1]
     acts, run = log[: portions[-1][1]], LogReplay(scenario, scenario.seed, "practice")
@@ -338,6 +338,6 @@ def test_the_reachable_score_never_rises_and_is_sampled_sparsely() -> None:
     seat.weigh(90, 20.0)
     seat.weigh(55, 80.0)
     assert seat.worth == [(10, 95.0), (50, 95.0), (55, 80.0)], "it was sent back"
-    for points in (30.0, 30.0, 30.0):  # an act in a pause
+    for points in (30.0, 30.0, 30.0):  # actions during a pause
         seat.weigh(55, points)
     assert seat.worth == [(10, 95.0), (50, 95.0), (55, 80.0), (55, 30.0), (55, 30.0)]

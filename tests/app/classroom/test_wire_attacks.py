@@ -149,7 +149,7 @@ def test_hostile_lines_of_one_seat_are_judged_and_the_others_too(host: HostProce
     assert done.returncode == 0, done.stderr
     verified = run("class", "verify", file)
     assert "Traceback" not in verified.stderr
-    assert any("Bob" in line and "follows from its inputs" in line for line in verified.stdout.splitlines())
+    assert any("Bob" in line and "matches its inputs" in line for line in verified.stdout.splitlines())
 
 
 def test_replayed_messages_count_once_and_only_for_their_own_seat(host: HostProcess) -> None:
@@ -160,7 +160,7 @@ def test_replayed_messages_count_once_and_only_for_their_own_seat(host: HostProc
         for _ in range(20):
             assert cyd.asks(sent, "acknowledged")["number"] == 1
         eve.asks(join(host.invited, "Dee", "d" * 32), "welcome")
-        eve.asks(sent, "acknowledged")  # what was recorded on the wire is Dee's now, and not Cyd's
+        eve.asks(sent, "acknowledged")  # the recorded message is now sent by Dee instead of Cyd
         assert "is not the acknowledged one" in eve.read_refusal(acts(entry(1, 100, "note other")))
     assert read_log(host, "Cyd") == read_log(host, "Dee") == [(1, 100, "note mine")]
 
@@ -190,7 +190,7 @@ def test_flood_of_one_seat_and_silent_readers_delay_no_other(host: HostProcess) 
     with Stranger(host.invited) as gus, Stranger(host.invited) as eve:
         gus.asks(join(host.invited, "Gus", "h" * 32), "welcome")
         eve.asks(join(host.invited, "Ivy", "i" * 32), "welcome")
-        for number, reader in enumerate(readers):  # they never read again
+        for number, reader in enumerate(readers):  # these clients stop reading
             reader.says(join(host.invited, f"Mute {number}", f"mute-{number}-".ljust(32, "m")))
         slowest_s = 0.0
         for number in range(1, 11):

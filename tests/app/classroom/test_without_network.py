@@ -99,7 +99,7 @@ def test_ten_seats_by_file_give_the_same_board_as_ten_over_the_network(
         by_file.append(play(read_handout(seat_file), f"file {n}", script))
     assert not any(one.has_host for one in by_file)
     lines = [f"hand in {one.file}" for one in by_file]
-    told = console(folder, *lines, lines[0])  # handed in twice is handed in once
+    told = console(folder, *lines, lines[0])  # a log that is handed in twice counts once
     assert [said["kind"] for said in told] == ["done"] * (len(SCRIPTS) + 1)
     board = verdicts(folder, tmp_path)
     assert len(board) == 2 * len(SCRIPTS)
@@ -116,7 +116,7 @@ def test_a_seat_that_lost_the_network_hands_in_the_rest_by_file(
     record = ClassRecord(str(folder / "class.sqlite"), new=False)
     (seat,) = [one for one in record.seats() if one.name == "Ann"]
     known = record.acts(seat.id)
-    drill = Drill(load_shipped_scenario(NAME))  # what she has done since, of which the host has heard nothing
+    drill = Drill(load_shipped_scenario(NAME))  # inputs since then, which the host has not received
     drill.advance_to(known[-1].tick + 500)
     more = tmp_path / "more.seat"
     last = json.dumps([known[-1].number + 1, drill.tick, "", "", 0])

@@ -58,7 +58,7 @@ def test_an_unreachable_speed_is_refused() -> None:
 
 def test_a_question_without_an_answering_line_ends_the_run() -> None:
     scenario = load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
-    drill = Drill(scenario, mode=DrillMode.GUIDED)  # free play asks nothing
+    drill = Drill(scenario, mode=DrillMode.GUIDED)  # free play asks no questions
     shown: list[str] = []
     live(drill, 1000.0, 60.0, io.StringIO(""), shown.append)
     assert drill.world.t_s == 5.0

@@ -48,7 +48,7 @@ def test_two_processes_find_the_same_as_one() -> None:
         (("--json", "nowhere/par.json"), "there is no folder nowhere"),
         (("--from", "absent.json"), "absent.json cannot be read"),
         (("--from", "small.toml"), "was not written by par --json"),
-        (("--from", "other.json"), "of another text or seed"),
+        (("--from", "other.json"), "another text or seed"),
         (("--from", "cut.json"), "was not written by par --json"),
     ],
 )

@@ -99,7 +99,7 @@ def test_invalid_seeds_are_refused(text: str) -> None:
         (("--json", "nowhere/runs.json"), "there is no folder nowhere"),
         (("--plot", "."), "it is a folder"),
         (("--measure", "speed"), "there is no measure 'speed'"),
-        (("--seeds", f"0-{2**63 - 1}"), "9223372036854775808 runs are more than 1000000"),
+        (("--seeds", f"0-{2**63 - 1}"), "9223372036854775808 runs exceed the limit of 1000000"),
     ],
 )
 def test_unusable_arguments_are_reported(
@@ -131,7 +131,7 @@ class Cluster:
     ("cluster", "message"),
     [
         (Cluster(0), "has no worker"),
-        (Cluster(1, ModuleNotFoundError("No module named 'app'")), "Mirrordrill has to be installed where"),
+        (Cluster(1, ModuleNotFoundError("No module named 'app'")), "Mirrordrill must be installed where"),
     ],
 )
 def test_an_unusable_cluster_is_reported_at_once(cluster: Cluster, message: str) -> None:

@@ -41,7 +41,8 @@ class LateExecutor:
     def submit(self, work: Callable[..., object], *args: Any) -> Future[Any]:
         if len(args) > 3:
             self.news.append(len(args[3]))
-            args = (f"{args[0]} {id(self)}", *args[1:])  # else all of them know what one does
+            # otherwise all processes would share the states of one
+            args = (f"{args[0]} {id(self)}", *args[1:])
         return DelayedFuture(len(self.news) % 7 * 3, lambda: work(*args))
 
 

@@ -32,7 +32,7 @@ def test_a_file_that_is_not_a_script_is_refused(tmp_path: Path, monkeypatch: pyt
     for other in (tmp_path, tmp_path / "none.sql"):
         with pytest.raises(ScriptFileError, match="is not a file"):
             sql_files.read(other)
-    os.mkfifo(tmp_path / "pipe.sql")  # would be waited for
+    os.mkfifo(tmp_path / "pipe.sql")  # reading a pipe would block
     with pytest.raises(ScriptFileError, match="is not a file"):
         sql_files.read(tmp_path / "pipe.sql")
 

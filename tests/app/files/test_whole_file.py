@@ -87,7 +87,7 @@ def test_file_permissions_are_kept(tmp_path: Path) -> None:
 def test_a_write_protected_file_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.sql"
     file.write_text(OLD)
-    monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser is asked in vain
+    monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may always write
     with pytest.raises(OSError, match="Permission denied"):
         atomic_write.write(file, "new")
     assert (file.read_text(), names(tmp_path)) == (OLD, ["a.sql"])

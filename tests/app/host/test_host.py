@@ -161,7 +161,7 @@ def test_a_laptop_that_wakes_up_does_not_skip_ahead(desk: Desk) -> None:
 
 
 def test_a_frame_drops_excess_time_and_reports_it(lab: Scenario) -> None:
-    desk = Desk(lab, clock=ticking(BUDGET_S * 0.6))  # two looks and the budget is spent
+    desk = Desk(lab, clock=ticking(BUDGET_S * 0.6))  # two checks of the clock use up the budget
     desk.session.set_speed(1000.0)
     desk.session.play()
     desk.frames(1, 100.0)
@@ -171,7 +171,7 @@ def test_a_frame_drops_excess_time_and_reports_it(lab: Scenario) -> None:
     first = desk.drill.tick
     desk.session.set_speed(1.0)
     desk.frames(1, 100.0)
-    assert desk.drill.tick == first + 10  # no debt
+    assert desk.drill.tick == first + 10  # no ticks are owed
     assert desk.list_values("lagging")[-1] == 0.0
     desk.session.close()
 
@@ -227,7 +227,7 @@ def test_an_unrecorded_input_is_undone(desk: Desk) -> None:
     assert desk.list_values("drill_changed")[-1] is desk.drill
     assert not desk.session.running
     desk.record.broken = False
-    assert desk.session.do("power-off SERVER_A")  # the same act again, when there is room
+    assert desk.session.do("power-off SERVER_A")  # the same action again, now with free space
 
 
 def test_heartbeats_and_checkpoints_follow_wall_time(desk: Desk) -> None:
@@ -354,7 +354,7 @@ def test_a_distant_moment_is_restored_over_several_frames_and_can_be_canceled(
     monkeypatch.setattr("engine.drill.time.history.KEPT_MAX", 2)
     history = History(Drill(lab, mode=DrillMode.LAB))
     history.advance_to(100_000)
-    desk = Desk(lab, clock=ticking(0.04))  # every slice takes so long
+    desk = Desk(lab, clock=ticking(0.04))  # every slice takes this long
     desk.session.open(history, NoRecorder())
     assert desk.session.show_moment(60_000)
     assert desk.session.loading
@@ -442,7 +442,7 @@ def test_a_finished_run_is_watched_input_by_input(desk: Desk, lab: Scenario) -> 
     for _ in range(2):
         desk.session.play()
         desk.frames(100)
-    assert desk.session.looking_back  # it stays on screen
+    assert desk.session.looking_back  # the past stays on screen
     assert desk.drill.state_hash() == over.drill.state_hash()
     assert desk.record.reports == []
 
@@ -493,7 +493,7 @@ why = "Nothing has happened."
 @pytest.fixture
 def asking() -> Iterator[Desk]:
     scenario = load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
-    made = Desk(scenario, mode=DrillMode.GUIDED)  # free play asks nothing
+    made = Desk(scenario, mode=DrillMode.GUIDED)  # free play asks no questions
     yield made
     made.session.close()
 
@@ -509,7 +509,7 @@ def test_time_stops_at_a_question_until_it_is_answered(asking: Desk) -> None:
     assert asking.drill.tick == 500
     assert len(asking.list_values("refused")) == 3
     asking.session.do("answer who 1")
-    assert asking.session.running  # it ran when the question was asked
+    assert asking.session.running  # time ran when the question was asked
     asking.frames(1, 100.0)
     assert asking.drill.tick == 800
 

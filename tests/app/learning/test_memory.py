@@ -146,12 +146,12 @@ def test_a_lapse_restarts_the_interval() -> None:
     ("runs", "proved"),
     [
         ([], False),
-        ([ran(0), ran(3)], False),  # the same drill twice transfers nothing
+        ([ran(0), ran(3)], False),  # the same drill twice proves no transfer
         ([ran(0), ran(1, name="both")], False),  # too soon
         ([ran(0), ran(3, name="both")], True),
-        ([ran(0, hints=1), ran(3, name="both")], False),  # only one of them was unaided
+        ([ran(0, hints=1), ran(3, name="both")], False),  # only one of them was without hints
         ([ran(0), ran(3, mode=DrillMode.GUIDED, name="both")], False),
-        ([ran(0), ran(3, 40, name="both"), ran(9, name="both")], False),  # the drill was not new any more
+        ([ran(0), ran(3, 40, name="both"), ran(9, name="both")], False),  # the drill was no longer new
         ([ran(0), ran(1, name="both"), ran(9)], True),
     ],
 )

@@ -49,7 +49,7 @@ def nameless(root: QWidget) -> Iterator[str]:
             continue
         if isinstance(
             widget.parent(), (QComboBox, QAbstractSpinBox, QTabBar)
-        ):  # parts of a control that has one
+        ):  # parts of a control that itself has an interface
             continue
         interface = QAccessible.queryAccessibleInterface(widget)
         if interface is None or not interface.text(QAccessible.Text.Name).strip():

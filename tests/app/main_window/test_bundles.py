@@ -85,7 +85,7 @@ def test_selected_drills_are_imported_and_listed_with_their_origin(window: OpenW
     assert get_quarantine(window).items.names() == [
         "drill other",
         "run mine",
-    ]  # what is here already is not taken again
+    ]  # a drill that exists already is not imported again
 
 
 def test_an_imported_drill_is_edited_as_a_copy(window: OpenWindow, file: Path) -> None:

@@ -12,7 +12,8 @@ from app.view_models.offers import ActionTarget
 from tests.app.main_window.conftest import Hands, open_menus
 from tests.open_window import OpenWindow
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for menus
+# warning of the offscreen plugin about menus
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 ALT = Qt.KeyboardModifier.AltModifier
 
@@ -122,7 +123,7 @@ def test_object_explorer_has_room_for_a_database_and_its_state(hands: Hands, lab
 
 def test_the_table_offers_the_same_actions_and_a_query(hands: Hands, lab: OpenWindow) -> None:
     hands.press(Qt.Key.Key_9, ALT)
-    for _ in range(2):  # to the server below the first one and its database
+    for _ in range(2):  # past the first server and its database to the second server
         hands.press(Qt.Key.Key_Down)
     hands.press(Qt.Key.Key_Return)
     (menu,) = open_menus()

@@ -88,7 +88,7 @@ def choose(hands: Hands, target: ActionTarget, text: str) -> None:
     menu = QMenu()
     hands.window.topology.fill_menu(menu, target)
     action = next((action for action in leaves(menu) if action.text() == text), None)
-    if action is not None:  # an earlier item may have taken it away
+    if action is not None:  # an earlier action may have removed the item
         action.trigger()
         if hands.window.irrevocable.box is not None:
             hands.say_yes()

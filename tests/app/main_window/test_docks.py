@@ -147,14 +147,14 @@ def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None
     seen = [view for view in views.values() if view.isVisible()]
     assert views["charts"] in seen
     large: Any = SimpleNamespace(databases=lambda: range(TURNS_DATABASES), availability={})
-    frames = len(seen) + 2  # the charts take three
+    frames = len(seen) + 2  # the charts need three frames
     desk.show_pace(running=True, fast=True)
     for frame in range(frames):
         desk.show_world(large)
         assert sum(len(view.worlds) for view in seen) == frame + 1
     assert {len(view.worlds) for view in seen if view is not views["charts"]} == {1}
     assert len(views["charts"].worlds) == 3
-    desk.show_pace(running=False, fast=True)  # paused: all are at that moment, at once
+    desk.show_pace(running=False, fast=True)  # paused: all views show that moment at once
     assert {len(view.worlds) for view in seen if view is not views["charts"]} == {2}
     assert len(views["charts"].worlds) == 4
 

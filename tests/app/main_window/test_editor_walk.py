@@ -94,7 +94,7 @@ def test_a_drill_is_created_without_a_mouse(
     press(Key.Key_Right, SHIFT)
     assert data(page)["timeline"][0]["at"] == "40s"
     press(Key.Key_Insert)
-    press(Key.Key_Return)  # the first act that is offered, on the first server
+    press(Key.Key_Return)  # select the first offered action on the first server
     assert len(data(page)["timeline"]) == 2
     press(Key.Key_Delete)
     assert len(data(page)["timeline"]) == 1
@@ -132,7 +132,7 @@ def test_a_drill_is_created_without_a_mouse(
 
 
 NONSENSE = (
-    "x" * 9000,  # first: the last one stays in the text, which is read again for each field after it
+    "x" * 9000,  # first, because the last value stays in the text, which is parsed for each later field
     "ß\u20ac\U0001f600",
     "-1",
     "1e999",

@@ -75,7 +75,7 @@ def test_every_key_on_the_sheet_works(lab: OpenWindow, scheme: str) -> None:
                 if command.scope != scope or command.fixed:
                     continue
                 for key in lab.appearance.keys_now[command.name]:
-                    if "Cancel" in key:  # is on no keyboard that can be pressed here
+                    if "Cancel" in key:  # no keyboard that can be simulated here has the key
                         continue
                     watch.arrived.clear()
                     QTest.keySequence(focus, QKeySequence(key))
@@ -89,7 +89,7 @@ def test_every_key_on_the_sheet_works(lab: OpenWindow, scheme: str) -> None:
 def test_every_working_key_is_on_the_sheet(lab: OpenWindow) -> None:
     lab.editing.show()
     listed = {key for found in lab.appearance.keys_now.values() for key in found}
-    listed |= {"Enter", "Find"}  # the other Return, and a key of few keyboards
+    listed |= {"Enter", "Find"}  # the keypad's Enter, and a key of few keyboards
     there: dict[str, QObject] = {}
     for action in lab.findChildren(QAction):
         if not type(action.parent()).__module__.startswith("pyqtgraph"):
@@ -146,7 +146,7 @@ def test_keys_of_the_other_scheme_work(hands: Hands, lab: OpenWindow) -> None:
         Qt.KeyboardModifier.ShiftModifier,
     )
     query.editor.setFocus()
-    hands.press(Qt.Key.Key_E, control)  # runs in Management Studio
+    hands.press(Qt.Key.Key_E, control)  # executes, as in Management Studio
     assert not query.busy
     assert not lab.console.history.model.total
     hands.press(Qt.Key.Key_E, control, shift)

@@ -77,7 +77,7 @@ def test_only_the_system_theme_follows_system_colors(
 ) -> None:
     lab.appearance.set_theme(choice)
     assert theme.tokens(lab.topology.palette()) is theme.light()
-    # no display of a test has a desktop that turns dark, so its word for it is put here; the event is Qt's own
+    # No desktop of a test turns dark, so patch its answer here; the event is Qt's own.
     monkeypatch.setattr(theme, "light", theme.dark)
     QApplication.sendEvent(lab.windowHandle(), QEvent(QEvent.Type.ThemeChange))
     monkeypatch.undo()
@@ -282,7 +282,7 @@ def test_no_window_shrinks_to_an_empty_frame(
     small, bar = QSize(1024, 600), lab.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight, None, lab)
     monkeypatch.setattr(scroll_container, "room_for", lambda _: QSize(small.width(), small.height() - bar))
     lab.appearance.set_font_scale(scale)
-    qapp.sendEvent(lab, QEvent(QEvent.Type.FontChange))  # it was made on the real screen
+    qapp.sendEvent(lab, QEvent(QEvent.Type.FontChange))  # the window was created on the real screen
     lab.resize(10, 10)
     line = lab.fontMetrics().height()
     least = QSize(48 * line, 28 * line).boundedTo(QSize(1000, 540))
@@ -344,7 +344,7 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> N
     """A plot that was rebuilt while Qt handed a style on once ended the program."""
     choices, seen = itertools.cycle((theme.DARK, theme.LIGHT)), list[QWidget]()
     for go in (
-        lambda: None,  # on the desk
+        lambda: None,  # while the desk is shown
         lab.show_home,
         lab.show_history,
         lab.progress.show,
@@ -414,7 +414,7 @@ def test_a_narrow_desk_has_two_columns_and_restores_the_others(qapp: QApplicatio
     there = {dock for dock in docks.values() if not dock.isHidden()}
     assert docks["charts"] in there
     assert {docks["brief"], *lab.desk.tabifiedDockWidgets(docks["brief"])} >= there
-    assert docks["brief"].x() > 0  # one behind another tab stands left of the window
+    assert docks["brief"].x() > 0  # a dock behind another tab is left of the window
     assert 0.45 * lab.width() < lab.topology.width() < 0.6 * lab.width()
     lab.desk.focus_view("console")
     settle()
@@ -473,7 +473,7 @@ def test_presenting_keeps_the_size_of_every_panel(qapp: QApplication, lab: OpenW
 @pytest.mark.qt_log_ignore("does not support raise", extend=True)
 def test_a_floating_panel_comes_back_on_reset(qapp: QApplication, lab: OpenWindow) -> None:
     lab.desk.docks["charts"].setFloating(True)
-    lab.desk.docks["charts"].move(9_000, 9_000)  # as on a screen that is there no more
+    lab.desk.docks["charts"].move(9_000, 9_000)  # as on a screen that is no longer connected
     lab.appearance.set_layout(AUTHOR)
     lab.appearance.set_layout(LEARNER)
     qapp.processEvents()

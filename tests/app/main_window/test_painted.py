@@ -84,7 +84,8 @@ def test_start_page_and_brief_have_room_for_their_texts(
     window.resize(*size)
     settle()
     titles = [t for t in painted.texts(window) if isinstance(t.widget.parentWidget(), ScenarioPicker)]
-    titles = [t for t in titles if not isinstance(t.widget, QLineEdit)]  # a hint in a field may end in dots
+    # the placeholder of a field may end in an ellipsis
+    titles = [t for t in titles if not isinstance(t.widget, QLineEdit)]
     faults = [
         f"{t.words!r} {painted.describe_clipping(t, window)}"
         for t in titles

@@ -16,7 +16,8 @@ from app.main_window.start import LATER, Preload
 
 @pytest.fixture
 def preload(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[Preload]:
-    monkeypatch.setattr("app.main_window.start.settle", lambda: None)  # the tests' own objects shall go again
+    # objects of the tests must stay collectable
+    monkeypatch.setattr("app.main_window.start.settle", lambda: None)
     preload = Preload()
     yield preload
     preload.end()

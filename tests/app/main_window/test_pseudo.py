@@ -51,11 +51,12 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 BETWEEN = re.compile(r"[\n:;,()·•○✓✗–/+|“”.?=]|\s{2,}|->|→")
 DATA = re.compile(
-    r"[^A-Za-z]*"  # numbers, signs
-    r"|[^a-z]+('s)?"  # words of the catalog views, names of servers
+    r"[^A-Za-z]*"  # numbers and symbols
+    r"|[^a-z]+('s)?"  # words of catalog views, names of servers
     r"|Msg \d+|(\d+ (min|h) )?\d+ (s|min)|[\d.×x ]*(min|ms|[kKMG]?B(/s)?|Mbps|Mbit/s|h|s)"
     r"|(Ctrl|Alt|Shift|F\d+|Esc|Del|Ins|Pause|Home|End|Left|Right|Up|Down|Backspace|Return|Space|[A-Z0-9])"
-    r"|Mirrordrill|SSMS|VS Code|SQL Server \d+|T-SQL|ERRORLOG|[A-Za-z]*(Time|Data|Name)|State"  # Profiler's columns
+    # columns of Profiler
+    r"|Mirrordrill|SSMS|VS Code|SQL Server \d+|T-SQL|ERRORLOG|[A-Za-z]*(Time|Data|Name)|State"
     r"|Fig|Table \d|Tables|\w+\\\w+|[\w]*_[\w]*|master|svg|\*|png|csv|toml|json|html"
 )
 OF_QT = ("qt_", "ScrollLeft", "ScrollRight")
@@ -154,7 +155,8 @@ def list_texts(window: QWidget) -> Iterator[tuple[str, str]]:
                 for section in range(model.columnCount()):
                     yield f"{kind} header", str(model.headerData(section, Qt.Orientation.Horizontal) or "")
     for action in window.findChildren(QAction):
-        if not type(action.parent()).__module__.startswith("pyqtgraph"):  # its own menus are never shown
+        # pyqtgraph's own menus are never shown
+        if not type(action.parent()).__module__.startswith("pyqtgraph"):
             yield "action", action.text()
 
 
@@ -236,7 +238,7 @@ def test_every_text_of_the_window_is_translatable_and_fits(hands: Hands, data: s
                     plain.add(f"{page}, {where}: {phrase!r} in {text[:80]!r}")
         for _ in range(4):
             QApplication.processEvents()
-        for _ in range(10):  # layouts within layouts, of what came last, and nothing new meanwhile
+        for _ in range(10):  # nested layouts settle one after the other
             QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
         for widget in window.findChildren(QWidget):
             if isinstance(widget, (QAbstractButton, QLabel)) and widget.isVisible() and widget.text():
@@ -282,7 +284,7 @@ def _scrolls(widget: QWidget) -> bool:
 
 def find_clipping(widget: QAbstractButton | QLabel) -> Iterator[str]:
     if "[!!!" not in widget.text() or widget.text() in widget.toolTip():
-        return  # data; made to be cut, and told in full by the tool tip
+        return  # data that may be elided; the tooltip shows all of it
     if isinstance(widget, QLabel) and widget.wordWrap() and _scrolls(widget):
         return
     if isinstance(widget, QLabel) and widget.wordWrap():

@@ -84,7 +84,7 @@ def test_an_accepted_file_is_remembered_by_its_text(window: OpenWindow, profile:
     assert window.pages.currentWidget() is window.brief
     (one,) = accepted_files.remembered(profile)
     assert (one.sha256, one.title, one.author, one.own) == (sha256(FOREIGN), "From afar", "Ada L.", False)
-    file.write_text(FOREIGN.replace("lose", "keep"), encoding="utf-8")  # not the same file any more
+    file.write_text(FOREIGN.replace("lose", "keep"), encoding="utf-8")  # no longer the same file
     window.open_file(str(file))
     get_quarantine(window)
 
@@ -129,7 +129,7 @@ def test_accepted_files_are_listed_and_can_be_forgotten(hands: Hands, file: Path
     window = hands.window
     title = "<img src='file:///x'>afar"
     file.write_text(FOREIGN.replace("From afar", title), encoding="utf-8")
-    window.quarantine.trust(FOREIGN)  # written here: not listed, and not forgotten with the rest
+    window.quarantine.trust(FOREIGN)  # a file written here is not listed, and stays when others are forgotten
     window.open_file(str(file))
     get_quarantine(window).accept.click()
     window.actions_by_name["drill.accepted"].trigger()

@@ -160,7 +160,7 @@ def test_an_exam_cannot_be_rewound(hands: Hands) -> None:
     assert "cannot be rewound" in window.notice.text
     window.branches.show()
     assert window.pages.currentWidget() is window.desk_page
-    for door in ("drill.save_scenario", "drill.edit_copy"):  # the text has the faults and the solution
+    for door in ("drill.save_scenario", "drill.edit_copy"):  # the text contains the faults and the solution
         window.notice.clear()
         window.actions_by_name[door].trigger()
         assert "ends." in window.notice.text
@@ -195,9 +195,9 @@ def test_continuing_from_the_past_creates_a_recorded_branch(hands: Hands, profil
     assert tree.names() == ["main", "branch 1"]
     assert branch.journal[0].verb == "rewind"
     assert branch.rewinds[0][0] == 8000
-    assert not branch.world.availability["Sales"].serving  # without a witness nobody takes over
+    assert not branch.world.availability["Sales"].serving  # without a witness no server takes over
     assert tree.history_of("main").drill.world.availability["Sales"].serving
-    (run,) = profile.unfinished()  # of a tree only the newest
+    (run,) = profile.unfinished()  # only the newest run of a tree
     again = replay(branch.scenario, run.seed, run.mode, [line.text for line in run.lines], branch.tick)
     assert again.state_hash() == branch.state_hash()
 
@@ -585,7 +585,7 @@ def test_a_long_run_replays_in_slices_and_can_be_stopped(hands: Hands, profile: 
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("style_sheet")  # which hands the larger text on
+@pytest.mark.usefixtures("style_sheet")  # the style sheet passes the larger text on
 def test_canceling_the_reference_keeps_the_run(hands: Hands) -> None:
     finished_badly(hands)
     window, session = hands.window, hands.window.session
@@ -595,7 +595,7 @@ def test_canceling_the_reference_keeps_the_run(hands: Hands) -> None:
     assert session.loading
     session.on_frame(1.0)
     assert window.loading.words.isVisible()
-    window.appearance.set_font_scale(2.0)  # leaves no room for more than the bar and its button
+    window.appearance.set_font_scale(2.0)  # leaves room only for the bar and its button
     session.on_frame(1.0)
     assert session.loading
     assert not window.loading.words.isVisible()

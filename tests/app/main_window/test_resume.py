@@ -146,7 +146,7 @@ def test_an_incompatible_journal_is_refused_with_a_message(hands: Hands, profile
     hands.search()
     assert "differs from the recorded one" in window.notice.text
     assert window.pages.currentWidget() is window.picker
-    assert profile.unfinished()  # nothing is thrown away
+    assert profile.unfinished()  # no run is discarded
 
 
 def test_a_full_disk_undoes_the_input_and_reports_it(hands: Hands, profile: Profile, monkeypatch) -> None:

@@ -225,7 +225,7 @@ def test_a_draft_of_a_copy_keeps_its_name(
     window.choose("planned-failover")
     window.actions_by_name["drill.edit_copy"].trigger()
     window.editing.keep_draft()
-    other = show_window(qtbot, profile, store)  # as after a kill: nothing was closed
+    other = show_window(qtbot, profile, store)  # as after a kill: the first window was not closed
     other.editing.show()
     assert other.editing.page.file_name == "planned-failover-copy.toml"
 
@@ -238,7 +238,7 @@ def test_the_last_run_becomes_a_text(hands: Hands, window: OpenWindow) -> None:
     assert drill is not None
     for line, until in (
         ("power-off SERVER_B", drill.tick),
-        ("cut SERVER_A SERVER_W", 3000),  # the clock stood still between the two
+        ("cut SERVER_A SERVER_W", 3000),  # the clock was paused between the two
         ("power-on SERVER_B", drill.tick),
         ("mend SERVER_A SERVER_W", 20_000),
     ):
@@ -310,7 +310,7 @@ def test_the_preview_shows_the_brief_for_each_reader(
     assert isinstance(brief, BriefPage)
     assert brief.isVisible()
     assert brief.mode == mode
-    assert not brief.findChildren(QPushButton)[0].isVisible()  # nothing to be started here
+    assert not brief.findChildren(QPushButton)[0].isVisible()  # a preview cannot start the drill
     parts = child(brief, QLabel, "title"), child(brief, QLabel, "goals")
     words = "".join(part.text() for part in parts) + child(brief, Prose, "appendix").toPlainText()
     assert "The mirror restarts" in words
@@ -385,7 +385,7 @@ def test_f8_steps_through_problems_in_text_form_and_timeline(hands: Hands, page:
     assert page.text.textCursor().block().text() == 'at = "soon"'
     page.form.page.rows["timeline", 0, "at"].widget.setFocus()
     hands.press(Qt.Key.Key_F8)
-    assert page.form.page.rows["level",].widget.hasFocus()  # in the form the keyboard stays in the form
+    assert page.form.page.rows["level",].widget.hasFocus()  # the focus stays in the form
 
 
 def test_problem_keys_match_the_key_table(hands: Hands, page: ScenarioEditor) -> None:
@@ -406,7 +406,7 @@ def test_problem_keys_match_the_key_table(hands: Hands, page: ScenarioEditor) ->
     assert not leads_on(key.Key_F8)
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")  # offscreen has no windows to raise
+@pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin cannot raise windows
 def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page: ScenarioEditor) -> None:
     page.form.page.rows["length",].widget.setFocus()
     assert page.text.textCursor().block().text() == 'length = "10min"'
@@ -485,7 +485,8 @@ def test_a_shipped_scenario_is_never_overwritten(
 ) -> None:
     shipped = Path(str(resources.files("scenarios"))) / "no-witness.toml"
     monkeypatch.setattr(atomic_write, "write", lambda *_, **__: pytest.fail("written"))
-    for file in (shipped, tmp_path / "no-witness.toml"):  # the second would never be found beside it
+    # the second file would be hidden by the shipped one of that name
+    for file in (shipped, tmp_path / "no-witness.toml"):
         save_as(hands, monkeypatch, file)
         assert "is a shipped drill" in hands.window.notice.text
 

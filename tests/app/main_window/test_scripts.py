@@ -93,7 +93,7 @@ def test_rows_of_a_log_are_saved_to_a_file(
     hands: Hands, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trace: Any = lab.desk.views["trace"]
-    lab.desk.focus_view("trace")  # nothing has changed its state yet
+    lab.desk.focus_view("trace")  # no mirroring state has changed yet
     next(act for act in trace.table.actions() if act.text().startswith("Save these rows")).trigger()
     assert lab.notice.text == "No rows to save."
     log: Any = lab.desk.views["error_log"]

@@ -40,8 +40,8 @@ def test_the_language_is_selected_in_the_menu_and_applies_from_the_next_start(
     entry(window, "Deutsch").trigger()
     assert entry(window, "Deutsch").isChecked()
     assert not entry(window, "English").isChecked()
-    assert tr("Quit") == "Quit"  # what is on screen stays
-    speak(qapp, store)  # as the next start does
+    assert tr("Quit") == "Quit"  # visible texts keep their language
+    speak(qapp, store)  # the next start changes it
     assert tr("Quit") == "Beenden"
 
 

@@ -26,7 +26,7 @@ class Desk:
     def __init__(self, owner: QWidget) -> None:
         self.session = HostSession(owner, clock=lambda: 0.0, use_timer=False)
         self.notice = NoticeBar(owner)
-        rest: Any = None  # nothing else of a window matters here
+        rest: Any = None  # the test needs no other part of a window
         window: Any = owner
         self.ports = ClientPorts(SharedParts(window, self.session, rest, rest, rest, self.notice, rest, rest))
 
@@ -68,7 +68,7 @@ def test_a_client_is_listed_with_its_batches_and_keeps_real_time(desk: Desk) -> 
         desk.ports.turn()
     (row,) = window.connected.table.rows
     assert (row.name, row.login, row.program, row.database) == ("NODE_1#tds1", "sa", "test", "Sales")
-    said = [(deed.text, deed.failed) for deed in window.deeds.table.rows]
+    said = [(row.text, row.failed) for row in window.inputs.table.rows]
     assert said[1:3] == [("SELECT @@SERVERNAME", False), ("SELECT * FROM nothing", False)]
     assert said[3] == ("Invalid object name 'nothing'.", True)
 

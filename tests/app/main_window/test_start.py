@@ -57,7 +57,7 @@ def test_the_start_page_lists_its_drills_before_everything_is_loaded(bare_window
     bare_window.picker.choose_card("automatic-failover")
     card = bare_window.picker.current()
     assert card is not None
-    assert not card.state.text  # whether it was finished is not known yet
+    assert not card.state.text  # the results are not read yet
     assert not bare_window.is_ready
 
 
@@ -245,7 +245,7 @@ def test_the_window_opens_a_scenario_and_releases_the_profile(during: During, pr
     assert sys.excepthook is hook
     assert pages == [True]
     with open_profile(profile_folder):
-        pass  # it would be refused while another one has it
+        pass  # a second process would be refused while the profile is locked
 
 
 @pytest.mark.slow
@@ -273,7 +273,7 @@ def test_an_error_without_a_profile_promises_no_record(
     boxes: list[str] = []
     (tmp_path / "file").touch()
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path / "file" / "folder"))
-    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)  # not the one that makes tests fail
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)  # not the hook that makes tests fail
 
     def answer(box: QMessageBox) -> int:
         boxes.append(box.text() + box.informativeText())

@@ -21,7 +21,8 @@ from tests.children import child, scene_of
 from tests.open_window import OpenWindow
 from tests.screenshots import lab_of
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for menus
+# warning of the offscreen plugin about menus
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 A, B = ActionTarget("server", ("SERVER_A",)), ActionTarget("server", ("SERVER_B",))
 
@@ -135,7 +136,7 @@ def test_a_menu_previews_the_objects_of_an_action(qtbot: Any, hands: Hands, lab:
     assert child(lab.topology, QLabel, "caption").isVisible()
     assert "SERVER_A" in child(lab.topology, QLabel, "caption").text()
     assert "Sales" in child(lab.topology, QLabel, "caption").text()
-    assert ", SERVER_B," not in child(lab.topology, QLabel, "caption").text()  # its link is affected
+    assert ", SERVER_B," not in child(lab.topology, QLabel, "caption").text()  # only its link is affected
     lab.grab()
     menu.close()
     assert not child(lab.topology, QLabel, "caption").isVisible()

@@ -84,7 +84,7 @@ def test_a_role_reads_back_and_confirms(qtbot: QtBot) -> None:
     panel = room.panel
     assert (panel.read_back.isEnabled(), dba.panel.read_back.isEnabled()) == (True, False)
     qtbot.mouseClick(panel.read_back, Qt.MouseButton.LeftButton)
-    assert panel.line.text() == "read-back dba "  # the words are for the member to find
+    assert panel.line.text() == "read-back dba "  # the member must type the words of the order
     panel.line.insert(ORDER)
     qtbot.keyClick(panel.line, Qt.Key.Key_Return)
     team.do(f"@room {room_said[-1]}")

@@ -106,7 +106,7 @@ def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile)
     assert window.pages.currentWidget() is window.debrief
     page = texts(require(window.debrief)) + texts(hands.open_tab(POINTS)) + texts(hands.open_tab(STORY))
     assert "all goals met" in page
-    assert "rejected a command with error 1431" in page  # the wrong step, with its reason
+    assert "rejected a command with error 1431" in page  # the wrong step with the reason why it is wrong
     (row,) = profile.results()
     assert row.score is not None
     assert 50.0 < row.score < 100.0
@@ -201,7 +201,7 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
     whole = window.session.live
     assert whole is not None
     assert whole.score().total >= 95.0
-    for number, item in enumerate(whole.journal, start=1):  # step by step, each with its reason
+    for number, item in enumerate(whole.journal, start=1):  # every step shows its reason
         hands.click(window.replay.bar.next)
         assert len(hands.drill.journal) == number
         assert hands.drill.tick == item.tick
@@ -213,7 +213,7 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
     assert "ended" in window.notice.text
     hands.click(window.replay.bar.leave)
     assert window.pages.currentWidget() is window.debrief
-    assert len(profile.results()) == 2  # nobody's own run
+    assert len(profile.results()) == 2  # the replay is not stored as a run
 
 
 def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: Profile) -> None:

@@ -45,7 +45,7 @@ def play_lab(hands: Hands, seconds: float = 1.0) -> World:
 def test_every_action_of_the_window_is_in_a_menu(window: OpenWindow) -> None:
     in_menus = {action for menu in window.menuBar().findChildren(QMenu) for action in menu.actions()}
     missing = {name for name, action in window.actions_by_name.items() if action not in in_menus}
-    assert missing == {"fault.revert_all", "view.theme"}  # the first is put there when the menu opens
+    assert missing == {"fault.revert_all", "view.theme"}  # the first one is added when its menu opens
 
 
 def test_keys_do_not_clash_and_reach_their_actions(window: OpenWindow) -> None:
@@ -377,7 +377,7 @@ def test_a_menu_closes_with_its_page(hands: Hands) -> None:
     menu.addAction("Do it")
     menu.popup(hands.window.pos())
     assert menu.isVisible()
-    hands.window.show_history()  # as the end of a run brings its debrief, while somebody reads a menu
+    hands.window.show_history()  # the debrief opens at the end of a run while a menu is open
     assert not menu.isVisible()
 
 

@@ -157,7 +157,8 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
                 body, left = left[3 : 3 + size], left[3 + size :]
                 try:
                     await session._serve(TdsMessage(kind, b"\x04\0\0\0" + body, resets))
-                except (ConnectionClosedError, MalformedPacketError):  # which `run` takes for the end
+                # `run` treats them as the end of the connection
+                except (ConnectionClosedError, MalformedPacketError):
                     return
 
         loop.run_until_complete(serve())

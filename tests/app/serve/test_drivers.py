@@ -67,7 +67,7 @@ def served_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         first = json.loads(running.stdout.readline())
         there = Served(first["servers"], certificate, running.stdin)
         reading = threading.Thread(target=lambda: there.heard.extend(running.stdout), daemon=True)
-        reading.start()  # a full pipe would hold the run up
+        reading.start()  # a full pipe would block the process
         yield there
         running.kill()
         reading.join(10)
@@ -395,7 +395,7 @@ def test_a_batch_reports_assignments_return_values_and_lost_transactions(served_
 def test_unsupported_login_options_are_refused_by_name(served_lab: Served) -> None:
     there = f"Driver={ODBC};{odbc_string(served_lab.principal, 'no')}".replace(
         "Sales", "master"
-    )  # it has no partner
+    )  # a server without a partner
     with pytest.raises(pyodbc.ProgrammingError, match="Not simulated: MARS"):
         pyodbc.connect(f"{there};MARS_Connection=yes")
     new_password = 1226  # SQL_COPT_SS_OLDPWD
@@ -458,7 +458,7 @@ def test_an_unsimulated_feature_is_an_error_not_an_empty_result(served_lab: Serv
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Not simulated: SQL_VARIANT_PROPERTY of TotalBytes"):
         cursor.execute("SELECT SQL_VARIANT_PROPERTY(1, 'TotalBytes')") or cursor.fetchall()
-    # It is made; that its timestamps stay NULL is a remark.
+    # The table is created; a warning says that its timestamps stay NULL.
     cursor.execute("CREATE TABLE #t (a int, seen timestamp)")
     connection.close()
 
@@ -482,19 +482,19 @@ def test_a_batch_is_canceled_and_the_connection_continues(served_lab: Served, dr
         cursor._source._conn.query_timeout = 1
         with pytest.raises(pymssql.DatabaseError):
             cursor.execute(slow)
-        cursor._source._conn.query_timeout = 0  # it holds for every connection of the process
+        cursor._source._conn.query_timeout = 0  # applies to every connection of the process
     elif driver == "pyodbc":
         by_hand = threading.Timer(0.5, cursor.cancel)
         by_hand.start()
         with pytest.raises(pyodbc.Error, match=r"(?i)cancel"):
             cursor.execute(slow)
-        by_hand.join()  # else it may still be at it and cancel what follows
+        by_hand.join()  # otherwise the thread may still run, and cancel a later query
     else:
         with pytest.raises(Exception, match=r"(?i)timeout"):
             cursor.execute(slow)
     assert time.monotonic() - began < 15
-    if driver != "pymssql":  # which gives a connection up after a time-out
-        if driver == "mssql-python":  # a busy machine takes longer for any query
+    if driver != "pymssql":  # pymssql closes a connection after a timeout
+        if driver == "mssql-python":  # on a busy machine every query takes longer
             connection.timeout = 0
             cursor = connection.cursor()
         cursor.execute("SELECT 7")
@@ -601,7 +601,8 @@ def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(s
         with pool.connect() as anew:
             assert anew.exec_driver_sql("SELECT @@SERVERNAME").scalar() == "SERVER_B"
         pool.dispose()
-    time.sleep(2.5)  # the pause between two logins of an application, and some: whoever follows is back
+    # longer than the pause between two logins of an application: all clients that can follow are back
+    time.sleep(2.5)
     events = [json.loads(line) for line in list(served_lab.heard)]
     (stopped,) = (event["t_s"] for event in events if event["kind"] == "fault")
     simulated = {

@@ -76,13 +76,14 @@ def test_the_port_of_a_listener_follows_its_group() -> None:
             reads = await site.connect("AGL1", read_only=True)
             assert encode_routing("127.0.0.1", site.listener.ports["NODE_3"]) in reads.welcome
             with pytest.raises(ConnectionError):
-                await reads.ask("SELECT 1")  # it has been told to go elsewhere
+                await reads.ask("SELECT 1")  # the client was routed to another server
             client = await site.connect("AGL1")
             assert encode_text("NODE_1") in await client.ask("SELECT @@SERVERNAME")
             aside = await site.connect("AGL1", database="")
             assert site.host.do("move-role AG1 NODE_2")
             await site.run_on(20)
-            for old in (client, aside):  # the address has left the server, whatever the database
+            # the listener's address has left the server, so every connection ends
+            for old in (client, aside):
                 with pytest.raises(ConnectionError):
                     await old.ask("SELECT 1")
             client = await site.connect("AGL1")
@@ -170,7 +171,7 @@ def test_a_paused_run_is_silent_and_responds_after_it_continues() -> None:
             assert not waiting.done()
             assert not coming.done()
             assert site.host.live is not None
-            assert site.host.live.journal[-1].verb == "connect"  # nothing is done behind the pause
+            assert site.host.live.journal[-1].verb == "connect"  # a paused run executes nothing
             site.host.play()
             await site.listener.follow()
             assert await waiting

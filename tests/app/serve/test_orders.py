@@ -112,7 +112,7 @@ def test_an_application_with_retry_follows_both_failovers(tmp_path: Path) -> Non
         play.do("start-service TOY1")
         play.wait(is_synchronized)
         play.do("stop-service TOY2")
-        play.wait(answered_by("TOY1"), 6)  # goals are looked at once a second
+        play.wait(answered_by("TOY1"), 6)  # goals are checked once per second
 
     report = play_order_drill(tmp_path, ["--retry"], story)
     assert list_met_goals(report) == ["works", "back", "by-itself"]

@@ -135,7 +135,7 @@ except StorageError as problem:
 @pytest.mark.skipif(sys.platform == "win32", reason="folders have no such rights there")
 @pytest.mark.parametrize(("exists", "kind"), [(True, "READ_ONLY"), (False, "CANNOT_OPEN")])
 def test_a_read_only_folder_is_reported(tmp_path: Path, exists: bool, kind: str) -> None:
-    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to other users
+    with tempfile.TemporaryDirectory() as name:  # other users cannot read pytest's own folders
         folder = Path(name)
         if exists:
             open_profile(folder).close()
@@ -185,7 +185,7 @@ def test_a_newer_file_is_refused_unchanged_by_both_versions(profile_folder: Path
 
 def break_pages(file: Path) -> None:
     content = bytearray(file.read_bytes())
-    content[4096:] = b"\xa5" * (len(content) - 4096)  # the first page says what tables there are
+    content[4096:] = b"\xa5" * (len(content) - 4096)  # the first page contains the list of tables
     file.write_bytes(content)
 
 
@@ -196,7 +196,7 @@ def test_after_a_crash_damage_is_found_and_the_backup_named(profile_folder: Path
         backup = database.write_backup(connection, profile.file)
     connection.close()
     break_pages(profile.file)
-    profile.file.with_name("profile.sqlite-wal").touch()  # what a killed process leaves
+    profile.file.with_name("profile.sqlite-wal").touch()  # a killed process leaves this file behind
     problem = refusal(profile_folder)
     assert problem.kind is ProblemKind.DAMAGED
     assert "is damaged" in str(problem)

@@ -28,7 +28,7 @@ def finish_run(profile: Profile, run_id: RunId) -> RunId:
 def test_a_deleted_run_leaves_nothing_behind(profile_folder: Path) -> None:
     with open_profile(profile_folder) as profile:
         kept, gone = (finish_run(profile, play_run(profile, "0 note a")) for _ in range(2))
-    with open_profile(profile_folder) as profile:  # the mark is of the one that goes
+    with open_profile(profile_folder) as profile:  # the mark belongs to the deleted run
         profile.delete_finished([gone])
         assert [row.run_id for row in profile.results()] == [kept]
         assert profile.journal(gone) == ()

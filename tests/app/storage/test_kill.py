@@ -43,7 +43,7 @@ def play_and_kill(folder: Path, acts: int) -> int:
 def test_every_acknowledged_input_survives_repeated_kills(
     profile_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 20)  # the other one is alive and will not let go
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 20)  # the other process is alive and keeps its lock
     with open_profile(profile_folder) as profile:
         begin(profile)
     for acts in (1, 40):
@@ -55,9 +55,9 @@ def test_every_acknowledged_input_survives_repeated_kills(
             (run,) = profile.unfinished()
             assert profile.faults() == []
         assert run.problem is None
-        assert len(run.lines) in (told, told + 1)  # one more may be stored and not yet told
+        assert len(run.lines) in (told, told + 1)  # one more line may be stored without a confirmation
         assert run.lines == tuple(
             JournalLine(number * 10, f"{number / 10} note {number}")
             for number in range(1, len(run.lines) + 1)
         )
-        assert run.tick >= told * 10 - 5  # the heartbeat after the act before
+        assert run.tick >= told * 10 - 5  # the heartbeat before the last input

@@ -53,7 +53,7 @@ def of_version(folder: Path, revision: str) -> None:
                 "report_json) VALUES (?, '2026-01-01 10:00:00.000000', 'f00d', ?, 2.0, 0, ?)",
                 (run_id, 50.0 + 10.0 * run_id, text),
             )
-        if revision > "0002":  # by then it was written down with the result
+        if revision > "0002":  # from then on the result contains it
             writer.execute("UPDATE result SET retried = run_id IN (2, 4), hints = 2 * (run_id = 1)")
         if revision > "0001":
             writer.execute("INSERT INTO branch VALUES (1, 1, NULL, 'main', 0, 0), (4, 1, 1, 'other', 50, 0)")

@@ -61,7 +61,8 @@ def test_every_offered_action_is_accepted_and_has_an_effect(situation: str, targ
     for offer in found:
         fork = world.fork()
         before = fork.state_hash()
-        simulator.apply_input(fork, parse_line(offer.line, fork.tick))  # InputError: it was not for offering
+        # an InputError here means that it should not have been offered
+        simulator.apply_input(fork, parse_line(offer.line, fork.tick))
         assert not [event for event in fork.outbox if read_field(event, "no_effect")], offer.line
         assert fork.state_hash() != before, f"{offer.line} does nothing"
         assert offer.label != VERBS[offer.line.split()[0]].help, f"{offer.line} has no label of its own"

@@ -100,7 +100,7 @@ def test_the_database_choice_gets_its_own_row_without_room(charts: Charts, run: 
     charts.show_drill(run)
     tools = child(charts, ChartTools)
     tops = []
-    for lines in (40, 20, 40):  # 20 lines are less than the least width beside one another
+    for lines in (40, 20, 40):  # 20 lines are below the minimum width for both side by side
         charts.resize(lines * charts.fontMetrics().height(), 400)
         QApplication.processEvents()
         tops.append(tools.geometry().top() >= child(charts, QComboBox).geometry().bottom())
@@ -127,9 +127,7 @@ def test_plots_take_turns_in_frames_and_none_is_skipped(charts: Charts, run: Any
     parts = charts.show_parts(run.world)
     next(parts)
     assert ends_s() == [65.0, 65.0, 60.0, 60.0]
-    charts.show_world(
-        run.world
-    )  # all of them, as when the run is paused before the other parts had their turn
+    charts.show_world(run.world)  # draw all parts, as when the run pauses before their turn
     assert ends_s() == [65.0] * 4
     assert [len(list(charts.show_parts(run.world))) for _ in range(2)] == [0, 0]
     sample(run, 5, send_queue_kb=7.0)
@@ -142,8 +140,8 @@ def test_the_last_two_minutes_scroll_with_time(qtbot: Any, charts: Charts, run: 
     low, high = charts.panels[0].plot.vb.viewRange()[0]
     assert high - low == pytest.approx(120.0)
     assert 600.0 <= high < 602.0
-    charts.grab()  # painting takes the new span over
-    for panel in charts.panels:  # a curve that Qt believes elsewhere is not drawn
+    charts.grab()  # painting applies the new span
+    for panel in charts.panels:  # Qt does not draw a curve whose bounds are elsewhere
         assert panel.curve.boundingRect().left() == pytest.approx(low)
     for button, length in (("10 min", 600.0), ("1 h", 3600.0)):
         next(b for b in child(charts, QButtonGroup).buttons() if b.text() == button).click()
@@ -292,7 +290,7 @@ def test_a_picture_names_its_database_and_both_formats_agree(charts: Charts, tmp
     assert whole.width() / whole.height() == pytest.approx(
         drawing.viewBoxF().width() / drawing.viewBoxF().height(), rel=0.01
     )
-    # at the resolution of the screen, for which the axes are drawn: else their words shrink
+    # at the resolution of the screen, for which the axes are drawn; otherwise texts would shrink
     width_mm = float(re.findall(r'width="([\d.]+)mm"', text)[0])
     assert width_mm == pytest.approx(drawing.viewBoxF().width() * 25.4 / charts.logicalDpiX(), rel=0.01)
 

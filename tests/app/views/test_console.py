@@ -445,7 +445,7 @@ def test_the_status_line_shows_the_connection(console: Any, run: Any, world: Any
     assert "Sales" in child(console.current, QLabel, "band").text()
     world.sessions["SERVER_A"] = Window()
     console.show_world(world)
-    assert "Connected" in child(console.current, QLabel, "state").text()  # nobody has told the client
+    assert "Connected" in child(console.current, QLabel, "state").text()  # the client has not noticed it yet
     console.current.forget()
     console.show_world(world)
     assert "Not connected" in child(console.current, QLabel, "state").text()
@@ -538,7 +538,7 @@ def test_execute_is_in_the_text_menu_and_save_in_the_grid_menu(qtbot: Any, conso
 
 
 def test_history_shows_outcomes_and_runs_batches_again(qtbot: Any, console: Any) -> None:
-    console.resize(60 * console.fontMetrics().height(), 500)  # both stand beside one another
+    console.resize(60 * console.fontMetrics().height(), 500)  # wide enough for both side by side
     editor = console.current.editor
     for text, messages in (
         ("SELECT 1", [says("(1 row affected)")]),

@@ -83,7 +83,7 @@ def test_alt_f1_describes_the_selected_name(qtbot: Any, console: Any) -> None:
     assert editor.toPlainText().startswith("SELECT"), "the text stays"
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")  # offscreen has no keyboard to grab
+@pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin cannot grab the keyboard
 def test_a_window_moves_to_another_server_with_its_text(qtbot: Any, console: Any) -> None:
     run(qtbot, console, "SELECT @@SERVERNAME")
     console.new_query("SERVER_W")
@@ -131,7 +131,7 @@ def test_a_connection_ends_with_its_server(qtbot: Any, console: Any) -> None:
     assert "dba" in child(window, QLabel, "facts").text()
     simulator.apply_input(console.world, parse_line("power-off SERVER_A"))
     wait(console, 1)
-    assert "dba" in child(window, QLabel, "facts").text()  # as in life: nobody has told the client
+    assert "dba" in child(window, QLabel, "facts").text()  # as in reality, the client has not noticed it yet
     run(qtbot, console, "SELECT 1")
     assert "completed with errors" in child(window, QLabel, "state").text()
     assert "dba" not in child(window, QLabel, "facts").text()
@@ -163,7 +163,7 @@ def test_completion_uses_grammar_and_catalog(qtbot: Any, console: Any, typed: st
 def test_panes_are_cycled_forwards_and_backwards(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "SELECT 1 AS one")
     grid, messages, editor = window.results.grids[0], window.results.messages, window.editor
-    for stop in (editor, grid, messages, editor):  # at first nothing has taken the keyboard
+    for stop in (editor, grid, messages, editor):  # nothing has the focus at first
         qtbot.keyClick(console.focusWidget(), Qt.Key.Key_F6)
         assert stop.hasFocus()
     for stop in (messages, grid, editor):
@@ -268,7 +268,7 @@ def test_esc_closes_the_history_even_during_a_query(qtbot: Any, console: Any) ->
 def test_in_a_narrow_dock_the_history_replaces_the_windows(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "SELECT 1 AS one")
     both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-    console.resize(616, 300)  # its place on the desk at 1366x768
+    console.resize(616, 300)  # the size of the panel on the desk at 1366x768
     qtbot.keyClick(window.editor, Qt.Key.Key_H, both)
     assert console.history.isVisible()
     assert not console.tabs.isVisible()
@@ -290,7 +290,7 @@ def test_in_a_narrow_dock_the_history_replaces_the_windows(qtbot: Any, console: 
 
 def test_the_status_line_is_complete_on_a_small_screen(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "SELECT name FROM sys.databases")
-    console.resize(616, 300)  # its place on the desk at 1366x768
+    console.resize(616, 300)  # the size of the panel on the desk at 1366x768
     told = child(window, QLabel, "facts").text()
     assert all(part in told for part in ("SERVER_A (9.0)", "dba (51)", "master", "00:00:00", "row"))
 

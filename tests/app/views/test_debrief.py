@@ -183,7 +183,7 @@ def test_a_finished_analysis_does_not_switch_the_tab(qtbot: QtBot, page: Debrief
     assert back.hasFocus()
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for tool tips
+@pytest.mark.qt_log_ignore("This plugin does not support")  # warning of the offscreen plugin about tooltips
 def test_keys_step_through_the_markers_of_the_strip(qtbot: QtBot, page: Debrief) -> None:
     open_tab(page, TIMELINE)
     strip = require(page.widget()).findChildren(TimeStrip)[0]

@@ -266,7 +266,7 @@ def test_fields_move_below_their_labels_without_room(form: RecordingForm, qtbot:
     font = form.font()
     font.setPointSizeF(2 * font.pointSizeF())
     form.setFont(font)
-    form.resize(1, 500)  # as narrow as it gets
+    form.resize(1, 500)  # the minimum width
     row = form.page.rows["level",]
     inside = form.page.widget()
     assert inside is not None
@@ -314,7 +314,7 @@ def test_a_new_entry_uses_unused_names_and_asks_for_its_texts(form: RecordingFor
     assert [session["database"] for session in made["session"]] == ["Sales", "DATABASE_1"]
     assert [hint["goal"] for hint in made["hint"]] == [goal["name"] for goal in made["goal"]]
     assert [rule["kind"] for rule in made["rubric"]] == ["goals", "diagnosis", "downtime", "prediction"]
-    assert made["rubric"][1]["points"] == 65  # what is left to 100
+    assert made["rubric"][1]["points"] == 65  # the points that are missing to 100
     assert made["rubric"][1]["name"] == "Questions answered"
     assert made["hint"][0]["look"] == "TO WRITE: place to look at, such as a view or a log"
     named = {path[:1] for path, _ in find_prompts(made)}
@@ -338,7 +338,7 @@ def test_selecting_or_changing_an_entry_is_signaled(form: RecordingForm) -> None
     form.entries.setCurrentRow(1)
     type_into(form, ("server", 1, "name"), "SERVER_C")
     assert told == [("server", 0), ("server", 1), ("server", 1, "name")]
-    form.show_path(("database", 0))  # somebody else has turned to it
+    form.show_path(("database", 0))  # another view has selected it
     assert len(told) == 3
     assert form.page.path_of(form.page.rows["database", 0, "name"].widget) == ("database", 0, "name")
 
@@ -436,7 +436,7 @@ def test_every_key_of_the_schema_has_a_field() -> None:
         and part not in (schema.ScenarioTable, schema.Rule)
         for name, info in part.model_fields.items()
     }
-    assert wanted - reached == {("Scenario", "name")}  # the name of the file
+    assert wanted - reached == {("Scenario", "name")}  # the scenario's name is the file name
 
 
 def test_every_field_has_a_label_and_a_meaning() -> None:

@@ -456,7 +456,7 @@ def test_keys_change_the_end_of_a_window_and_a_delay(view: TimelineView, listene
     QTest.keyClick(view.list, Key.Key_Left, SHIFT)
     assert 'after = "0s"' in listener.texts[-1]
     QTest.keyClick(view.list, Key.Key_Left)
-    assert len(listener.texts) == 2  # sooner than at once there is nothing
+    assert len(listener.texts) == 2  # 0 s is the earliest time
 
 
 def test_tab_steps_through_entries_and_leaves_after_the_last(
@@ -571,7 +571,7 @@ def test_a_copy_of_a_fault_follows_it_and_is_selected(view: TimelineView, listen
 def test_the_menu_matches_the_keys(qtbot: Any, view: TimelineView, listener: ViewListener) -> None:
     view.list.setCurrentRow(4)
     words = {action.text().partition("\t")[0]: action for action in view.menu().actions()}
-    assert not words["Remove"].isEnabled()  # a step of the solution
+    assert not words["Remove"].isEnabled()  # a step of the solution cannot be removed here
     view.list.setCurrentRow(0)
     words = {action.text().partition("\t")[0]: action for action in view.menu(77.0).actions()}
     with qtbot.waitSignal(view.wanted_in_text) as wanted:
@@ -748,7 +748,7 @@ def test_invalid_toml_is_reported_while_the_form_is_open(view: TimelineView, lis
     assert "not valid TOML" in view.message.text()
     view.show_text(TEXT)
     assert not view.message.isVisible()
-    assert view.adding.isVisible()  # what was typed is not lost
+    assert view.adding.isVisible()  # the typed text is kept
 
 
 def test_the_selected_entry_is_kept_while_it_exists(view: TimelineView, listener: ViewListener) -> None:

@@ -163,7 +163,7 @@ def field(form: Form, *path: str | int) -> QWidget:
     return form.page.rows[path].widget
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")  # offscreen has no keyboard to grab
+@pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin cannot grab the keyboard
 def test_actions_and_conditions_are_completed_in_the_form(form: Form) -> None:
     written: list[str] = []
     form.text_changed.connect(written.append)
@@ -189,7 +189,7 @@ def test_actions_and_conditions_are_completed_in_the_form(form: Form) -> None:
     QTest.keyClicks(when, " on SERVER_B is MI")
     popup = when.completion.popup
     assert popup.isVisible()
-    QTest.keyClick(popup, Qt.Key.Key_Return)  # in the middle: what stands behind it stays
+    QTest.keyClick(popup, Qt.Key.Key_Return)  # in the middle of the text: the rest stays
     assert when.text() == "Sales on SERVER_B is MIRROR serves"
     assert len(written) == count
     QTest.keyClicks(when, " and ")

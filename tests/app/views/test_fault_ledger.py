@@ -80,7 +80,7 @@ def test_a_fault_shows_four_times_and_its_effect(ledger: Ledger, drill: Drill) -
     happens(ledger, drill, then_s=15.0)
     (row,) = texts(ledger)
     assert row[0] == "● active"
-    assert row[3].startswith("0:1")  # silence counts from the partner timeout of 10 s on
+    assert row[3].startswith("0:1")  # the partner timeout of 10 s counts from the last answer
     tip = ledger.model.index(0, 3).data(Qt.ItemDataRole.ToolTipRole)
     assert tip.endswith(" s after the action")
     assert "has lost" in row[6]
@@ -93,7 +93,7 @@ def test_a_fault_shows_four_times_and_its_effect(ledger: Ledger, drill: Drill) -
 
 def test_fault_and_three_times_fit_a_dock_of_a_small_screen(ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "power-off SERVER_A")
-    ledger.resize(476, 240)  # at 1366x768
+    ledger.resize(476, 240)  # the size of the panel at 1366x768
     header = ledger.table.horizontalHeader()
     undone, fault = 4, 1
     right = header.sectionViewportPosition(undone) + header.sectionSize(undone)
@@ -101,7 +101,7 @@ def test_fault_and_three_times_fit_a_dock_of_a_small_screen(ledger: Ledger, dril
     narrow = header.sectionSize(fault)
     assert narrow >= ledger.table.sizeHintForColumn(fault)
     ledger.resize(800, 240)
-    assert header.sectionSize(fault) > 1.2 * narrow  # what is left goes to the words of the fault
+    assert header.sectionSize(fault) > 1.2 * narrow  # the text of the fault gets the remaining width
 
 
 def test_the_selected_fault_is_shown_in_full_below(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
@@ -116,7 +116,7 @@ def test_the_selected_fault_is_shown_in_full_below(qtbot: Any, ledger: Ledger, d
 def test_one_fault_is_reverted_by_key(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
-    assert ledger.lines == []  # nothing is selected
+    assert ledger.lines == []  # no row is selected
     click(qtbot, ledger, 0)
     qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
     assert ledger.lines == ["mend SERVER_A SERVER_W"]
@@ -130,7 +130,8 @@ def test_all_faults_are_reverted_by_button(ledger: Ledger, drill: Drill) -> None
     happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     ledger.revert_all.trigger()
     assert ledger.lines == ["revert-all"]
-    assert ledger.revert_all.shortcuts() == []  # the window's action has it; two would be ambiguous
+    # the key belongs to the action of the window; two actions would be ambiguous
+    assert ledger.revert_all.shortcuts() == []
     happens(ledger, drill, *ledger.lines)
     assert {row[0] for row in texts(ledger)} == {"✓ undone"}
 
@@ -147,13 +148,14 @@ FAULTS = (
 
 
 def test_no_fault_is_omitted() -> None:
-    of_clusters = ("node", "role", "resource", "cluster")  # the lab has none
+    of_clusters = ("node", "role", "resource", "cluster")  # the lab has no cluster
     there = {
         v.name
         for v in VERBS.values()
         if v.group == "fault" and v.kinds[:1] not in [(k,) for k in of_clusters]
     }
-    assert there - {line.split()[0] for line in FAULTS} == {"expire-certificate"}  # the lab has none
+    # the lab has no certificate
+    assert there - {line.split()[0] for line in FAULTS} == {"expire-certificate"}
 
 
 @pytest.mark.parametrize("line", FAULTS)
@@ -189,7 +191,7 @@ def test_only_active_faults_can_be_shown(qtbot: Any, ledger: Ledger, drill: Dril
 
 def test_faults_of_the_scenario_stay_hidden(ledger: Ledger, drill: Drill) -> None:
     drill.terms = TERMS[DrillMode.EXAM]
-    do(drill.world, "pull-cable SERVER_B", then_s=5.0)  # nobody at this desk did that
+    do(drill.world, "pull-cable SERVER_B", then_s=5.0)  # not an input of this desk
     happens(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
     assert [row[1] for row in texts(ledger)] == ["degrade SERVER_A SERVER_B rtt_ms=50"]
     assert ledger.detail.text() == "1 of 1 active."

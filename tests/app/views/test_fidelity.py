@@ -80,7 +80,7 @@ def open_page(qtbot: Any) -> Iterator[Callable[..., FidelityView]]:
 
 @pytest.fixture
 def page(open_page: Callable[..., FidelityView]) -> FidelityView:
-    # the second section comes first, as quick ones do
+    # the second section is computed first, because it is quick
     return open_page(
         StepResult(rows=(WORDS,)), StepResult(figures=(("Figure 8", CURVE),)), StepResult(rows=(GOOD, BAD))
     )

@@ -27,7 +27,7 @@ def test_drill_titles_are_complete_at_any_width(qtbot: Any) -> None:
     modes = (header.ResizeMode.ResizeToContents, header.ResizeMode.Stretch)
     for width, mode in zip(
         (2 * needed, 20 * needed), modes, strict=True
-    ):  # too little for all columns; enough
+    ):  # too narrow for all columns; wide enough
         page.setFixedWidth(width)
         qtbot.waitUntil(lambda mode=mode: header.sectionResizeMode(TITLE) is mode)
         assert table.columnWidth(TITLE) >= needed

@@ -296,7 +296,7 @@ def test_without_a_session_the_monitor_is_empty(monitor: Any) -> None:
 
 
 def test_a_database_title_is_readable_in_a_small_dock(monitor: Any) -> None:
-    monitor.resize(480, 240)  # at 1366x768
+    monitor.resize(480, 240)  # the size of the panel at 1366x768
     QApplication.processEvents()
     option = QStyleOptionComboBox()
     monitor.databases.initStyleOption(option)

@@ -159,7 +159,8 @@ def test_a_lost_server_is_noticed_only_by_a_refresh(qtbot: Any, explorer: Explor
     assert label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert label(explorer, "SERVER_B") == "SERVER_B (not available)"
-    assert label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"  # what was known stays
+    # the last known state stays
+    assert label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
     assert explorer.age.text() == "Cannot connect to SERVER_B (error 53)."
     go(explorer, "SERVER_B")
     qtbot.keyClick(explorer.view, Key.Key_F5)
@@ -168,11 +169,12 @@ def test_a_lost_server_is_noticed_only_by_a_refresh(qtbot: Any, explorer: Explor
     assert label(explorer, "SERVER_B") == "SERVER_B (not available)"
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert label(explorer, "SERVER_B") == "SERVER_B (SQL Server 9.0.5000 - CORP\\dba)"
-    assert label(explorer, *SALES_B) is not None  # open as before
+    assert label(explorer, *SALES_B) is not None  # still expanded
 
 
 def test_each_server_reports_its_own_knowledge(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
-    happens(explorer, drill, "pull-cable SERVER_A", then_s=60.0)  # B fails over, A does not know
+    # SERVER_B fails over, and SERVER_A does not notice it
+    happens(explorer, drill, "pull-cable SERVER_A", then_s=60.0)
     go(explorer, "SERVER_B", "databases")
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert label(explorer, *SALES_B) == "Sales (Principal, Disconnected)"
@@ -285,7 +287,7 @@ def test_menu_of_a_database_is_complete(qtbot: Any, explorer: Explorer) -> None:
     assert told.args == ["SERVER_A", "Sales"]
     trigger(menu, "Script Mirroring as", "PARTNER FAILOVER")
     assert explorer.queries[-1][1] == "USE master\nGO\nALTER DATABASE [Sales] SET PARTNER FAILOVER\nGO\n"
-    assert explorer.lines == []  # scripts are for reading first
+    assert explorer.lines == []  # a script is not executed
 
 
 def test_a_job_is_enabled_by_statement_and_then_shown(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
@@ -323,7 +325,7 @@ def test_the_sent_statements_are_visible(line: str) -> None:
 def test_context_menu_opens_by_key(qtbot: Any, qtlog: Any, explorer: Explorer) -> None:
     item = explorer.tree.find(SALES_A)
     assert item is not None
-    with qtlog.disabled():  # the offscreen plugin raises no menus
+    with qtlog.disabled():  # the offscreen plugin cannot raise menus
         explorer.view.customContextMenuRequested.emit(explorer.view.visualRect(item.index()).center())
         (menu,) = [found for found in explorer.findChildren(QMenu) if found.isVisible()]
         assert "Tasks" in texts(menu)
@@ -414,7 +416,7 @@ def test_the_properties_page_shows_the_servers_refusal(qtbot: Any, explorer: Exp
     explorer.tools["explorer.properties"].trigger()
     (page,) = explorer.pages
     happens(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
-    assert page.labels["Status"].text() == "Synchronized"  # as it was when the page was opened
+    assert page.labels["Status"].text() == "Synchronized"  # the state when the page was opened
     qtbot.mouseClick(page.buttons[FAILOVER], Qt.MouseButton.LeftButton)
     qtbot.mouseClick(page.yes, Qt.MouseButton.LeftButton)
     happens(explorer, drill, *explorer.lines, then_s=1.0)

@@ -192,7 +192,7 @@ def test_the_selected_level_stands_out(planner: Planner) -> None:
 def test_measured_points_are_shown_only_for_measured_plans(planner: Planner) -> None:
     cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
     assert cell.published[SafetyMode.FULL].getData()[1] == pytest.approx([238.0])
-    planner.controls.rtt.set_value(50.0)  # varying the axis itself leaves them
+    planner.controls.rtt.set_value(50.0)  # moving along the axis keeps its curves
     planner.redraw()
     assert len(cell.published[SafetyMode.FULL].getData()[1]) == 1
     assert (
@@ -300,7 +300,7 @@ def test_slider_and_field_agree(qtbot: Any, slider: LogSlider) -> None:
     slider.changed.connect(heard.append)
     slider.field.setValue(20.0)
     assert slider.slider.value() == slider.position_of(20.0)
-    assert slider.value == 20.0  # not what the slider's step would make of it
+    assert slider.value == 20.0  # not rounded to a step of the slider
     qtbot.keyClick(slider.slider, Qt.Key.Key_Right)
     assert slider.value == pytest.approx(20.0 * 10 ** (1 / 60), rel=0.01)
     assert heard == [20.0, slider.value]
@@ -356,7 +356,8 @@ def test_fields_and_controls_grow_with_the_text(planner: Planner) -> None:
     before = field.width(), planner.controls.width()
     font = planner.font()
     font.setPointSizeF(2.0 * font.pointSizeF())
-    for widget in (planner, field):  # itself: below a style sheet no font is handed down
+    # set it on the widget itself: below a style sheet fonts are not inherited
+    for widget in (planner, field):
         widget.setFont(font)
     assert field.width() > 1.5 * before[0]
     assert planner.controls.width() > 1.5 * before[1]

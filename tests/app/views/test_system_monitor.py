@@ -89,7 +89,7 @@ def counters_by_sql(drill: Drill, server: str, database: str) -> dict[tuple[str,
 def test_values_match_a_query_on_the_server(drill: Drill, server: str) -> None:
     drill.do("cut SERVER_A SERVER_B")
     drill.advance_to(6000)
-    drill.do("mend SERVER_A SERVER_B")  # so that queues are there and move
+    drill.do("mend SERVER_A SERVER_B")  # so that queues exist and change
     drill.advance_to(6600)
     before = counters_by_sql(drill, server, "Sales")
     start = drill.samples.count
@@ -102,7 +102,7 @@ def test_values_match_a_query_on_the_server(drill: Drill, server: str) -> None:
         value, kind = after[perf.group, perf.name]
         choice = CounterChoice(server, perf.group, perf.name, "Sales")
         history = SampleHistory(drill)
-        if kind == 65792:  # a plain number
+        if kind == 65792:  # a plain integer
             shown = float(history.values(choice, history.count - 1, history.count)[0])
         else:
             value = (value - before[perf.group, perf.name][0]) / 4.0
@@ -133,7 +133,7 @@ def test_each_partner_has_its_own_counters_after_a_role_change(drill: Drill) -> 
     assert at_end(drill, TPS_A) == 0.0
     history = SampleHistory(drill)
     before = history.values(TPS_A, 0, 25)
-    assert (before > 100.0).all()  # what was, stays
+    assert (before > 100.0).all()  # earlier values stay
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_counters_are_added_in_the_dialog(qtbot: Any, monitor: SystemMonitor) ->
     assert monitor.choices[-1] == added
     before = len(monitor.choices)
     qtbot.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
-    assert len(monitor.choices) == before  # it is there already
+    assert len(monitor.choices) == before  # the counter is listed already
     dialog.close()
 
 
@@ -225,9 +225,9 @@ def test_unsimulated_counters_are_listed_but_cannot_be_selected(qtbot: Any, moni
     (absent,) = dialog.counters.findItems("Pages Sent/sec (not simulated)", Qt.MatchFlag.MatchExactly)
     assert not absent.flags() & Qt.ItemFlag.ItemIsSelectable
     newer = dialog.counters.findItems("Log Harden Time (ms) (not simulated)", Qt.MatchFlag.MatchExactly)
-    assert not newer  # the product has it from 2008 on, and this is a 2005
+    assert not newer  # the counter exists from 2008 on, and this server is 2005
     dialog.computer.setCurrentText("SERVER_W")
-    assert not dialog.add.isEnabled()  # it has no database
+    assert not dialog.add.isEnabled()  # the server has no database
     dialog.close()
 
 

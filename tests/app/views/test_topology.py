@@ -266,7 +266,7 @@ def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
     assert (wide, whole > READABLE_ZOOM) == (False, True)
     view.resize(24 * line, 20 * line)
     narrow, readable = measure_cards(view)
-    view._fitting = True  # what wide cards would come to
+    view._fitting = True  # the zoom of wide cards
     scene_of(view).show_narrow(False)
     view._fit_all_cards()
     assert narrow
@@ -301,7 +301,7 @@ def test_narrow_cards_and_link_texts_do_not_overlap(view: Topology) -> None:
 def test_no_broken_link_mark_hides_another_links_text(view: Topology) -> None:
     view.resize(620, 345)
     world = lab()
-    do(world, f"power-off {P}", then_s=0.2)  # not noticed yet
+    do(world, f"power-off {P}", then_s=0.2)  # before the failure is detected
     language.use(language.GERMAN)
     try:
         view.show_world(world)

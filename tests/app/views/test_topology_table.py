@@ -150,13 +150,13 @@ def test_actions_shared_with_the_other_view_are_identical(qtbot: Any, drill: Dri
     shared = picture.actions_for(ActionTarget("server", ("SERVER_W",)))
     assert set(shared) & set(menu.actions())
     shared[0].trigger()
-    assert len(lines) == 1  # asked for once, by the view whose acts they are
+    assert len(lines) == 1  # one request, sent by the view that owns the actions
 
 
 def test_enter_opens_the_menu(qtbot: Any, qtlog: Any, table: Table) -> None:
     select(table, "SERVER_B")
     table.table.setFocus()
-    with qtlog.disabled():  # the offscreen plugin raises no menus
+    with qtlog.disabled():  # the offscreen plugin cannot raise menus
         qtbot.keyClick(table.table, Key.Key_Return)
         (menu,) = [found for found in table.findChildren(QMenu) if found.isVisible()]
         assert "power-off SERVER_B" in [action.toolTip() for action in menu.actions()]

@@ -88,7 +88,7 @@ def test_one_match_and_all_are_replaced_and_undone(qtbot: Any, editor: CodeEdit)
     bar = editor.find_bar
     qtbot.keyClicks(bar.needle, "name")
     bar.with_.setFocus()
-    qtbot.keyClicks(bar.with_, r"\1")  # no pattern, though it looks like one
+    qtbot.keyClicks(bar.with_, r"\1")  # inserted as text, although it looks like a pattern
     qtbot.keyClick(bar.with_, Key.Key_Return)
     assert editor.toPlainText() == TEXT.replace("name", r"\1", 1)
     next(button for button in bar.findChildren(QPushButton) if button.text() == "Replace all").click()

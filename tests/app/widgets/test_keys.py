@@ -39,7 +39,7 @@ def test_names_are_unique_and_scopes_are_known() -> None:
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
-        # as the manual of Management Studio lists them, both of its schemes
+        # the manual of Management Studio lists these keys in both schemes
         ("query.run", {"F5", "Ctrl+E", "Ctrl+Shift+E", "Alt+X"}),
         ("query.parse", {"Ctrl+F5"}),
         ("query.new", {"Ctrl+N"}),
@@ -84,7 +84,7 @@ def test_sql_windows_reserve_the_keys_of_management_studio(key: str, meaning: st
 
 def test_the_other_scheme_has_only_documented_differences() -> None:
     other = keys.keys_of(keys.VS_CODE)
-    assert "Ctrl+F5" not in other["query.parse"]  # runs there, parses in Management Studio
+    assert "Ctrl+F5" not in other["query.parse"]  # executes in VS Code, parses in Management Studio
     assert other["editor.comment"] == SSMS["editor.comment"]
 
 
@@ -194,7 +194,7 @@ def test_a_clash_names_the_common_scope() -> None:
     ("name", "text", "reason"),
     [
         ("time.step", "Ctrl+Shift+F12", ""),
-        ("time.step", "Ctrl+T", ""),  # the other gives it up
+        ("time.step", "Ctrl+T", ""),  # the other command loses the key
         ("time.step", "X", "text field"),
         ("ledger.revert", "X", ""),
         ("time.step", "Ctrl+K", "cannot be changed"),

@@ -11,7 +11,8 @@ from pytestqt.qtbot import QtBot
 from app.widgets.bars import menu_button
 from app.widgets.reader import close_when_chosen, follow_selection
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for menus
+# warning of the offscreen plugin about menus
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 
 def test_a_row_selected_by_code_becomes_current(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,7 +23,7 @@ def test_a_row_selected_by_code_becomes_current(qtbot: QtBot, monkeypatch: pytes
     rows.setCurrentRow(0)
     follow_selection(rows)
     with qtbot.waitSignal(rows.currentRowChanged, timeout=30_000) as heard:
-        rows.item(0).setSelected(False)  # as Qt's own "Toggle" does
+        rows.item(0).setSelected(False)  # like Qt's action "Toggle"
         rows.item(2).setSelected(True)
     assert heard.args == [2]
     assert [item.text() for item in rows.selectedItems()] == ["three"]
@@ -74,5 +75,5 @@ def test_a_menu_closes_after_an_action(qtbot: QtBot) -> None:
     close_when_chosen(menu)
     menu.popup(menu.pos())
     assert menu.isVisible()
-    done.trigger()  # as Qt's own "Press" of an entry does
+    done.trigger()  # like Qt's action "Press" on an entry
     assert not menu.isVisible()

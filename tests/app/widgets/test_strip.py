@@ -153,7 +153,7 @@ def test_a_day_of_transitions_is_drawn_as_some_thousand_marks() -> None:
     assert made.markers[-2].text.count("\n") == MERGED_LINES_MAX
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for tool tips
+@pytest.mark.qt_log_ignore("This plugin does not support")  # warning of the offscreen plugin about tooltips
 def test_keys_step_through_markers_with_descriptions(qtbot: QtBot, strip: TimeStrip) -> None:
     last = len(strip.markers) - 1
     keys = (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_End)

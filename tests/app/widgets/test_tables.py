@@ -196,7 +196,7 @@ def test_an_empty_table_shows_the_reason(qtbot: Any) -> None:
 
 
 def test_a_column_fits_its_longest_sample_in_the_current_language(qtbot: Any) -> None:
-    samples = ("Log used", "Evict")  # in German the second is the longer one
+    samples = ("Log used", "Evict")  # in German the second title is the longer one
     language.use(language.GERMAN)
     try:
         view = TableView(
@@ -216,7 +216,7 @@ def test_row_heights_follow_the_text_size(qtbot: Any) -> None:
     view = TableView(model, "Values")
     qtbot.addWidget(view)
     before = view.rowHeight(0)
-    for scale in (2.0, 1.0):  # as for presenting, and back
+    for scale in (2.0, 1.0):  # as before and after a presentation
         view.setFont(theme.sized(QApplication.font(), scale))
         assert view.rowHeight(0) == view.fontMetrics().height() + 6
     assert view.rowHeight(1) == before

@@ -60,10 +60,10 @@ def test_text_is_readable_in_the_scene_and_on_plots(colors: ThemeTokens) -> None
         for where, ground in grounds.items()
         for name in ("text", "muted", "ok", "warn", "bad", "idle", "info")
     }
-    for soft in ("info_soft", "idle_soft"):  # networks of the planner
+    for soft in ("info_soft", "idle_soft"):  # backgrounds of the planner's networks
         band = blend_color(getattr(colors, soft), colors.surface, BAND_ALPHA)
         pairs |= {f"{name} on a band {soft}": (getattr(colors, name), band) for name in ("text", "muted")}
-    for soft in ("warn_soft", "bad_soft"):  # times without protection or service
+    for soft in ("warn_soft", "bad_soft"):  # backgrounds of times without protection or service
         shade = blend_color(getattr(colors, soft), colors.surface, SHADE_ALPHA)
         pairs |= {f"{name} on a shade {soft}": (getattr(colors, name), shade) for name in ("text", "muted")}
     chosen = blend_color(colors.accent, colors.surface, CHOSEN_ALPHA)

@@ -162,7 +162,7 @@ def test_the_compiled_catalog_matches_the_source(german: Catalog) -> None:
 def test_every_text_of_a_verb_is_marked(in_the_code: set[Text]) -> None:
     for verb in VERBS.values():
         said = {verb.help, verb.label, verb.section} - {""}
-        if verb.group != "remark":  # the editor offers none
+        if verb.group != "remark":  # the editor does not offer remarks
             said |= {parameter.title or parameter.name for parameter in verb.parameters}
         if verb.of_link:
             said |= {label for label, _ in verb.variants(lab(), (P, M)) if label}
@@ -178,7 +178,7 @@ def calls(name: str) -> Iterator[tuple[Path, ast.Call, bool]]:
     """Yield every call of *name*, and whether it runs during the import of its module."""
     for path in sorted([*APP.rglob("*.py"), *ENGINE.rglob("*.py")]):
         source = path.read_text("utf-8")
-        if re.search(rf"\b{name}\(", source):  # most modules need no parsing
+        if re.search(rf"\b{name}\(", source):  # most modules have no call and need no parsing
             yield from ((path, call, early) for call, early in _calls(ast.parse(source), name, True))
 
 

@@ -170,7 +170,8 @@ QUOTED = frozenset(
 """Kinds of events with texts of SQL Server, Windows, the trainee or the author."""
 
 OF_OTHERS = re.compile(
-    r"[^ ]*|7, 7|\[\[\w+\]\] .*|\w+ = .*|> 7|Figure \d+|Table \d+"  # names, states, keys, choices, papers
+    # names, states, keys, choices, titles of papers
+    r"[^ ]*|7, 7|\[\[\w+\]\] .*|\w+ = .*|> 7|Figure \d+|Table \d+"
 )
 
 
@@ -179,7 +180,7 @@ KINDS_OF_CLASSES = {data.__name__: kind for kind, data in DATA.items()}
 
 def _in_code(path: Path) -> Iterator[tuple[int, str]]:
     """Yield every text composed or written in a call of SAYING; 7 replaces inserted values."""
-    saying = {"emit"} if "tsql" in path.parts else SAYING  # what SQL Server says there is quoted
+    saying = {"emit"} if "tsql" in path.parts else SAYING  # in T-SQL, events quote SQL Server
     for call in ast.walk(ast.parse(path.read_text("utf-8"))):
         if not isinstance(call, ast.Call) or _name(call.func) not in saying:
             continue
@@ -216,7 +217,7 @@ def test_no_text_is_localized_without_its_template() -> None:
         f"{path.name}:{line} {text!r}"
         for path in sorted(ENGINE.rglob("*.py"))
         if not {"published", "flow", "catalog", "language"}
-        & set(path.parts)  # rows of papers; SQL Server's own
+        & set(path.parts)  # rows of papers; texts of SQL Server itself
         for line, text in _in_code(path)
         if not OF_OTHERS.fullmatch(text)
     ]
@@ -270,7 +271,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 def _list_quotations(drill: Drill) -> set[str]:
     """Return the texts of the author, the trainee and SQL Server in this run."""
-    said = {*_strings(drill.scenario.model_dump()), "nothing"}  # "note nothing" is what a player types
+    said = {*_strings(drill.scenario.model_dump()), "nothing"}  # a player types "note nothing"
     for event in drill.events:
         said |= (
             {" ".join(str(read_field(event, "batch", "")).split()), " ".join(event.text.split())}

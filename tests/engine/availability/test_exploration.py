@@ -118,8 +118,8 @@ def test_every_pair_of_faults_recovers(part: int) -> None:
         (
             "pull-cable NODE_1",
             "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER",
-        ),  # the tail of the log never comes
-        ("stop-cluster NODE_2", "power-off NODE_2"),  # repaired in an order that nobody would choose
+        ),  # the tail of the log is lost
+        ("stop-cluster NODE_2", "power-off NODE_2"),  # repairs in an unusual order
     ],
 )
 def test_known_exploration_findings_stay_fixed(first_fault: str, second_fault: str) -> None:

@@ -56,7 +56,7 @@ def test_a_resource_that_fails_again_moves_to_the_other_node() -> None:
     run_until(world, 30)
     do(world, "fail-resource AG1")
     run_until(world, 60)
-    assert (primaries(world), world.failovers) == (["NODE_1"], [])  # restarted where it was
+    assert (primaries(world), world.failovers) == (["NODE_1"], [])  # restarted on the same node
     do(world, "fail-resource AG1")
     run_until(world, 90)
     assert primaries(world) == ["NODE_2"]
@@ -76,7 +76,7 @@ def test_a_hung_primary_is_restarted_on_its_node_first(better_s: float, server: 
     if server == "NODE_1":
         assert [round(event.t_s) for event in online] == [ends_s]
     else:
-        assert online == []  # it is online before the processors are back
+        assert online == []  # it was online before the processors were free again
 
 
 def _fail_log_disk(world: World, database: str) -> SyncState:
@@ -97,7 +97,7 @@ def test_a_database_without_its_disk_causes_no_failover_and_moves_without_loss()
     assert [failover.kind for failover in world.failovers] == ["manual", "manual"]
     assert serving.is_serving(world, ("NODE_2", "Sales"))
     old = [world.copies["NODE_1", name].availability.state for name in ("Orders", "Sales")]
-    assert old == [SyncState.SYNCHRONIZED, SyncState.NOT_SYNCHRONIZING]  # its disk is still gone
+    assert old == [SyncState.SYNCHRONIZED, SyncState.NOT_SYNCHRONIZING]  # its disk is still missing
     do(world, "mend-disk NODE_1 Sales")
     run_until(world, 80)
     assert world.copies["NODE_1", "Sales"].availability.state is SyncState.SYNCHRONIZED
@@ -127,7 +127,7 @@ def test_a_file_that_redo_cannot_create_suspends_the_copy_until_the_drive_exists
     add = "ADD FILE (NAME = Sales_2, FILENAME = 'E:\\Data\\Sales_2.ndf', SIZE = 1GB)"
     do(world, f"sql NODE_1 ALTER DATABASE Sales {add}")
     resume = "sql NODE_2 ALTER DATABASE Sales SET HADR RESUME"
-    for line in ("", resume):  # the same log record again
+    for line in ("", resume):  # redo reaches the same log record again
         do(world, *filter(None, [line]))
         run_until(world, world.tick / 100 + 10)
         mine = world.copies["NODE_2", "Sales"].availability
@@ -150,7 +150,7 @@ def test_a_lost_secondary_delays_commits_for_its_timeout_only() -> None:
     assert world.copies["NODE_1", "Sales"].availability.peer("NODE_2") is SyncState.NOT_SYNCHRONIZING
     do(world, "power-off NODE_1")
     run_until(world, 120)
-    assert primaries(world) == []  # NODE_3 may not, NODE_2 is off
+    assert primaries(world) == []  # NODE_3 is no automatic failover partner, and NODE_2 is off
 
 
 def test_without_quorum_no_replica_serves_until_quorum_is_forced() -> None:
@@ -224,7 +224,7 @@ def test_a_booting_node_takes_its_full_time(line: str) -> None:
     run_until(world, 20)
     do(world, "power-on NODE_2")
     if line.startswith("start"):
-        do(world, line)  # in the very moment, too
+        do(world, line)  # at the same tick, too
     run_until(world, 40)
     with pytest.raises(InputError, match="boot"):
         do(world, "ps NODE_2 Get-ClusterNode")

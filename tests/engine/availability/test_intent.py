@@ -18,9 +18,10 @@ from tests.events import read_field
 
 NO, READ_ONLY, ALL = "NO", "READ_ONLY", "ALL"
 
-# What a login to Sales meets: error, or 0 where it is let in. [DOC: client connection access to replicas]
+# Result of a login to Sales: the error number, or 0 if it is accepted. [DOC: client connection access to
+# replicas]
 ACCESS = [
-    # role, connections allowed in it, read intent, error
+    # role, connections that it allows, read intent, error
     ("primary", "ALL", False, 0),
     ("primary", "ALL", True, 0),
     ("primary", "READ_WRITE", False, 0),
@@ -78,7 +79,7 @@ def test_access_follows_role_connections_and_intent(
     told = ";ApplicationIntent=ReadOnly" if intent else ""
     do(world, f"change-connection {where} Server={where};Database=Sales{told}")
     assert sql(world, where, "SELECT 1") == ([error, 4060, 18456] if error else [])
-    # the same by USE on a connection to master
+    # the same with USE on a connection to master
     do(world, f"change-connection {where} Server={where}{told}")
     assert sql(world, where, "USE Sales") == ([error] if error else [])
 
@@ -164,7 +165,7 @@ def test_a_program_with_read_intent_is_routed_by_the_listener() -> None:
     assert read_field(connect_client("NODE_1#2", listener="AGL1", intent="ReadWrite"), "what") == "connected"
     assert (
         read_field(connect_client("NODE_1#3"), "what") == "connected"
-    )  # its own name leads to the server itself
+    )  # the server's own name leads to the server itself
     assert read_field(connect_client("NODE_1#4", listener="AGL1", password="wrong"), "what") == "refused"
     modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))")
     modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
@@ -237,5 +238,5 @@ def test_a_readable_secondary_works_without_its_primary(version: int, fault: str
     assert world.copies["NODE_3", "Sales"].availability.role is ReplicaRole.RESOLVING
     assert sql(world, window, "SELECT 1") == (
         [error, 4060, 18456] if error else []
-    )  # its connection was cut, or stays
+    )  # its connection was closed, or stays open
     assert sql(world, "NODE_3#4", "USE Sales") == ([error] if error else [])

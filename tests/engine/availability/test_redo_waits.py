@@ -40,7 +40,7 @@ def test_the_redo_queue_grows_while_log_is_hardened() -> None:
     assert sales.stream is not None
     at = world.flow.stream_positions(sales.stream)
     assert at.hardened_kb - at.redone_kb > 1000
-    assert world.copies["NODE_2", "Sales"].availability.redo_waits == ""  # nobody reads there
+    assert world.copies["NODE_2", "Sales"].availability.redo_waits == ""  # without readers
 
 
 def test_the_blocking_reader_is_found_and_killed() -> None:

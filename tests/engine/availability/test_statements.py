@@ -54,8 +54,8 @@ def say(world: World, server: str, text: str, then_s: float = 0.1) -> list[int]:
     return answer.numbers
 
 
-# statement; what the primary, a synchronous secondary, an asynchronous one, a replica without a role (group offline),
-# one without quorum and one with forced quorum say to it. [DOC: ALTER AVAILABILITY GROUP]
+# Statement -> answers of the primary, a synchronous secondary, an asynchronous secondary, a replica without a
+# role (group offline), one without quorum, and one with forced quorum. [DOC: ALTER AVAILABILITY GROUP]
 MATRIX = [
     ("FAILOVER", 41122, 0, 41142, 41142, 35220, 41125),
     ("FORCE_FAILOVER_ALLOW_DATA_LOSS", 41122, 0, 0, 0, 35220, 0),
@@ -141,7 +141,7 @@ def test_such_statements_run_only_in_master() -> None:
 def test_a_replica_becomes_asynchronous_and_synchronized_again() -> None:
     world = build_settled_world().fork()
     mode = f"{AG}MODIFY REPLICA ON 'NODE_2' WITH (AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT)"
-    assert say(world, "NODE_1", mode) == [35211]  # it has automatic failover
+    assert say(world, "NODE_1", mode) == [35211]  # the replica has automatic failover
     assert say(world, "NODE_1", f"{AG}MODIFY REPLICA ON 'NODE_2' WITH (FAILOVER_MODE = MANUAL)") == []
     assert say(world, "NODE_1", mode) == []
     assert world.copies["NODE_1", "Sales"].availability.peer("NODE_2") is SyncState.SYNCHRONIZING
@@ -230,7 +230,7 @@ def test_a_new_group_is_created_and_fails_over() -> None:
 
 
 NOT_SIMULATED = [
-    # option of CREATE; since when there is such an option
+    # version, option of CREATE, options of the replica
     (2017, "WITH (CLUSTER_TYPE = NONE) FOR", ""),
     (2017, "WITH (CLUSTER_TYPE = EXTERNAL) FOR", ""),
     (2022, "WITH (CONTAINED) FOR", ""),

@@ -393,9 +393,9 @@ def test_alwayson_health_runs_on_instances_with_a_replica() -> None:
     ("fault", "at_s", "number", "ago_s"),
     [
         ("", 30, None, None),
-        ("stop-service NODE_2", 12, 10061, 0),  # nothing listens there
-        ("power-off NODE_2", 30, 10060, 0),  # nothing answers
-        ("hang NODE_2", 13, 35206, 2),  # the session timeout
+        ("stop-service NODE_2", 12, 10061, 0),  # no process listens on the port
+        ("power-off NODE_2", 30, 10060, 0),  # the computer does not answer
+        ("hang NODE_2", 13, 35206, 2),  # after the session timeout
     ],
 )
 def test_the_reason_of_a_lost_or_unreachable_secondary_is_shown(

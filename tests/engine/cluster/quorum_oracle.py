@@ -60,7 +60,7 @@ class Oracle:
             return
         left = self.members - {name}
         newest = max(self.version[one] for one in self.members) + 1
-        if left:  # the member that leaves writes it, too: else it could form the cluster alone
+        if left:  # the leaving member writes the configuration too; otherwise it could form the cluster alone
             self.version.update(dict.fromkeys(self.members, newest))
             self.votes[newest] = (left, False)
         self.members = left

@@ -119,7 +119,7 @@ def test_repeated_failures_exhaust_the_threshold() -> None:
             do(world, "fail-resource SQL Server (SQLFCI1)")
     run_until(world, 540)
     assert role(world, "SQLFCI1").state is ResourceState.FAILED
-    assert len(moves(world)) == 3  # nodes less one
+    assert len(moves(world)) == 3  # the number of nodes less one
     lines = [line[3] for lines in world.clusterlog.values() for line in lines]
     assert any(text.startswith("Not failing over group SQLFCI1, failoverCount 4") for text in lines)
     do(world, "start-role SQLFCI1")
@@ -157,7 +157,7 @@ def test_lost_quorum_stops_instances_and_forced_quorum_restarts_them() -> None:
 def test_a_joined_node_becomes_possible_owner_except_of_the_disks() -> None:
     """The lesson of the guide: a later failover goes there and fails, unless owners are set."""
     world = build_cluster_world()
-    do(world, "add-node FCI N3")  # the cluster first, then Setup, which never gets to its end here
+    do(world, "add-node FCI N3")  # first the cluster, then Setup, which does not end in this test
     assert [r.name for r in role(world, "FCI").resources if "N3" not in r.owners] == ["Cluster Disk 1"]
     do(world, "power-off N2")
     run_until(world, 60)

@@ -53,7 +53,7 @@ STATIC = ("2008 R2",)
 """Windows versions without dynamic quorum."""
 
 COUNTED = {
-    # (witness configured, witness there, nodes that are there) -> (nodes with a vote, witness's vote)
+    # (witness configured, witness present, present nodes) -> (nodes with a vote, witness's vote)
     "2012": {
         **{(True, there, n): (n, 1) for there in (True, False) for n in range(1, 6)},
         **{(False, False, n): (n, 0) for n in (1, 3, 4, 5)},
@@ -85,7 +85,7 @@ def oracle(nodes: int, witness: bool, windows: str, groups: list[list[str]]) -> 
                 return set()
         if windows not in STATIC:
             voters, witness_votes = COUNTED[windows][witness, witness_there, len(there)]
-            voting = there[:voters]  # the node with the highest number gives its vote up
+            voting = there[:voters]  # the node with the highest number gives up its vote
     return set(there)
 
 

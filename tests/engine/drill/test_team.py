@@ -132,7 +132,7 @@ def test_a_status_call_must_be_true() -> None:
     ):
         with pytest.raises(InputError):
             drill.do(f"@dba status manager {line}")
-    drill.do("@dba status manager PAY1 is RUNNING")  # about something else than was asked
+    drill.do("@dba status manager PAY1 is RUNNING")  # the status is about another fact than the question
     assert drill.calls[0].waits
     drill.do("@dba status manager Payments serves on PAY2")
     assert drill.calls[0].true is False

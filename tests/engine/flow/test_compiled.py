@@ -113,7 +113,7 @@ def test_the_prebuilt_library_has_entries_for_every_processor_and_for_wide_vecto
     if not path.exists():
         pytest.skip("no library for this system")
     for wide in (False, True):
-        copy = tmp_path / f"{wide}-{path.name}"  # a library that is loaded twice is the same one
+        copy = tmp_path / f"{wide}-{path.name}"  # loading the same library twice gives the same object
         copy.write_bytes(path.read_bytes())
         assert_same_bits(loader.functions(copy, loader.source(), PLAIN, wide))
         run_wide = ctypes.c_bool.in_dll(ctypes.PyDLL(str(copy)), "wide_entries_run").value

@@ -58,7 +58,7 @@ def test_the_flow_stops_where_a_check_each_second_would_change(
         answers = [OPERATORS[sign](one, limit) for one in seen]
         flow.watch_levels([level])
         other = next((second for second, answer in enumerate(answers, 1) if answer != level.held), None)
-        for begun in (flow.fork(), flow.fork()):  # the second one remembers what the first one ran
+        for begun in (flow.fork(), flow.fork()):  # the second fork uses the cache that the first one filled
             ran, sources, streams = run(begun, SECONDS * TICKS_PER_S - EARLY_TICKS)
             assert (sources, streams) == ([], [])
             assert begun.passed == (other is not None)

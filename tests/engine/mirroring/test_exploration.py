@@ -84,10 +84,10 @@ def run(actions: list[str], gap_s: float, **kind: Any) -> World:
 def assert_whole_again(world: World) -> None:
     """Assert that the session heals automatically after all faults are reverted."""
     do(world, "revert-all", then_s=1.0)
-    do(world, "revert-all", then_s=SETTLED_S)  # a SHUTDOWN that waited on a frozen server has run by now
+    do(world, "revert-all", then_s=SETTLED_S)  # by then, a SHUTDOWN that waited on a hung server has run
     if any(
         fault.verb == "fail-volume" for fault in world.faults
-    ):  # a mirror without its data suspends the session
+    ):  # a mirror without its files suspends the session
         do(
             world,
             *(f"sql {name} ALTER DATABASE {DB} SET PARTNER RESUME" for name in (P, M)),

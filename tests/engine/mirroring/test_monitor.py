@@ -67,7 +67,7 @@ def test_a_mode_shows_the_rows_of_its_hours(mode: int, hours: int) -> None:
     world = build_monitored_world()
     wait(world, 60.5)
     row, rows = monitor.rows_of(world, PRINCIPAL)[-1], MonitorRows()
-    for age_min in range(60 * 60 - 30, 0, -60):  # half past each of the last 60 hours
+    for age_min in range(60 * 60 - 30, 0, -60):  # at half past each of the last 60 hours
         tick = world.tick - age_min * 60 * 100
         rows = rows.with_row(replace(row, tick=tick), tick - 10**9)
     world.monitor[PRINCIPAL] = rows
@@ -119,7 +119,8 @@ def test_thresholds_raise_events_on_their_server() -> None:
     commands.partner_suspend(world, P, DB)
     events = wait(world, 240.0)
     alerts = [(e.t_s, e.server, read_field(e, "number")) for e in events if e.kind == "alert"]
-    # suspended: nobody waits for the mirror; 50,000 KB after 70 s, 2 minutes after two
+    # while suspended, commits do not wait for the mirror; 50,000 KB are reached after 70 s, the second alert
+    # after two minutes
     assert alerts == [
         (120.0, P, 32042),
         (180.0, P, 32040),

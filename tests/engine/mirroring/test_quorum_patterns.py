@@ -28,7 +28,7 @@ KINDS: Final = {
     "OFF without witness": (Safety.OFF, False),
 }
 WAYS: Final = {
-    # how a server goes, how a link goes
+    # how a server fails, and how a link fails
     "at once": ("power-off {}", "cut {} {}"),
     "in silence": ("hang {}", "black-hole {} {}"),
     "one way": ("shutdown-server {}", "cut-one-way {} {}"),
@@ -139,6 +139,6 @@ def test_lost_servers_return_and_the_session_recovers(kind: str, fault_kind: str
         assert world.copies[leader].mirroring.role is Role.PRINCIPAL, where
         if (
             fault_kind != "in silence"
-        ):  # frozen instances that wake up side by side may find each other before the third
+        ):  # two frozen instances that wake up together may connect before the third one does
             assert leader == (MIRROR if lost.mirror_takes_over else PRINCIPAL), where
         assert all(fault.reverted_tick is not None for fault in world.faults), where

@@ -82,7 +82,7 @@ def test_a_rejected_principal_stays_in_recovery_until_its_next_start(return_kind
     drill.advance_to(drill.world.tick + 100)
     assert [message["number"] for message in drill.report()["sql"][-1]["messages"]] == [955]
     again = drill.fork()
-    for _ in range(2):  # a restart; after it nothing is left of the session
+    for _ in range(2):  # after the restart, the session no longer exists
         again.do("stop-service A")
         again.advance_to(again.world.tick + 1_000)
         again.do("start-service A")

@@ -122,7 +122,7 @@ def test_a_failover_is_decided_once_by_its_own_timer() -> None:
     decided, timers = world.failovers[-1], len(world.timers)
     assert decided.decided_tick == world.tick
     failover.decide(world, failing.guid, failing.detected_tick)
-    world.update_mirroring(MIRROR, armed=False)  # what comes too late to stop it
+    world.update_mirroring(MIRROR, armed=False)  # the change comes too late to stop the failover
     failover.consider(world, failing.guid)
     assert (world.failovers[-1], len(world.timers)) == (decided, timers)
 

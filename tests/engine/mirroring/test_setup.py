@@ -205,7 +205,7 @@ def test_the_future_mirror_remembers_its_principal_until_off() -> None:
 Breaking = Callable[[World], object]
 
 WRONG: dict[str, tuple[Breaking, int, str, str]] = {
-    # what is wrong: (how it came about, number, the statement's server, partner's address)
+    # problem -> (setup of the problem, message number, server of the statement, partner's address)
     "mirror not told first": (lambda w: None, 1416, P, address(M)),
     "partner is itself": (lambda w: None, 1452, P, address(P)),
     "no address": (lambda w: None, 1449, P, "SERVER_B:5022"),

@@ -9,8 +9,8 @@ from tests.engine.tsql.console import Answer, ask
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 from tests.events import read_field
 
-# option -> numbers of the messages on a mirrored database
-# [DOC: ALTER DATABASE SET options; prerequisites, restrictions], and 1468 in public logs
+# option -> messages on a mirrored database [DOC: ALTER DATABASE SET options; prerequisites, restrictions];
+# 1468 is known from public logs
 OPTIONS = {
     "DISABLE_BROKER": [1468, 5069],
     "ENABLE_BROKER": [1468, 5069],

@@ -152,7 +152,8 @@ def test_a_backlog_is_cleared_in_the_predicted_time(plan: MirroringPlan) -> None
     sent, _, _ = run(flow, 3600 * TICKS_PER_S)
     assert sent / TICKS_PER_S == pytest.approx(backlog.send_s, rel=0.03)
     done = 0
-    while flow.stream_reading(0).redo_queue_kb > 100.0:  # what one commit or two leave in steady state
+    # the log of one or two commits remains in the steady state
+    while flow.stream_reading(0).redo_queue_kb > 100.0:
         done += run(flow, TICKS_PER_S)[0]
     assert (sent + done) / TICKS_PER_S == pytest.approx(backlog.redo_s, rel=0.03, abs=1.0)
 

@@ -118,7 +118,7 @@ def test_without_mirroring_every_link_gives_the_same() -> None:
 
 
 def test_twenty_points_take_far_less_than_a_second() -> None:
-    sweep_rtt(MirroringPlan(), (1.0,))  # compiled by now
+    sweep_rtt(MirroringPlan(), (1.0,))  # compile the code before the measurement
     for workload in (W1, W2):
         before = process_time()
         sweep_rtt(MirroringPlan(workload=workload, scale=0.97), np.geomspace(0.1, 200.0, 20).tolist())

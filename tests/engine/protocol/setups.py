@@ -29,7 +29,7 @@ def build_unmirrored_world(workload: str = "Workload1", **changes: object) -> Wo
     for key in [*world.contacts]:
         world.drop_contact(key)
     del world.copies[MIRROR]
-    # a small database keeps backups short; the job would take log backups between the steps of a test
+    # a small database keeps backups short; without the job no log backup runs between the steps of a test
     world.update_copy(PRINCIPAL, size_kb=1024.0 * 1024, log_backup_every_s=0.0, **changes)
     world.clients["APP"] = replace(world.clients["APP"], failover_partner=None)
     network.reassess(world)

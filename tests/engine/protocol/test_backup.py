@@ -127,7 +127,8 @@ def test_log_of_another_recovery_path_is_refused() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)
     carry(world, FULL)
-    finish(world, M, restore.restore_database(world, M, DB, FULL))  # SERVER_B goes its own way
+    # from here on SERVER_B has its own history
+    finish(world, M, restore.restore_database(world, M, DB, FULL))
     wait(world, 5.0)
     take_log_backup(world, M, "D:\\theirs.trn", norecovery=True)
     wait(world, 30.0)
@@ -168,7 +169,7 @@ def test_an_aborted_restore_leaves_an_unusable_database() -> None:
     take_log_backup(world)
     for path in (FULL, TRN):
         carry(world, path)
-    restore.restore_database(world, M, DB, FULL, recovery=False)  # nobody waits for its end
+    restore.restore_database(world, M, DB, FULL, recovery=False)  # the test does not wait for its end
     wait(world, 60.0)
     assert refusal(restore.restore_log, world, M, DB, TRN) == 3117
     assert refusal(statements.restore_with_recovery, world, M, DB) == 3117
@@ -343,7 +344,7 @@ def test_no_truncate_saves_the_log_of_a_damaged_database() -> None:
     do(world, f"fail-volume {P} L", then_s=1.0)
     assert (
         refusal(backup.backup_log, world, P, DB, "E:\\x.trn", no_truncate=True) == 945
-    )  # nor is the log there
+    )  # the log is missing as well
     do(world, f"mend-volume {P} L", then_s=1.0)
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     end = streams.end_of_log_kb(world, world.copies[PRINCIPAL])

@@ -41,7 +41,7 @@ def act(world: World, action: str) -> None:
         elif where is not None:
             _apply_action(world, where, action)
     except SqlError:
-        pass  # refused; the invariants hold all the same
+        pass  # a refused statement must keep the invariants, too
     wait(world, 25.0)
 
 

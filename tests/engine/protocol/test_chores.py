@@ -244,7 +244,8 @@ def test_a_rolling_upgrade_succeeds() -> None:
     wait(world, 90.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert world.copies[PRINCIPAL].mirroring.state is SUSPENDED, "never from the newer to the older"
-    commands.partner_resume(world, M, DB)  # taken, and of no use: the older instance cannot redo that log
+    # accepted without effect: the older instance cannot redo the newer log
+    commands.partner_resume(world, M, DB)
     wait(world, 10.0)
     assert world.copies[PRINCIPAL].mirroring.state is SUSPENDED
     do(world, f"upgrade {P} 2008", then_s=1000.0)

@@ -37,7 +37,7 @@ def test_databases_are_dropped() -> None:
     do(world, "stop-app APP")
     assert drop_database(world, "sales") == 0
     assert (P, DB) not in world.copies
-    wait(world, 2000.0)  # timers of the dropped copy find nothing to do
+    wait(world, 2000.0)  # timers of the dropped copy run without effect
     assert world.copies[M, DB].db_state is DbState.RESTORING
     assert [timer[3] for timer in world.timers if timer[2] == "log.backup"] == [(M, DB)]
 

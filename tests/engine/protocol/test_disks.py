@@ -53,7 +53,8 @@ def test_a_lost_data_disk_does_not_affect_the_session_but_stops_clients() -> Non
     world = lab()
     assert run_sql(world, P, f"USE {DB}\n    CREATE TABLE t (a int)") == [0]
     events = do(world, f"fail-volume {P} D", then_s=70.0)
-    assert numbers(events, P) == [(823, 2), (823, 3), (5901, 1)]  # the second at the next checkpoint
+    # the second error follows at the next checkpoint
+    assert numbers(events, P) == [(823, 2), (823, 3), (5901, 1)]
     told = [event for event in events if event.kind == "client"]
     assert [read_field(event, "number") for event in told] == [823]
     assert world.copies[PRINCIPAL].mirroring.role is Role.PRINCIPAL
@@ -127,7 +128,7 @@ def test_an_unmirrored_database_comes_online_when_both_drives_return() -> None:
     do(world, f"fail-volume {P} L", f"fail-volume {P} D", f"mend-volume {P} L")
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     assert run_sql(world, P, f"ALTER DATABASE {DB} SET ONLINE") == [5120, 5069]
-    do(world, f"restart-service {P}", then_s=40.0)  # that alone does not bring files back
+    do(world, f"restart-service {P}", then_s=40.0)  # a restart alone does not restore the files
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     do(world, f"mend-volume {P} D")
     assert world.copies[PRINCIPAL].db_state is DbState.ONLINE

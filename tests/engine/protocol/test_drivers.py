@@ -41,8 +41,8 @@ def back_s(world: World, fault: str, within_s: float = 60.0) -> float | None:
     return None
 
 
-# Seconds from the stop of a service to the login at the partner, where the mirror was online after 9.2, as measured.
-# A driver that knows the partner from the connection string (given) or from the server alone (told).
+# Measured seconds from the stop of a service to the login at the partner; the mirror was online after 9.2 s.
+# Two columns: the connection string names the partner (given), or only the server names it (told).
 STOPPED = [
     ("sqlclient", True, 9.5),
     ("sqlclient", False, 9.5),
@@ -76,13 +76,13 @@ def test_drivers_handle_a_stopped_service(driver: str, has_partner: bool, measur
     behind_s = found - open_s
     if (
         driver == "jdbc" and has_partner
-    ):  # it sleeps ten seconds before it looks at the partner, and finds it there
+    ):  # the driver sleeps ten seconds before it tries the partner, which is then online
         assert 10.0 <= found < 11.5
     else:
         assert 0.0 <= behind_s < 1.6
 
 
-# Seconds from the loss of power to the login at the partner, with a time-out of a command; as measured.
+# Measured seconds from the loss of power to the login at the partner, with a command timeout.
 DARK = [
     ("sqlclient", True, 5.0, 7.5),
     ("odbc-18", False, 5.0, 16.4),

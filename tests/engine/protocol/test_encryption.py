@@ -51,7 +51,7 @@ def test_a_backup_is_restored_only_with_its_certificate() -> None:
     for name in ("tde.cer", "tde.pvk"):
         do(world, f"copy-file {P} {M} D:\\{name}", then_s=5.0)
     assert numbers(world, M, "CREATE CERTIFICATE tde FROM FILE = 'D:\\tde.cer'") == []
-    assert numbers(world, M, restore) == [33111, 3013]  # its public part is not enough
+    assert numbers(world, M, restore) == [33111, 3013]  # the public part of the certificate is not enough
     assert numbers(world, M, "DROP CERTIFICATE tde") == []
     assert numbers(world, M, "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'") == []
     assert numbers(world, M, "CREATE CERTIFICATE tde FROM " + FILES.format("DECRYPTION")) == []

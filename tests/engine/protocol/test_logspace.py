@@ -79,7 +79,7 @@ def job(world: World) -> None:
 
 
 FREES = {
-    # what is done: whether it makes room while the session is suspended
+    # action -> whether it makes room while the session is suspended
     "log backup": (job, False),
     "shrink": (lambda w: logspace.shrink(w, P, DB, 1024.0), False),
     "resume": (lambda w: commands.partner_resume(w, P, DB), None),  # after a log backup

@@ -206,7 +206,7 @@ def test_a_certificate_that_is_not_yet_valid_is_refused() -> None:
 def test_connections_outlive_their_expired_certificate_until_they_break() -> None:
     world = lab()
     for name in (P, M, W):
-        world.update_computer(name, domain=name)  # nobody trusts anybody: only certificates count
+        world.update_computer(name, domain=name)  # without trust between domains: only certificates work
     exchange(world)
     do(world, f"expire-certificate {P}", then_s=30.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED

@@ -43,10 +43,10 @@ def test_every_view_returns_its_columns(busy: World, names: list[str]) -> None:
     world = busy.fork()
     for server in (P, M, W):
         for name in names:
-            many = name in ("sys.all_columns", "sys.system_columns")  # more values than a result may have
+            many = name in ("sys.all_columns", "sys.system_columns")  # more values than a result may contain
             first = "TOP 100 " if many else ""
             answer = ask(world, f"{server}#views", f"SELECT {first}* FROM {name}", then_s=1.0)
-            if name == "msdb.dbo.dbm_monitor_data" and server != P:  # nothing has updated the monitor there
+            if name == "msdb.dbo.dbm_monitor_data" and server != P:  # the monitor has not been updated there
                 assert answer.numbers == [208]
                 continue
             assert answer.numbers == [], (server, answer.texts)

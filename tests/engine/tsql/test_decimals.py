@@ -67,7 +67,8 @@ def of_2014(text: str) -> Answer:
          ["1234567890123456789", "9223372036854775807.25"]),
         ("EXEC sp_executesql N'SELECT @a, @b', N'@a decimal(18, 4), @b money', -12345678901234.5678,"
          " -922337203685477.5808", ["-12345678901234.5678", "-922337203685477.5808"]),
-        # precision and scale of each operation: the scale gives way, in a sum only to the digits before the point
+        # precision and scale of each operation: if the precision exceeds 38, the scale is reduced; a sum
+        # keeps the digits before the point
         ("SELECT CAST(1 AS decimal(38, 10)) / 3, CAST(1 AS decimal(38, 20)) * 2,"
          " 123456789.987654321 * 987654321.123456789",
          ["0.3333333333", "2.000000000000000000", "121932632103337905.662094193112635269"]),

@@ -102,7 +102,7 @@ def test_mail_profiles_are_empty_so_that_scripts_create_one() -> None:
     text = """IF NOT EXISTS (SELECT 1 FROM msdb.dbo.sysmail_profile) EXEC msdb.dbo.sysmail_add_profile_sp 'DBA'
         SELECT name FROM msdb.dbo.sysmail_profile"""
     world = lab()
-    for _ in range(2):  # the second time it is there
+    for _ in range(2):  # the second time the object exists
         assert ask(world, P, text).value == "DBA"
 
 

@@ -89,7 +89,7 @@ def test_sp_who2_has_its_thirteen_columns_and_sp_who_its_nine() -> None:
     assert sql(world, P, "EXEC sp_who").columns == [columns]
 
 
-# argument -> which rows remain [DOC: sp_who]
+# argument -> remaining rows [DOC: sp_who]
 ARGUMENTS = {
     "'active'": lambda row: row[7] != "AWAITING COMMAND",
     "'CORP\\svc-app'": lambda row: row[3] == "CORP\\svc-app",
@@ -134,7 +134,7 @@ def test_an_unquoted_word_is_a_valid_exec_argument() -> None:
     words = {word.upper() for word in re.findall(r'"([A-Za-z_]+)"i', grammar)} - KEYWORDS
     assert len(words) > 50
     refused = [word for word in sorted(words) if 15010 not in sql(world, P, f"EXEC sp_helpdb {word}").numbers]
-    assert refused == ["MASTER"]  # which is a database
+    assert refused == ["MASTER"]  # the argument is the name of a database
 
 
 def test_global_temp_tables_are_shared_and_local_ones_are_not() -> None:

@@ -21,7 +21,7 @@ HEAD = re.compile(r"^>>> (\S+)(?: (\S+))?\n", re.MULTILINE)
 
 def record(text: str) -> str:
     """Return the transcript of the current code."""
-    world = lab(workload="none")  # no figures of the flow model in here
+    world = lab(workload="none")  # without figures of the flow model
     for server in world.instances:
         world.update_instance(
             server, version=int(VERSION.findall(text)[0]) if VERSION.findall(text) else 2014

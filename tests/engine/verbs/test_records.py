@@ -70,13 +70,14 @@ NAMED_ELSEWHERE = {
     "engine/availability/estimates.py": {
         "hang",
         "slow-cpu",
-    },  # health check and lease, by which they are noticed
-    "engine/drill/judging/agents.py": {"power-off", "pull-cable", "stop-service"},  # what those players try
-    "engine/protocol/clients.py": {"cut"},  # connections that are cut
+    },  # the health check and the lease, which detect them
+    # faults that these players try
+    "engine/drill/judging/agents.py": {"power-off", "pull-cable", "stop-service"},
+    "engine/protocol/clients.py": {"cut"},  # connections that are closed
     "engine/protocol/disks.py": {"fail-disk"},  # a drive comes back, but not the volume of one database on it
-    "engine/protocol/service.py": {"power-off"},  # what follows a stop
-    "engine/tsql/scalars/functions.py": {"cut"},  # the T-SQL function's own
-    "engine/drill/judging/report.py": {"cut"},  # connections that are cut
+    "engine/protocol/service.py": {"power-off"},  # consequences of a stop
+    "engine/tsql/scalars/functions.py": {"cut"},  # a T-SQL function of that name
+    "engine/drill/judging/report.py": {"cut"},  # connections that are closed
     "engine/drill/judging/sweep.py": {
         "hang",
         "pull-cable",
@@ -84,9 +85,10 @@ NAMED_ELSEWHERE = {
         "stop-service",
     },  # planned causes
     "engine/powershell/prompt.py": {"stop-service"},  # the cmdlet Stop-Service
-    "app/agents/environment.py": {"stop-service"},  # what an agent may try
+    "app/agents/environment.py": {"stop-service"},  # faults that an agent may use
     "app/main_window/classes.py": {"power-off"},  # events that a class offers without a plan
-    "app/view_models/failover_moment/view.py": {"hang", "pull-cable", "power-off", "stop-service"},  # titles
+    # titles of faults
+    "app/view_models/failover_moment/view.py": {"hang", "pull-cable", "power-off", "stop-service"},
     "app/view_models/first_run.py": {"power-off"},  # the fault of the first run
     "app/views/planner/failover_times.py": {
         "hang",
@@ -94,8 +96,9 @@ NAMED_ELSEWHERE = {
         "power-off",
         "stop-service",
     },  # planned causes
-    "app/view_models/picture.py": {"cut", "degrade"},  # how a link looks
-    "app/views/object_explorer/explorer.py": {"stop-agent", "stop-service"},  # entries of its menus
+    "app/view_models/picture.py": {"cut", "degrade"},  # signs of a link
+    # entries of the explorer's menus
+    "app/views/object_explorer/explorer.py": {"stop-agent", "stop-service"},
 }
 """Module -> faults that it names in its own texts, with the reason."""
 

@@ -166,7 +166,7 @@ def test_every_quantity_can_be_evaluated(healthy: World) -> None:
         argument = {None: "", "database": "Sales", "server": P, "client": "APP", "program": "orders"}.get(
             quantity.of
         )
-        if argument is None:  # of roles: tests/engine/drill/test_team.py
+        if argument is None:  # facts about roles: tests/engine/drill/test_team.py
             continue
         assert holds(f"{name}({argument}) >= 0", healthy), name
         assert quantity.help

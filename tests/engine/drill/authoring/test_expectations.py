@@ -55,7 +55,7 @@ def test_every_line_of_the_table_is_needed() -> None:
     assert set(EXPECTED) - seen <= {
         "int_from_float",
         "model_attributes_type",
-    }  # of values that TOML can hold, too
+    }  # also for other values that TOML allows
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ NEWER = tuple(
 @pytest.mark.parametrize(
     ("lines", "changes"),
     [
-        (("hang SERVER_A",), ()),  # not in the table
+        (("hang SERVER_A",), ()),  # not in the published table
         (("slow-disk SERVER_B data factor=5", "power-off SERVER_A"), ()),
         (("power-off SERVER_A",), (('workload = "Workload1"', 'workload = "Workload2"'),)),
         (("power-off SERVER_A",), (('workload = "Workload1"', 'workload = "Workload1"\nscale = 2'),)),

@@ -46,7 +46,7 @@ def test_an_unfinished_run_gets_only_goal_points() -> None:
     score = taken.score()
     assert taken.finished
     assert not score.finished
-    assert score.total == 10.0  # one goal of weight 1 in 4
+    assert score.total == 10.0  # one goal of weight 1 out of a total weight of 4
     assert "1 of 2" in item(score.items, "Downtime").why
     assert item(score.items, "End state").better
 

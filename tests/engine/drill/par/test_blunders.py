@@ -33,8 +33,8 @@ def measure_blunders(scenario: Scenario, *lines: str, known_plan: Sequence[Input
 @pytest.mark.parametrize(
     ("line", "is_blunder"),
     [
-        (SET + "PARTNER OFF", True),  # it has a price
-        (SET + "PARTNER SUSPEND", False),  # RESUME mends it in time, though the plan as it was does not
+        (SET + "PARTNER OFF", True),  # it costs points
+        (SET + "PARTNER SUSPEND", False),  # RESUME repairs it in time, although the unchanged plan does not
     ],
 )
 def test_a_repairable_mistake_is_no_blunder(small: Scenario, line: str, is_blunder: bool) -> None:
@@ -74,7 +74,7 @@ def test_blunders_do_not_depend_on_the_search() -> None:
     found = measure_blunders(asked, *lines, known_plan=early)
     assert len(found.plan.acts) == 3, "the reference, with a note"
     assert found.certificate_fields == measure_blunders(asked, *lines).certificate_fields
-    # Before power-on a wrong answer and OFF, and the right answer; before the answer OFF once more.
+    # Before power-on: a wrong answer, OFF, and the right answer. Before the answer: OFF once more.
     assert found.certificate_fields == {"blunder_share": 0.75, "acts_tried": 4, "choices": 2}
 
 

@@ -78,7 +78,7 @@ def _list_results(drill: Drill) -> Iterator[object]:
         (event.tick, event.kind, event.text)
         for event in drill.events
         if event.kind != "score"
-        or read_field(event, "rule") is not None  # items are told by a whole drill alone
+        or read_field(event, "rule") is not None  # only a full drill reports rubric items
     ]
 
 

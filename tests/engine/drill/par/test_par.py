@@ -197,7 +197,7 @@ def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair_search: Pa
 def test_the_last_chance_plan_begins_at_the_point_of_no_return(fair_search: ParSearch) -> None:
     work = _waiting(fair_search)
     told: list[WaitingFields] = []
-    for _ in work.steps():  # it may end at any time
+    for _ in work.steps():  # the search may end after any step
         if not told or told[-1] != work.certificate_fields():
             told.append(work.certificate_fields())
     assert len(told) > 3

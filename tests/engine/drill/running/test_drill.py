@@ -259,7 +259,7 @@ def test_each_sample_stores_log_owner_and_server_states() -> None:
     taken.advance_to(900)
     assert len(taken.standings) == len(taken.logs) == taken.samples.count
     up = [standing.computers["SERVER_B"].nic_up for standing in taken.standings]
-    assert up == [True] * 5 + [False] * 4  # whole seconds come before what is done in them
+    assert up == [True] * 5 + [False] * 4  # the state at a whole second precedes the inputs at that second
     assert taken.standings[0].sources == taken.world.sources
     assert taken.standings[0].streams == taken.world.streams
     twin = taken.fork()

@@ -113,13 +113,13 @@ def test_confidence_is_reported_next_to_correctness() -> None:
     with pytest.raises(InputError, match="sure_percent"):
         taken.do("answer role 1 sure_percent=101")
     taken.do("answer role 1 sure_percent=60")
-    assert calibration(taken.report()["questions"]) is None  # nothing is told before the end
+    assert calibration(taken.report()["questions"]) is None  # the result is hidden until the end
     taken.do("power-on SERVER_A")
     run(taken, 300)
     assert taken.finished
     found = calibration(taken.report()["questions"])
     assert found is not None
-    assert found["answers"] == 2  # of "cause" it was not said
+    assert found["answers"] == 2  # the answer to "cause" had no confidence
     assert found["brier"] == pytest.approx((0.1**2 + 0.6**2) / 2)
     assert [(point["sure_percent"], point["right_percent"]) for point in found["curve"]] == [
         (60, 0),

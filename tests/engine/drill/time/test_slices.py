@@ -96,7 +96,7 @@ def test_stored_branches_are_loaded_in_slices() -> None:
     tree.fork(2000, "early").advance_to(30_000)
     stored = restore_branches(tree.history.drill.scenario, tree.history.drill.seed, tree.stored())
     assert shares_of(stored.recalling())
-    assert shares_of(stored.recalling()) == []  # they are there
+    assert shares_of(stored.recalling()) == []  # the snapshots exist already
     assert stored.history_of("early").drill.state_hash() == tree.history_of("early").drill.state_hash()
 
 

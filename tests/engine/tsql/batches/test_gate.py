@@ -179,7 +179,8 @@ def test_every_statement_is_checked_in_every_state(kind: str, statement: str, st
     if cell.isdigit():
         assert errors
         assert errors[0] == int(cell) or (statement.startswith("USE") and len(errors) == 1)
-    if cell == "open" and state not in ("principal", "primary"):  # only while these do not serve
+    # only while the server does not serve in this state
+    if cell == "open" and state not in ("principal", "primary"):
         assert errors
     if errors:
         assert _parts(world) == _parts(plain)

@@ -36,7 +36,7 @@ def test_a_long_batch_takes_the_same_ticks_with_and_without_a_cache() -> None:
     expected = _list_ended_batches(straight)
     assert expected[0][0] > 50
     assert "400" in expected[0][1]
-    tsql.submit(interrupted, P, LONG)  # all of it is known already
+    tsql.submit(interrupted, P, LONG)  # everything is cached by now
     for _ in range(expected[0][0] - 1):
         _forget()
         assert not _list_ended_batches(interrupted, 1)

@@ -85,7 +85,7 @@ def test_an_error_log_message_fires_by_number_or_severity() -> None:
     counts = "SELECT name, occurrence_count FROM msdb.dbo.sysalerts ORDER BY name"
     assert ask(world, P, counts).grids == [[["loud", 1], ["other", 0]]]
     run_on(world, 3600)
-    assert ask(world, P, counts).grids == [[["loud", 1], ["other", 0]]]  # one line, one answer
+    assert ask(world, P, counts).grids == [[["loud", 1], ["other", 0]]]  # one log line triggers one response
 
 
 def test_a_fork_reacts_like_its_world() -> None:
@@ -139,7 +139,7 @@ def test_options_persist_for_other_windows() -> None:
     world = lab(workload="none")
     ask(world, P, "EXEC sp_configure 'show advanced options', 1 RECONFIGURE")
     ask(world, f"{P}#2", "EXEC sp_configure 'xp_cmdshell', 1")
-    assert ask(world, f"{P}#3", "EXEC xp_cmdshell 'dir'").numbers == [15281]  # not before RECONFIGURE
+    assert ask(world, f"{P}#3", "EXEC xp_cmdshell 'dir'").numbers == [15281]  # refused before RECONFIGURE
     ask(world, P, "RECONFIGURE")
     assert ask(world, f"{P}#3", "EXEC xp_cmdshell 'dir'").texts == [
         "Not simulated: commands of the operating system"

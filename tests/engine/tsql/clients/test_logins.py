@@ -98,7 +98,7 @@ def test_login_options_are_visible_and_survive_a_reset() -> None:
     for _ in range(2):
         assert read_field(batch(world, text), "results")[0]["rows"] == [["Deutsch", "TRUE", 16384]]
         act(world, f"reset {P}#c1")
-    connect(lab(), language="Klingon")  # passed over, as the server does
+    connect(lab(), language="Klingon")  # an unknown language is ignored, as by the real server
 
 
 def test_a_login_without_a_database_uses_its_default_unless_that_is_a_mirror() -> None:
@@ -197,12 +197,12 @@ def test_program_queries_are_answered_at_once_without_taking_turns() -> None:
     world = lab()
     connect(world, database=DB)
     before = world.sql_work
-    for _ in range(1_000):  # many times what people may ask within one tick
+    for _ in range(1_000):  # far more than people can send within one tick
         told = act(world, 'batch SERVER_A#c1 "SELECT 1"')
         assert told[-1].kind == "sql_done"
     assert world.sql_work == before
     act(world, 'batch SERVER_A#c1 "DECLARE @i int; SET @i = 0; WHILE @i < 5000 SET @i = @i + 1"')
-    assert world.sql_work > before  # one that is not over at once takes its turns as all others do
+    assert world.sql_work > before  # a batch that does not end at once waits for its turn like all others
 
 
 def test_errors_of_a_program_are_counted_if_the_scenario_asks() -> None:
@@ -244,7 +244,7 @@ def test_cached_text_changes_neither_result_nor_world() -> None:
         "SELECT nothing",
     ]
     played = []
-    for _ in range(2):  # the second time all of it is known
+    for _ in range(2):  # the second time everything is cached
         world = lab()
         connect(world, database=DB)
         told = [
