@@ -138,7 +138,7 @@ def type_many_batches() -> object:
 
 
 def search_guesses() -> object:
-    """Ask of each action of the reference solution whether another cause would need something else."""
+    """Search, for each action of the reference solution, another possible cause that would need another action."""
     scenario = load_shipped_scenario("random-trouble-easy")
     causes = HiddenCauses(scenario, 1)
     plan = [parse_step(step) for step in select_variant(scenario, 1).solution]

@@ -1,9 +1,10 @@
 """Search for rises of V(t): `python -m tests.par_curves [--hostile] [--runs 500] [--seconds 600]`.
 
-An act cannot improve the best possible. Players of the scored drills in turn: the reference, and some who do anything,
-of whom each run has another seed; --hostile: who breaks something before the story does and soon does the next thing,
-in generated drills and in those of tests/par_drills.py. Prints a line for each run in which V rose by more than
-RISE_MAX - as it is told, and by what was known at each moment - and the count of all, with the processor time.
+V(t) is the score that is reachable at time t; no input can raise it, so each rise shows an error of the search.
+The scored drills are played in turn by the reference and by players with random inputs and a new seed for each run.
+With --hostile, players break something before the story does and act again soon afterwards; the drills are generated
+or come from tests/par_drills.py. The script prints each run in which V rose by more than RISE_MAX: in the displayed
+curve, and in the curve computed only from what was known at each moment. It ends with the counts and processor time.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Nodes a second of a search for par, beside those of another state of the program: `python -m tests.par_nodes DIR`.
+"""Compare the nodes per second of a par search with another version of the program: `python -m tests.par_nodes DIR`.
 
-*DIR* is a work tree of the state to compare with, such as the commit before the search was made:
+*DIR* is a work tree of the other version, such as the commit before the search was made:
 
     git worktree add --detach /tmp/before c7b06d82 && python -m tests.par_nodes /tmp/before --least 10
 
-A node is a fork of a run, one act on offer there, NODE_S seconds, its score and its hash. Both states play the same
-scenarios, those of DIR, by the same interpreter, in turn; counted is processor time, and the fastest of the rounds:
-other programs only ever add time. Exits with 1 if a ratio is below --least. What as many processes play together as
-there are processors, as the search does, is told beside it.
+A node forks a run, applies one offered action, plays NODE_S seconds, and computes score and hash. Both versions play
+the scenarios of DIR in turn, with the same interpreter. The fastest round counts, in processor time, because other
+programs can only add time. Exits with 1 if a ratio is below --least. The output also shows the nodes per second of
+as many parallel processes as there are processors, which is how the search runs.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ while (took_s := time.process_time() - began_s) < least_s:
     rounds += 1
 print(rounds * len(begun) / took_s)
 """
-"""Runs in either state: the hash of what matters, the lean drill and a total without texts came with the search."""
+"""Program that runs in both versions; an older one may lack the short hash, `SearchDrill` and a total without texts."""
 
 
 def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:

@@ -1,8 +1,8 @@
 """Replays every plan of the certificates: `python -m tests.par_proofs [--renew] [--blunders] [NAME...]`.
 
-Prints each plan whose total differs from its certificate, and counts other totals and hashes; exits with 1 if
-there is one. When a change of behavior or of a drill's text leaves the totals equal, --renew writes the new
-hashes (`make hashes`). When a total differs, search the drill again (`make par NAME=...`).
+Prints each plan whose total differs from its certificate, and the number of different totals and hashes. Exits
+with 1 if a total or a hash differs. If a change of behavior or of a drill's text leaves the totals equal, --renew
+writes the new hashes (`make hashes`). If a total differs, search the drill again (`make par NAME=...`).
 """
 
 from __future__ import annotations

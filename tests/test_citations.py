@@ -103,7 +103,7 @@ def test_every_source_is_listed(folder: str) -> None:
 
 
 def test_every_source_is_cited() -> None:
-    """A page that nothing cites any more goes; so the list stays what the product stands on."""
+    """An uncited page must be removed, so that the list contains only what the product is based on."""
     found = (one for text in texts(*CITING, "docs").values() for one in citations(text))
     cited = [one.partition(":")[2].strip().casefold() for one in found]
     idle = [name for name in NAMES if not any(begins_with_name(one, (name,)) for one in cited)]

@@ -48,7 +48,7 @@ def parts(version: str) -> tuple[int, ...]:
 
 
 def test_lower_bounds_are_working_versions() -> None:
-    """None is above what the lock installs, and none below what the program needs of that package."""
+    """No bound is above the locked version or below the version that the program needs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = dict(re.findall(r"^([a-z0-9-]+)>=([\d.]+)", "\n".join(project["dependencies"]), re.M))
     assert len(wanted) == len(project["dependencies"]), "each dependency has a lower bound"
@@ -78,7 +78,7 @@ LINKED_ANYWHERE = re.compile(r"lib(c|m|dl|pthread|gcc_s|stdc\+\+|z|zstd|gthread-
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Qt's packages hold all that Qt needs")
 def test_every_library_linked_by_qt_has_its_package() -> None:
-    """`.ci/prepare` and the message of `mirrordrill` read the same list."""
+    """`.ci/prepare` and the message of `mirrordrill` use the same list."""
     qt = Path(PySide6.__file__).parent / "Qt"
     linked: set[str] = set()
     for platform in ("xcb", "offscreen"):

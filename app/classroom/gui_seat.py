@@ -1,4 +1,4 @@
-"""The seat of a run in this program: records inputs in the seat's log and sends them to the host."""
+"""Seat of the run in the window: inputs are recorded in the log of the seat and sent to the host."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ class Preload(QObject):
         self._looking.start()
 
     def end(self) -> None:
-        """Stop with the window. A module that loads is waited for."""
+        """Stop loading when the window closes; wait for the module that is being loaded."""
         self._is_canceled = True
         self._looking.stop()
         for thread in self._threads:

@@ -1,4 +1,4 @@
-"""Axes of curves over other quantities than time: factors or names below, a round maximum or factors at the side."""
+"""Axes of charts whose x axis is not time: factors or names below, and a rounded maximum or factors at the side."""
 
 from __future__ import annotations
 

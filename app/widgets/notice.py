@@ -27,7 +27,7 @@ EDGE_PX: Final = 6
 
 
 class NoticeBar(QFrame):
-    """Notice over the page of *parent*, at the edge without pointer and keyboard focus. The page does not move."""
+    """Notice above the page of *parent*, at the edge that has neither the pointer nor the keyboard focus."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

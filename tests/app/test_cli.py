@@ -325,7 +325,7 @@ def test_doctor_finds_no_problem_here(call: Any, monkeypatch: pytest.MonkeyPatch
 
 
 def test_doctor_reports_an_uncreatable_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A folder below a file cannot be made, not even by root."""
+    """Not even root can create a folder below a file."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path / "file" / "folder"))
     finding = {finding.name: finding for finding in doctor.examine()}["profile"]
@@ -334,7 +334,7 @@ def test_doctor_reports_an_uncreatable_profile(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_the_recorded_run_belongs_to_this_version() -> None:
-    """After a change of the engine: mirrordrill doctor --renew-replay assets/golden.json"""
+    """If this fails after an engine change: mirrordrill doctor --renew-replay assets/golden.json"""
     assert golden.play() == golden.load_recorded()
 
 

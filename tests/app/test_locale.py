@@ -41,7 +41,7 @@ raise SystemExit(main_window.open_window(None))
 
 @pytest.mark.parametrize("name", LOCALES)
 def test_the_program_starts_in_every_locale(name: str, tmp_path: Path) -> None:
-    """The real window."""
+    """The test starts the real window."""
     surroundings = {
         **os.environ,
         "LC_ALL": f"{name}.UTF-8",

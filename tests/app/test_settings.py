@@ -52,7 +52,7 @@ def test_settings_of_the_first_version_are_moved_once(old_settings: QSettings, p
     "stored", ["nan", "inf", "-inf", "0", "-1", "1e308", "", "\u202e", "x" * 100_000, "[]"]
 )
 def test_an_impossible_text_size_is_ignored(stored: str, profile_folder: Path) -> None:
-    """Infinite, it made the fonts of the window infinite, too."""
+    """With an infinite text size, the fonts of the window became infinitely large."""
     file = QSettings(str(profile_folder / settings.FILE_NAME), QSettings.Format.IniFormat)
     file.setValue(settings.FONT_SCALE.name, stored)
     file.sync()

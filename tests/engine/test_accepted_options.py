@@ -32,7 +32,7 @@ def says_not_simulated(texts: list[str]) -> bool:
 
 
 def test_every_grammar_rule_keeps_its_input_or_is_listed() -> None:
-    """A rule whose builder gives nothing for its words is either refused or explained."""
+    """A rule whose builder ignores its input must be refused or explained."""
     lost = set()
     for rule, build in parse._BUILD.items():
         try:
@@ -103,7 +103,7 @@ def test_each_property_of_modify_file_changes_the_database_or_is_not_simulated(n
 
 @pytest.mark.parametrize("cmdlet", sorted(prompt.CMDLETS))
 def test_no_cmdlet_accepts_an_unknown_parameter(cmdlet: str) -> None:
-    """With it, a cmdlet changes nothing and says something."""
+    """With an unknown parameter, a cmdlet reports an error and changes nothing."""
     for arguments in ("", " NODE_2", " AG1", " -Name NODE_2", " -Name AG1"):
         world = ag_lab()
         before = (dict(world.nodes), dict(world.instances), dict(world.computers), list(world.timers))

@@ -42,7 +42,7 @@ def test_an_unchanged_part_is_not_written_again() -> None:
 
 
 def test_a_hash_distinguishes_cached_and_changed_parts() -> None:
-    """A world that has been hashed all along and one that never was agree."""
+    """A world that was hashed at every step and one that was never hashed before have the same hash."""
     taken = run(drill(), 40)
     taken.do("power-off SERVER_B")
     for until in (41, 55, 70):

@@ -59,7 +59,7 @@ def faults(databases: list[str]) -> Iterator[str]:
 
 
 def script(databases: list[str]) -> list[Input]:
-    """The lines of the hour: a fault, its reverse, a rest for what must heal, the next fault."""
+    """Return the inputs of the hour: a fault, its repair, a pause for the recovery, then the next fault."""
     keys = "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'\n    CREATE CERTIFICATE C1 WITH SUBJECT = 'x'"
     lines = [parse_line(f"sql {name} {keys}") for name in SERVERS]
     at = 10

@@ -117,7 +117,7 @@ def test_odd_values_are_refused_or_run(name: str) -> None:
 
 
 def test_a_job_without_a_pause_does_not_stop_the_clock() -> None:
-    """It began again within the same tick, for ever."""
+    """The job started again within the same tick, without end."""
     assert _load_drill("log_backup_every", "0") is not None
     assert _load_drill("log_backup_every", "9.99") is None
     drill = _load_drill("log_backup_every", "10")

@@ -140,7 +140,7 @@ def test_extreme_arguments_are_refused_by_name_or_stay_finite(name: str, labs: t
 
 @pytest.mark.parametrize("name", VERBS)
 def test_input_files_and_timelines_refuse_the_same_lines(name: str) -> None:
-    """A file of input lines, and the timeline of a scenario."""
+    """The same lines are given in a file of inputs and in the timeline of a scenario."""
     for line in _lines(VERBS[name]):
         if not any(value in line.split()[-1] for value in ("nan", "1e308", "-1", "=")):
             continue

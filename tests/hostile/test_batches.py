@@ -46,7 +46,7 @@ def test_hostile_batches_end_or_can_be_stopped(name: str) -> None:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_work_per_tick_is_limited(name: str) -> None:
-    """Counted, not timed: what one statement may cost, and one turn, whatever the text is."""
+    """The work of one statement and of one turn is counted, not timed, and limited for every text."""
     world = lab(workload="none")
     most = work.BURST + work.TURN + 2 * work.STATEMENT_MAX + STATEMENT_READ_MAX
     tsql.submit(world, "SERVER_A", BATCHES[name]())

@@ -216,7 +216,7 @@ print("\\n".join(path for path in written if "__pycache__" not in path), file=sy
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names below an open folder are looked up in /proc")
 def test_import_writes_only_below_the_profile(tmp_path: Path, profile_folder: Path) -> None:
-    """Good and hostile ones, by the interpreter's own audit of every file that is opened, moved or removed."""
+    """Python's audit hook observes every opened, moved and removed file during imports of good and hostile bundles."""
     raws = [
         pack(drill()), pack(drill(b"scenarios/../../x.toml")), pack(drill(mode=0o120777)),
         pack(drill(b"/tmp/escaped.toml")), pack(drill(), Entry(b"runs/a.json", b"[]")),
@@ -245,7 +245,7 @@ sys.exit(cli.main(["bundle", "add", sys.argv[1]], lambda scenario: 9))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_FSIZE and SIGXFSZ")
 def test_a_full_disk_leaves_no_partial_drill(tmp_path: Path) -> None:
-    """There is room for the label, not for the drill."""
+    """The disk has space for the label file, but not for the drill."""
     file = tmp_path / "x.mirrordrill"
     file.write_bytes(pack(drill()))
     words = [sys.executable, "-c", FULL, str(file)]

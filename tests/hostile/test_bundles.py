@@ -129,7 +129,7 @@ def test_a_foreign_archive_is_refused(raw: bytes) -> None:
 
 
 def test_zip_bombs_are_refused_cheaply() -> None:
-    """A member that grows a thousandfold, 200 that share one body, and a directory of a hundred thousand entries."""
+    """The bombs: a member that grows a thousandfold, 200 members with one body, and a directory of 100,000 entries."""
     big = Entry(b"runs/a.json", b"0" * 19_000_000)
     body = drill(b"runs/x0.json", b"0" * 19_000_000)
     first = manifest([])

@@ -154,7 +154,7 @@ def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
 def test_a_run_in_progress_is_recorded_completely_or_not_at_all(
     listened_session: ListenedSession, profile: Profile
 ) -> None:
-    """As a branch, which begins with what was done before."""
+    """The run is also tested as a branch, whose record begins with the inputs before the branch."""
     listened_session.begin()
     for _ in range(5):
         assert listened_session.session.do(LONG)
@@ -192,7 +192,7 @@ def test_a_removed_profile_is_reported_and_used_again_when_it_returns(
 
 
 def test_a_constantly_changing_text_is_saved(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Colors of a long text count as changes, too: it was kept only when the last of it had got its own."""
+    """Coloring a long text also counts as changes, which used to delay saving until the coloring ended."""
     parent = QObject()
     pause = DebounceTimer(100_000, parent)
     pause.changed()

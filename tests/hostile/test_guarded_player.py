@@ -256,7 +256,7 @@ def test_a_bad_log_of_an_archive_is_reported_for_that_log(
 def test_a_member_is_expanded_within_limits(
     tmp_path: Path, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """450 million lines in 440 KB: counted while they are expanded, and never all there."""
+    """The member has 450 million lines in 440 KB; they are counted during expansion and never kept as a whole."""
     monkeypatch.setattr(class_files, "MEMBER_BYTES_MAX", 1_000_000)
     members = good_archive(tmp_path, scenario)
     for bomb in (b"\n" * 3_000_000, b"x" * 3_000_000):

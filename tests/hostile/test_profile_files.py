@@ -64,7 +64,7 @@ def test_a_file_that_is_not_a_profile_is_not_exported(tmp_path: Path) -> None:
 
 
 def test_a_damaged_profile_is_reported_or_works(profile_folder: Path) -> None:
-    """Bits turned and ends cut off at random: refused, found by the check, or without effect; nothing else."""
+    """Random changed bits and truncations are refused, found by the check, or without effect."""
     file = _write_profile(profile_folder)
     whole, chance = file.read_bytes(), random.Random(11)
     unharmed = 0
@@ -184,7 +184,7 @@ def test_foreign_tables_and_values_are_reported(profile_folder: Path, statement:
     "moment", ["10:12:59.999500", "23:59:59.999999", "00:00:00.000000", "10:12:33.999800"]
 )
 def test_any_fraction_of_a_second_is_a_valid_date(profile_folder: Path, moment: str) -> None:
-    """SQLite rounds to the thousandth: one profile in 2,000 was refused as damaged."""
+    """SQLite rounds to milliseconds, so one in 2,000 valid profiles was refused as damaged."""
     with open_profile(profile_folder) as profile:
         profile.begin_run("lab", "text", "hash", 1, "0.1.0", "lab")
         file = profile.file
@@ -208,7 +208,7 @@ def test_an_unreadable_setting_is_ignored(profile_folder: Path, raw: str) -> Non
 def test_a_clock_change_does_not_change_the_order(
     profile_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Runs are in the order in which they were begun, whatever the clock said: 1970, 2099, then now."""
+    """Runs are listed in starting order for any clock: 1970, 2099, then the present."""
     for year in (2026, 2099, 1970):
         moment = datetime(year, 1, 1, tzinfo=UTC)
         monkeypatch.setattr("app.storage.runs.datetime", _Clock(moment))
@@ -247,7 +247,7 @@ with open_profile(Path(sys.argv[1])) as profile:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_FSIZE and SIGXFSZ")
 def test_a_file_at_its_size_limit_loses_only_the_current_input(profile_folder: Path) -> None:
-    """The kernel itself refuses the write, for all files of the process."""
+    """The kernel refuses the write for all files of the process."""
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(profile_folder)], capture_output=True, text=True, timeout=60
     )

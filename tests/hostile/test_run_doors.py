@@ -109,7 +109,7 @@ def _open(window: OpenWindow, file: Path, report: dict[str, Any]) -> None:
 def test_the_window_shows_its_own_result(
     valid_report: dict[str, Any], tmp_path: Path, qapp: QApplication
 ) -> None:
-    """Tables of the debrief with values of their own stopped the window; and nobody's own figures are a score."""
+    """Invalid tables in a report used to break the debrief. Values written into a report are never shown as a score."""
     window = build_window(None, WindowSettings(), use_timer=False)
     file = tmp_path / "run.json"
     for name in ("availability", "score", "failovers", "goals", "questions", "sql", "ended_by"):

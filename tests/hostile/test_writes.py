@@ -228,7 +228,7 @@ def _outside(paths: list[str], *allowed: Path) -> list[str]:
 
 @pytest.mark.slow
 def test_a_window_session_writes_only_into_the_profile_folder(tmp_path: Path) -> None:
-    """Every path that was opened to write, and every file below a home folder of its own afterwards."""
+    """The test checks every path opened for writing, and all files below a separate home folder afterwards."""
     home = tmp_path / "home"
     writes = _watch_writes(SESSION, home)
     inside = {Path(name).name for name in writes["there"] if Path(name).is_relative_to(home / "profile")}
@@ -247,7 +247,7 @@ def test_a_window_session_writes_only_into_the_profile_folder(tmp_path: Path) ->
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="an open folder has no name there")
 def test_commands_write_only_the_requested_files_and_the_profile_folder(tmp_path: Path) -> None:
-    """The doctor makes a profile in the temporary folder, and leaves nothing there."""
+    """The doctor creates a profile in the temporary folder and removes it."""
     home = tmp_path / "home"
     writes = _watch_writes(COMMANDS, home)
     assert set(writes["codes"]) <= {0}, writes["codes"]

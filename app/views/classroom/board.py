@@ -458,7 +458,7 @@ class ClassBoard(QDialog):
             self.suggestions.addAction(tr("No notes from the author.")).setEnabled(False)
 
     def _take_suggestion(self, text: str) -> None:
-        """Write an answer to the selected seat into the line, to be changed and sent."""
+        """Put a suggested answer to the selected seat into the input line, where it can be edited before sending."""
         self.what.setCurrentIndex(0)
         self.who.setCurrentIndex(self.who.findData(SELECTED))
         self.text.setText(text)

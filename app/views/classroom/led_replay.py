@@ -47,7 +47,7 @@ class RunPicture(Protocol):
     """Topology that shows a run."""
 
     def show_drill(self, drill: Drill) -> None:
-        """Show another moment."""
+        """Show the state of *drill*, which is at another time of the same run."""
 
 
 @dataclass(frozen=True, slots=True)

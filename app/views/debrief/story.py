@@ -64,7 +64,7 @@ def figures(report: Report, review: Review | None, summary: Summary, narrow: boo
 
 
 def goals(report: Report) -> list[QWidget]:
-    """Return each goal with when it was reached."""
+    """Return a widget for each goal with the time at which it was reached."""
     found: list[QWidget] = []
     for goal in report.get("goals", ()):
         when = tr("not met")

@@ -344,7 +344,7 @@ class Monitor(QWidget):
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Select the row of the history that was recorded by then."""
+        """Select the latest row of the history that was recorded by this time."""
         self.history.show_time(t_s)
 
     @Slot(object)

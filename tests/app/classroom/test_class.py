@@ -443,7 +443,7 @@ def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) ->
 
 
 def test_a_truncated_log_is_not_continued(host: HostProcess, profile_folder: Path, tmp_path: Path) -> None:
-    """Deleting a failed part of an exam does not take it back."""
+    """A participant cannot undo a failed part of an exam by deleting it from the log."""
     inputs = tmp_path / "inputs.txt"
     inputs.write_text("5 note one\n6 note two\n470 finish\n")
     played = ("class", "join", host.code, "--name", "Cut", "--inputs", inputs)
@@ -458,7 +458,7 @@ def test_a_truncated_log_is_not_continued(host: HostProcess, profile_folder: Pat
 
 
 def test_a_seat_rejects_another_host(host: HostProcess, tmp_path: Path) -> None:
-    """A host in between has another certificate, whatever code the seat received."""
+    """A host in the middle has another certificate, even if it knows the code of the seat."""
     mine = host.code[:7] + ("0" if host.code[7] != "0" else "1") + host.code[8:]
     done = run("class", "join", mine, "--player", "reference")
     assert done.returncode == 2
@@ -518,7 +518,7 @@ def test_second_person_with_the_same_name_gets_a_number(host: HostProcess, folde
 
 
 def test_host_shows_the_version_and_recording_state_of_a_seat(host: HostProcess, folder: Path) -> None:
-    """A seat of an earlier version says neither, and takes part all the same."""
+    """A seat of an earlier version reports neither, and can still take part."""
     with Stranger(host.invited) as old, Stranger(host.invited) as new:
         assert (
             old.asks(join(host.invited, "Old", "old".ljust(32, "-")), "welcome")["version"]

@@ -64,7 +64,7 @@ def test_raw_connections_from_one_computer_do_not_block_seats(tmp_path: Path) ->
 
 
 def test_a_host_ends_together_with_its_window(tmp_path: Path) -> None:
-    """A window that is killed closes the pipe that it has to its host."""
+    """Killing the window closes its pipe to the host, and the host ends."""
     words = command(
         "host", "planned-failover", "--listen", "127.0.0.1:0", "--database", tmp_path / "c.sqlite"
     )

@@ -50,7 +50,7 @@ def test_a_seat_finds_the_host_of_its_code(tmp_path: Path, monkeypatch: pytest.M
 def test_seat_with_the_code_alone_stays_in_the_class_over_a_break(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The cable is out: the network finds nobody, before joining and after a break."""
+    """The search on the network finds no host, neither before joining nor after the break."""
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     answers: list[list[str]] = [[]]
     searched = 0
@@ -175,7 +175,7 @@ def test_seat_tries_all_addresses_of_the_code(tmp_path: Path, monkeypatch: pytes
 def test_class_is_found_whatever_the_order_of_the_records(
     first_record: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A seat that has cached the address before the server reads its cache again."""
+    """A seat that receives the address record before the server record reads its cache again."""
     zeroconf = pytest.importorskip("zeroconf")
     asked = []
 

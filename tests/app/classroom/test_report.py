@@ -390,7 +390,7 @@ def test_the_class_page_is_translated_to_german(database: Path) -> None:
 def test_inputs_of_the_instructor_are_attributed_to_the_instructor(
     tmp_path: Path, mode: str, by_instructor: bool, score: float
 ) -> None:
-    """The instructor plays the solution at the seat of somebody who has only looked."""
+    """The instructor plays the solution at the seat of a participant who has made no input."""
     scenario = load_shipped_scenario(NAME)
     file = tmp_path / "class.sqlite"
     record = ClassRecord(str(file))

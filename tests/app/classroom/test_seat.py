@@ -75,7 +75,7 @@ def welcome(tick: int, events: Sequence[InstructionMessage] = ()) -> SeatWelcome
 def test_late_comer_begins_at_the_time_that_the_host_gives(
     seat_log: SeatLog, link: NoLink, inputs_before: int, expected: int
 ) -> None:
-    """A seat that has a log continues from its log."""
+    """A seat that already has a log continues from its log instead."""
     run = run_of(seat_log, link)
     for _ in range(inputs_before):
         run.do("note here")

@@ -282,7 +282,7 @@ def test_repeated_entries_and_gaps_are_judged_once(
     log: list[LogEntry],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As they do where the record is read while another host writes to it."""
+    """Such portions occur if the record is read while another host writes to it."""
     monkeypatch.setattr(multiprocessing, "get_context", of_forks)
 
     async def judge_portions() -> tuple[LogVerdict, tuple[float, float]]:

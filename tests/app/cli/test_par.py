@@ -81,7 +81,7 @@ def test_an_unplayable_reference_is_reported(tmp_path: Path, capsys: pytest.Capt
 def test_results_are_printed_at_once_when_the_time_is_over(
     is_interrupted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only the reference, doing nothing and whole drills for the hashes are played then."""
+    """After the time limit, only the reference, a run without inputs and complete runs for the hashes are played."""
     small = texts.small()
     ended: list[SearchPlan] = []
     come_to = Trials.finish_plan

@@ -143,7 +143,7 @@ def test_an_unusable_cluster_is_reported_at_once(cluster: Cluster, message: str)
 def test_duplicate_arguments_are_played_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its runs are the same, and would make a table surer than it is."""
+    """Repeated runs are identical and would make the statistics look more certain than they are."""
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     small, other = tmp_path / "small.toml", tmp_path / "b" / "small.toml"
     other.parent.mkdir()

@@ -83,7 +83,7 @@ def test_results_do_not_depend_on_the_distribution_of_work(
 
 
 def test_ctrl_c_reaches_only_the_searching_process(small: Scenario) -> None:
-    """The others ignore it from their first line on: they inherit that."""
+    """The helper processes inherit that SIGINT is ignored, so they ignore it from their start on."""
     handlers = []
 
     class Executor:

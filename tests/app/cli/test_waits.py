@@ -54,7 +54,7 @@ def test_progress_names_the_total(
 def test_remaining_time_is_estimated_from_finished_jobs(
     clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Not of the first one, for which processes had to start."""
+    """The first job is left out of the estimate, because it includes the start of the processes."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
 
     def coming() -> Iterator[int]:

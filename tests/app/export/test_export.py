@@ -110,7 +110,7 @@ def test_the_page_is_readable_by_a_screen_reader(source: ExportSource) -> None:
 
 
 def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
-    """With an axis, a legend, and each act and wait by its number, which a table explains."""
+    """The chart has an axis, a legend, and a number for each input and wait, which a table explains."""
     refused = list_refused(source.drill)
     assert refused, "a command of this run is refused"
     drawn = curve_svg.draw(require(source.account), {}, refused)

@@ -29,7 +29,7 @@ def test_a_certificate_belongs_to_one_text() -> None:
 
 
 def test_valid_certificates_report_no_problem() -> None:
-    """One of a drill that was changed since counts for nothing until it is made anew."""
+    """A certificate of a drill that has changed since is invalid until it is renewed."""
     holding = {name: certificates.load_certificate(scenario_files.find(name).load()) for name in NAMES}
     assert any(holding.values())
     for name, found in holding.items():
@@ -97,13 +97,13 @@ def test_the_details_of_a_drill_state_the_proof() -> None:
 
 
 def test_each_level_has_about_a_quarter_of_the_drills() -> None:
-    """Else CHANCES are of other measures: `python -m tests.par_proofs --blunders` tells them."""
+    """If this fails, CHANCES is outdated: `python -m tests.par_proofs --blunders` prints current values."""
     counted = Counter(map(proof.level, NAMES))
     assert all(abs(counted[level] - len(NAMES) / 4) <= 4 for level in LEVELS), counted
 
 
 def test_every_drill_is_within_one_level_of_its_measurement() -> None:
-    """The author knows what has to be known for it, the measure how easily it goes wrong."""
+    """The author rates the required knowledge; the measurement shows how easily the drill goes wrong."""
     for file in scenario_files.all_files()[0]:
         measured, said = proof.level(file.name), file.load().level
         assert not measured or abs(LEVELS.index(measured) - LEVELS.index(said)) <= 1, (

@@ -52,7 +52,7 @@ def test_the_nearest_drill_is_offered_if_none_matches(monkeypatch: pytest.Monkey
 
 
 def test_unproved_drills_are_not_offered() -> None:
-    """The first candidate's reference does nothing of use, and is worth what doing nothing is."""
+    """The reference of the first candidate scores no more than a run without inputs."""
     bad = texts.small(("power-on SERVER_A", "power-on SERVER_W"))
     good = texts.small()
     found = run_to_completion(generated_drills.generate_drill([(bad, 3), (good, 3)]))

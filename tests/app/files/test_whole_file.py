@@ -94,7 +94,7 @@ def test_a_write_protected_file_is_kept(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_command_writes_to_its_standard_output(tmp_path: Path) -> None:
-    """As `--json /dev/stdout`: a link to a file, which must stay a link."""
+    """`--json /dev/stdout` names a link, which must stay a link."""
     other = tmp_path / "other"
     other.write_text("")
     (tmp_path / "stdout").symlink_to(other)

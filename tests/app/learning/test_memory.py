@@ -100,7 +100,7 @@ def test_recall_falls_to_nine_tenths_at_the_due_date() -> None:
     ],
 )
 def test_the_first_interval_follows_fsrs(score: float, hints: int, mode: DrillMode, days: int) -> None:
-    """The first four default parameters are the days of stability after again, hard, good and easy, from one day on."""
+    """The first four default parameters are the initial stabilities in days after again, hard, good and easy."""
     assert quorum(ran(0, score, mode, hints), today=0).due == day(days)
 
 

@@ -81,7 +81,7 @@ def test_every_control_of_a_panel_has_a_name(lab: OpenWindow) -> None:
 
 
 def test_a_label_is_spoken_as_written(lab: OpenWindow) -> None:
-    """A name takes the place of the text, so that a figure under a name of its own would never be heard."""
+    """An accessible name replaces the text, so the value of a label with a separate name would not be spoken."""
     for name in panels(lab):
         lab.desk.focus_view(name)
         for label in lab.desk.views[name].findChildren(QLabel):
@@ -92,7 +92,7 @@ def test_a_label_is_spoken_as_written(lab: OpenWindow) -> None:
 
 
 def test_a_choice_names_its_subject(lab: OpenWindow) -> None:
-    """On Linux its name is what is chosen; what it is about stands in the description."""
+    """On Linux the accessible name is the selected value, and the description names the subject."""
     for name in panels(lab):
         lab.desk.focus_view(name)
         for box in lab.desk.views[name].findChildren(QComboBox):
@@ -117,7 +117,7 @@ def test_every_control_of_the_pages_has_a_name(lab: OpenWindow) -> None:
 
 
 def test_tab_leaves_every_panel(qtbot: object, lab: OpenWindow) -> None:
-    """The keyboard is caught nowhere: from panel to panel within a bounded number of steps."""
+    """Tab reaches the next panel within a limited number of presses."""
     for name in ("topology", "charts", "timing", "monitor"):
         lab.desk.focus_view(name)
         view = lab.desk.views[name]

@@ -80,7 +80,7 @@ def run(truth: bool = True, **parts: object) -> Any:
 
 
 def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
-    """And the desk goes before its docks say that they are hidden, without a word about that."""
+    """Deleting the desk shows no message about docks that are hidden by this."""
     desk = Desk()
     for place in DOCKS:
         desk.put(place, Label(place.title))
@@ -160,7 +160,7 @@ def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None
 
 
 def test_resizing_the_window_keeps_the_proportions(qtbot: QtBot, window: OpenWindow) -> None:
-    """Maximized after a small window, which squeezes panels to their least sizes, the desk is as it was."""
+    """A small window squeezes panels to their minimum sizes; maximizing it restores the previous proportions."""
 
     def sizes(width: int, height: int) -> dict[str, tuple[int, int]]:
         window.resize(width, height)

@@ -151,7 +151,7 @@ NONSENSE = (
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_nonsense_in_every_field_leaves_valid_toml(hands: Hands, window: OpenWindow, share: int) -> None:
-    """In each field one of *share* words, beginning with another one than in the field before."""
+    """Each field gets one of the *share* words, starting with a different word than the previous field."""
     fields = count()
     window.actions_by_name["drill.editor"].trigger()
     page = window.editing.page

@@ -251,7 +251,7 @@ def test_in_practice_the_window_shows_the_fault(play_exam: Taken) -> None:
 def test_in_practice_copy_save_and_search_reveal_the_fault(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those doors are read: what they carry out in practice is what an exam has to keep."""
+    """The test proves that the checks of the exam mode read these ways: in practice mode they show the fault."""
     begin_exam(hands, "practice", HIDDEN)
     (tmp_path / "saved").mkdir()
     told = list(export_panels(hands, tmp_path / "saved", monkeypatch))

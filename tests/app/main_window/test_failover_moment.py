@@ -35,7 +35,7 @@ FRAMES_MAX = 20_000
 def staged_window(
     qtbot: QtBot, store: WindowSettings, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> OpenWindow:
-    """A window in which failovers are staged, with short holds."""
+    """Return a window that plays failovers on the stage, with short pauses at each step."""
     monkeypatch.setattr(moment, "HOLD_MS", 1)
     store.set(settings.FAILOVER_MOMENT, settings.ALWAYS)
     return show_window(qtbot, profile, store)
@@ -173,7 +173,7 @@ def test_the_stage_asks_a_person_who_is_typing(staged_window: OpenWindow, qtbot:
 def test_the_film_is_written(
     staged_window: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A GIF, or an MP4 by an encoder (here: one that writes the frames as they are), or the reason why not."""
+    """The film is a GIF or an MP4 (by an encoder that writes frames unchanged); otherwise the reason is shown."""
     from app.main_window import failover_moment
 
     encoder = tmp_path / "encoder"
@@ -282,7 +282,7 @@ class StageWidget(QWidget):
 def test_text_of_the_stage_is_read_from_the_back_row(
     staged_window: OpenWindow, qtbot: QtBot, name: str, mode: str, line: str
 ) -> None:
-    """At least 24 pixels at 1920×1080 for presentation, 11 at 1366×768; nothing is cut."""
+    """Text has at least 24 pixels at 1920×1080 when presenting and 11 at 1366×768, and nothing is cut off."""
     begin(staged_window, name, mode)
     views: list[StageView | WhyNotView] = []
     if line == "why":

@@ -278,7 +278,7 @@ def test_content_without_room_in_a_panel_can_be_scrolled(qapp: QApplication, lab
 def test_no_window_shrinks_to_an_empty_frame(
     qapp: QApplication, lab: OpenWindow, monkeypatch: pytest.MonkeyPatch, scale: float
 ) -> None:
-    """Nor has one to be larger than a screen of 1024 x 600 has room for."""
+    """No minimum size exceeds a screen of 1024 × 600 pixels either."""
     small, bar = QSize(1024, 600), lab.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight, None, lab)
     monkeypatch.setattr(scroll_container, "room_for", lambda _: QSize(small.width(), small.height() - bar))
     lab.appearance.set_font_scale(scale)
@@ -304,7 +304,7 @@ def test_no_window_shrinks_to_an_empty_frame(
 def test_with_large_text_on_a_small_screen_no_page_scrolls_sideways(
     qapp: QApplication, lab: OpenWindow
 ) -> None:
-    """Time line, curves and buttons stand below what they stand beside elsewhere."""
+    """Timeline, curves and buttons move below the elements that are otherwise next to them."""
 
     def sideways(size: tuple[int, int], scale: float) -> int:
         lab.appearance.set_font_scale(scale)
@@ -341,7 +341,7 @@ def test_a_screen_reader_hears_clock_and_speed(lab: OpenWindow) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
 def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> None:
-    """A plot that was rebuilt while Qt handed a style on once ended the program."""
+    """The program crashed if a plot was rebuilt while Qt was applying a style."""
     choices, seen = itertools.cycle((theme.DARK, theme.LIGHT)), list[QWidget]()
     for go in (
         lambda: None,  # while the desk is shown
@@ -366,7 +366,7 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> N
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
 def test_enlarged_text_grows_everywhere(qapp: QApplication, lab: OpenWindow) -> None:
-    """As painted, not as asked for: titles of panels and the text of SQL windows stayed as they began."""
+    """The painted size is checked: titles of panels and the text of SQL windows used to keep their first size."""
     lab.console.new_query("SERVER_A", "SELECT name FROM sys.databases")
     lab.desk.focus_view("console")
     qapp.processEvents()
@@ -455,7 +455,7 @@ def test_a_narrow_layout_is_restored_at_the_next_start(
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
 def test_presenting_keeps_the_size_of_every_panel(qapp: QApplication, lab: OpenWindow) -> None:
-    """The window takes its old size after the layout has come back: then that was scaled, each time anew."""
+    """The window is resized after the layout is restored, which used to scale the panels each time."""
 
     def sizes() -> dict[str, tuple[int, int]]:
         for _ in range(5):
@@ -484,7 +484,7 @@ def test_a_floating_panel_comes_back_on_reset(qapp: QApplication, lab: OpenWindo
 
 
 def test_no_tab_bar_appears_without_a_panel(qtbot: Any, hands: Hands) -> None:
-    """Qt now and then leaves a row of tabs standing where places are restored; here one is put there."""
+    """Qt sometimes keeps an empty tab bar after restoring a layout; the test adds one."""
     window = hands.window
     window.choose("lab")
     window.brief.started.emit("lab")
@@ -503,7 +503,7 @@ def test_no_tab_bar_appears_without_a_panel(qtbot: Any, hands: Hands) -> None:
 
 
 def test_full_screen_and_back_keeps_the_layout(qapp: QApplication, lab: OpenWindow) -> None:
-    """To the pixel, unless somebody has moved panels on the full screen."""
+    """Sizes are equal to the pixel unless panels were moved in full screen."""
 
     def places() -> dict[str, QRect]:
         return {name: dock.geometry() for name, dock in lab.desk.docks.items() if dock.isVisible()}
@@ -574,7 +574,7 @@ def test_results_fit_below_a_query_on_a_small_screen(qtbot: Any, lab: OpenWindow
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
 def test_changing_the_theme_is_cheaper_than_replacing_the_sheet(qapp: QApplication, lab: OpenWindow) -> None:
-    """Icons and plots included: Qt polishes every widget of the desk several times for a sheet over another."""
+    """The time includes icons and plots. A replaced style sheet makes Qt polish every widget several times."""
 
     def cost_s(do: Callable[[], object]) -> float:
         before = time.process_time()
@@ -590,7 +590,7 @@ def test_changing_the_theme_is_cheaper_than_replacing_the_sheet(qapp: QApplicati
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
 def test_new_tabs_get_the_current_text_size(lab: OpenWindow) -> None:
-    """As presenting does: a large text in the same breath as its layout."""
+    """The text size and the layout change at the same time, as in presenting."""
     lab.resize(1366, 768)
     QApplication.processEvents()
     lab.appearance.set_layout(PRESENTER)

@@ -60,7 +60,7 @@ def test_every_painted_text_is_readable(stage: OpenWindow) -> None:
 
 @pytest.mark.slow
 def test_a_faint_text_is_detected(stage: OpenWindow) -> None:
-    """The check itself: it fails where somebody paints what cannot be read."""
+    """The check fails if a widget paints unreadable text."""
     stage.notice.show_info("Nobody can read this")
     for label in stage.notice.findChildren(QLabel):
         label.setStyleSheet("color: #c8ccd2")
@@ -109,7 +109,7 @@ def test_start_page_and_brief_have_room_for_their_texts(
 
 
 def test_menus_fit_a_small_screen_with_larger_text(stage: OpenWindow) -> None:
-    """Below the title bar and the menu bar; the words are of any language, as they only make them wider."""
+    """Menus fit below the title bar and the menu bar. The language does not matter, since it changes only the width."""
     stage.appearance.set_font_scale(1.5)
     settle()
     for menu in stage.menuBar().findChildren(QMenu):
@@ -120,7 +120,7 @@ def test_menus_fit_a_small_screen_with_larger_text(stage: OpenWindow) -> None:
 
 
 def test_viewing_the_past_takes_only_its_strip_from_the_desk(stage: OpenWindow) -> None:
-    """Its sentence wraps: the page would ask for all that its panels would like to have, and be scrolled."""
+    """The strip contains wrapped text, which could make the page demand more height than the window has."""
     stage.resize(1366, 768)
     stage.appearance.set_font_scale(1.5)
     settle()

@@ -64,7 +64,7 @@ print(*sorted(name for name in set(sys.modules) - before if name in LATER))
 
 
 def test_the_first_drill_and_query_import_nothing_more() -> None:
-    """The list is whole: without it they load exactly what is on it, with it nothing of weight."""
+    """The list is complete: with it nothing large is imported later; without it exactly its modules are."""
     both = [
         subprocess.Popen([sys.executable, "-c", FIRST_BATCHES, *arguments], stdout=subprocess.PIPE, text=True)
         for arguments in ([], ["preload"])

@@ -227,7 +227,7 @@ def of_the_run(drill: Drill | None) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
 def test_every_text_of_the_window_is_translatable_and_fits(hands: Hands, data: set[str]) -> None:
-    """German is a third longer than English, the pseudo-locale more: buttons and lines of text have the room."""
+    """The pseudo-locale is longer than German, which is a third longer than English."""
     plain: set[str] = set()
     short: set[str] = set()
     for page, window in pages(hands):
@@ -248,7 +248,7 @@ def test_every_text_of_the_window_is_translatable_and_fits(hands: Hands, data: s
 
 
 def test_every_text_of_the_exports_is_translatable(data: set[str]) -> None:
-    """A page for reading and printing, tables, a runbook: of a run with an automatic failover and a wrong command."""
+    """The exports are a page, tables and a runbook of a run with an automatic failover and a wrong command."""
     drill = Drill(load_shipped_scenario("automatic-failover"))
     for line in ("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER", "note the office calls", "hint 1"):
         drill.advance_to(drill.tick + 9_000)

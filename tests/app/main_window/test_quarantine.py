@@ -160,7 +160,7 @@ def test_accepted_files_are_listed_and_can_be_forgotten(hands: Hands, file: Path
 def test_files_accepted_by_an_earlier_version_are_kept_and_can_be_forgotten(
     qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings, file: Path
 ) -> None:
-    """It kept SHA-256 alone; what is none is left out."""
+    """The earlier version stored only SHA-256 values; invalid entries are ignored."""
     profile.settings.set(ACCEPTED, json.dumps([sha256(FOREIGN), 5, None, "x", {"sha256": "y"}, {}, []]))
     window = show_window(qtbot, profile, store)
     window.open_file(str(file))
@@ -189,7 +189,7 @@ def test_forgetting_an_own_drill_is_reported(window: OpenWindow, file: Path) -> 
 
 @pytest.mark.slow
 def test_every_fact_of_a_file_is_shown_in_full(window: OpenWindow, file: Path) -> None:
-    """Its SHA-256 too, however large the text and however narrow the table."""
+    """The SHA-256 is not cut off, even with large text and a narrow table."""
     window.resize(1024, 700)
     window.appearance.set_font_scale(1.5)
     window.open_file(str(file))

@@ -28,7 +28,7 @@ PLAYED_S = 1.0
 def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
     qtbot: QtBot, window: OpenWindow, size: tuple[int, int], first: int, scale: float
 ) -> None:
-    """Every fourth shipped scenario in both languages. The screen of the tests is smaller than the window."""
+    """Every fourth shipped scenario is tested in both languages. The screen of the tests is smaller than the window."""
     window.appearance.set_font_scale(scale)
     window.choose(LABS[0])
     window.brief.started.emit("lab")

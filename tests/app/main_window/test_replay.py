@@ -126,8 +126,7 @@ def test_keys_step_through_marks(hands: Hands) -> None:
 
 @pytest.mark.slow
 def test_a_held_key_does_not_outrun_the_window(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of presses that came while a moment was being shown, only where they lead is shown: nothing is left to catch
-    up with when the key is let go."""
+    """Key presses during the display of a moment are combined, so that no work remains after the key is released."""
     with_a_failover(hands)
     window = hands.window
     walked = []
@@ -351,7 +350,7 @@ def test_each_mistake_can_be_retried_and_viewed(hands: Hands, profile: Profile) 
 
 
 def test_a_retry_leaves_time_to_act_before_the_mistake(hands: Hands) -> None:
-    """Enter retries before the mistake: the clock stands still, and a notice says what comes and when."""
+    """Enter starts a paused retry before the mistake, and a notice names the next event and its time."""
     finished_badly(hands)
     window = hands.window
     hands.analyze()
@@ -389,7 +388,7 @@ def test_an_old_run_is_viewed_with_its_branches(hands: Hands, profile: Profile) 
 
 @pytest.mark.usefixtures("style_sheet")
 def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(hands: Hands) -> None:
-    """Nor is anything cut off that stood in columns: it stands below one another."""
+    """No text is cut off, because columns are placed below one another."""
     finished_badly(hands)
     window, page = hands.window, hands.window.debrief
     hands.analyze()

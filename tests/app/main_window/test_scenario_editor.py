@@ -516,7 +516,7 @@ def test_an_unneeded_trial_run_is_canceled(hands: Hands, page: ScenarioEditor) -
 
 @pytest.mark.slow
 def test_a_long_trial_run_blocks_neither_editing_nor_closing(hands: Hands, page: ScenarioEditor) -> None:
-    """A day with four hundred databases would be played for minutes."""
+    """The trial run of a day with four hundred databases would take minutes."""
     text = page.text.toPlainText().replace('"Sales"', '"Sales001"').replace("Sales ", "Sales001 ")
     text = text.replace("[[database]]", "[[database]]\ncount = 400").replace('"10min"', '"86400s"')
     page.show_text(text, None)

@@ -149,7 +149,7 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("PySide6", "s
 
 
 def test_threads_import_no_qt() -> None:
-    """A class of Qt's that a thread made while the window handled events has crashed PySide 6.11.3."""
+    """PySide 6.11.3 crashed if a thread created a Qt class while the window processed events."""
     command = [sys.executable, "-c", IMPORTED_BESIDE, *BESIDE, *LATER]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == []
 
@@ -162,7 +162,7 @@ print(*(name for name in linecache.cache if name.endswith(".py") and ("numpy" in
 
 
 def test_an_import_reads_no_source_file() -> None:
-    """PySide would read that of every module."""
+    """PySide would read the source of every imported module."""
     command = [sys.executable, "-c", SOURCES_READ]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == []
 
@@ -190,7 +190,7 @@ for kind in (Charts, SystemMonitor):
 
 
 def test_plots_t_sql_and_network_are_imported_on_first_use() -> None:
-    """Each takes a tenth of a second and more, which no start waits for."""
+    """Each import takes at least a tenth of a second, which would delay the start."""
     late = (
         "pyqtgraph",
         "engine.tsql.clients.client",

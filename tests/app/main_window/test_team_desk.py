@@ -99,7 +99,7 @@ def test_a_role_reads_back_and_confirms(qtbot: QtBot) -> None:
 
 
 def test_picture_shows_what_the_role_sees(qtbot: QtBot) -> None:
-    """The technician sees lamps and plugs, the DBA sees databases, and the manager sees goals alone."""
+    """The technician sees lamps and plugs, the DBA sees databases, and the manager sees only goals."""
     team = Team()
     team.drill.advance_to(7_000)
     team.do("@dba note look")
@@ -206,7 +206,7 @@ def test_lobby_names_vacant_roles_until_somebody_starts(qtbot: QtBot) -> None:
 
 
 def test_no_sight_shows_the_whole_world() -> None:
-    """A role without sights gets a picture of names alone."""
+    """A role that sees nothing gets a picture with names only."""
     drill = Drill(CABLE)
     picture = limit_to_role(picture_of(drill.world), drill.world, find_role(CABLE.team, "manager"))
     texts = picture.spoken

@@ -57,7 +57,7 @@ def type_sql(hands: Hands, server: str, batch: str) -> None:
 
 
 def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
-    """Context menu, failover, T-SQL with F5, repair from the menu, debrief."""
+    """The run uses a context menu, a failover, T-SQL with F5, a repair from the menu, and the debrief."""
     window = hands.window
     begin(hands, "lab")
     hands.wait(5.0)
@@ -92,7 +92,7 @@ def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile
 
 
 def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile) -> None:
-    """The isolated principal: one command brings service back, and the debrief says what it was worth."""
+    """One command restores service on the isolated principal, and the debrief shows its value."""
     window = hands.window
     begin(hands, "isolated-principal")
     window.session.set_speed(10.0)
@@ -119,7 +119,7 @@ def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile)
 
 
 def test_a_drill_is_played_by_keyboard(hands: Hands) -> None:
-    """No mouse at all: start page, brief, desk, menu of a server, SQL, end."""
+    """No mouse is used from the start page to the end."""
     window = hands.window
     hands.press(Key.Key_K, Mod.ControlModifier)
     hands.qtbot.keyClicks(window.picker.search, "mirroring lab")
@@ -155,7 +155,7 @@ def test_a_drill_is_played_by_keyboard(hands: Hands) -> None:
 
 
 def test_a_drill_is_played_by_text_only(hands: Hands) -> None:
-    """Everything typed into the act line, with its completion."""
+    """Every input is typed into the act line with its completion."""
     window = hands.window
     begin(hands, "lab")
     line = window.act_line

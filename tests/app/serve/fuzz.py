@@ -1,8 +1,8 @@
-"""Coverage-guided fuzzing of what reads a client's bytes: `make fuzz SECONDS=60`.
+"""Coverage-guided fuzzing of the code that reads the bytes of clients: `make fuzz SECONDS=60`.
 
 `python -m tests.app.serve.fuzz --seconds 60` lets atheris (libFuzzer) change inputs from tests/app/serve/corpus, and
-keeps what reaches new code in build/fuzz. `--keep` takes those of them into the corpus that pass from one line to
-another where none before did; test_fuzz.py plays it. An input that crashes stays in build under the name crash-….
+stores inputs that reach new code in build/fuzz. `--keep` copies those with a new line transition into the corpus,
+which test_fuzz.py plays. An input that causes a crash is stored in build under the name crash-….
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ def test_a_call_is_shown_as_in_a_trace() -> None:
 def test_an_output_value_is_at_the_position_of_its_parameter(
     procedure: int, leading_parameters: tuple[int | str, ...]
 ) -> None:
-    """sp_executesql has two parameters of its own before it, sp_prepexec three: JDBC gives up otherwise."""
+    """sp_executesql has two parameters before the batch's own, sp_prepexec three. JDBC fails at another position."""
 
     def parameter(value: int | str) -> bytes:
         if isinstance(value, int):
@@ -199,7 +199,7 @@ def test_an_output_value_is_at_the_position_of_its_parameter(
 
 
 def test_a_row_count_is_that_of_a_change_unless_rows_precede_it() -> None:
-    """JDBC takes the count behind a SELECT for none of an update."""
+    """JDBC would take a row count after a SELECT as the count of an update."""
     counted = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(1 row affected)", "rows": 1}
     grid = {"columns": ["a"], "types": ["int"], "rows": [[1]], "after_messages": 1}
     out = encode_answer(SqlRequest(""), [counted, counted], [grid], "SERVER_A", TDS_7_4)

@@ -296,7 +296,7 @@ def test_a_call_may_ask_for_the_default_of_the_procedure(served_lab: Served) -> 
 
 
 def test_a_database_change_is_no_error_for_pymssql(served_lab: Served) -> None:
-    """INFO tokens of severity 10 have class 0."""
+    """INFO tokens with severity 10 are sent with class 0."""
     connection = connect("pymssql", served_lab, autocommit=True)
     cursor = connection.cursor()
     cursor.execute("USE msdb")
@@ -468,7 +468,7 @@ def test_an_unsimulated_feature_is_an_error_not_an_empty_result(served_lab: Serv
 
 @pytest.mark.parametrize("driver", ["pyodbc", "mssql-python", "pymssql", "python-tds"])
 def test_a_batch_is_canceled_and_the_connection_continues(served_lab: Served, driver: str) -> None:
-    """By a time-out where a driver cannot cancel otherwise."""
+    """Drivers without a cancel function cancel by a time-out."""
     slow = "WAITFOR DELAY '00:00:30'"
     connection = connect(driver, served_lab)
     if driver == "mssql-python":

@@ -131,7 +131,7 @@ def test_manager_and_cmdlets_show_the_same_states(name: str, player: str) -> Non
     ],
 )
 def test_a_state_is_what_the_members_know(line: str, wait_s: float, key: tuple[str, str], state: str) -> None:
-    """A lost node is up until its heartbeats are missed. [DOC: cluster network thresholds]"""
+    """A lost node is shown as up until its heartbeats are missed. [DOC: cluster network thresholds]"""
     world = ag_lab()
     run_until(world, 5.0)
     do(world, line)

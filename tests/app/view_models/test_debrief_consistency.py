@@ -160,7 +160,7 @@ def sum_closed_time(drill: Drill, database: str, was_serving: bool) -> float:
 
 @pytest.mark.parametrize(("name", "player"), sample_cases(41, [*RUNS, *((name, "worst") for name in NAMES)]))
 def test_lanes_report_and_event_log_agree(name: str, player: str) -> None:
-    """Each technology: sessions, availability groups with asynchronous replicas, failover cluster instances."""
+    """Cases: mirroring sessions, availability groups with asynchronous replicas, and failover cluster instances."""
     drill = play(name, player)
     report = drill.report()
     for database, lanes in review(drill).lanes.items():
@@ -189,7 +189,7 @@ MIRRORING_WORDS = ("mirror", "principal", "witness", "safety", "table 6")
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
-    """Drills with failover cluster instances or availability groups alone have no mirror to be synchronized."""
+    """Drills with only failover cluster instances or availability groups have no synchronized mirror."""
     scenario = scenario_of(name)
     drill = Drill(scenario)
     words = " ".join(row.label.lower() for row in summarize(drill.report(), scenario).figures)
@@ -229,7 +229,7 @@ def replay(drill: Drill, lesson: RunSegment) -> Drill:
         *sample_cases(37, (run for run in ANALYZED if run[1] != "random")),
         *(
             pytest.param(*run, marks=pytest.mark.slow) for run in ANALYZED if run[1] == "random"
-        ),  # up to 29 s each
+        ),  # each takes up to 29 s
     ],
 )
 def test_the_verdict_matches_the_run(name: str, player: str) -> None:

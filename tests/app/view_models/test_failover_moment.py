@@ -75,7 +75,7 @@ def test_the_figures_match_the_report() -> None:
     ("technology", "votes"), [("mirroring", "2 of 3"), ("ag", "2 of 3"), ("fci", "4 of 5")]
 )
 def test_votes_are_those_at_the_failure(technology: str, votes: str) -> None:
-    """The cluster takes the vote of the lost node and gives the witness one: that was not the vote that decided."""
+    """The cluster later moves the vote of the lost node to the witness; the votes before that must be shown."""
     replay = MomentReplay(play_failover(technology), 0)
     for number in range(replay.begun_count):
         assert replay.view_of(number).votes == f"{votes} votes: quorum"

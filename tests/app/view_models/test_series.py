@@ -44,7 +44,7 @@ def test_a_history_grows_with_its_samples_and_notifies() -> None:
 
 
 def test_the_log_of_the_database_at_that_time_counts() -> None:
-    """Forced service gives the database a second log; later none of its copies moves."""
+    """Forced service gives the database a second log; afterwards both copies of the first log stand still."""
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[1.0, 2.0]])
     fill(samples, 300, [[3.0, 4.0], [30.0, 40.0]])

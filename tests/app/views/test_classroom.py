@@ -306,7 +306,7 @@ def test_the_code_is_shown_in_large_text_and_as_a_qr_code(board: ClassBoard, qtb
 
 
 def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: ClassBoard) -> None:
-    """With the curve up to there: flat for who has lost nothing, falling for who has, none before it is known."""
+    """The curve is flat if nothing was lost, falls if something was, and is missing before the score is known."""
     flat, falling = [(30.0, 100.0), (60.0, 100.0)], [(30.0, 100.0), (60.0, 0.0)]
     board.order.setCurrentText("by seat")
     board.show_board(

@@ -135,7 +135,7 @@ def test_cancel_stops_the_batch(qtbot: Any, console: Any) -> None:
 
 
 def test_escape_does_not_cancel_a_query_as_in_management_studio(qtbot: Any, console: Any) -> None:
-    """It closes lists and find bars there: pressed once more it must not roll back a restore."""
+    """Escape closes lists and find bars; an additional press must not roll back a restore."""
     editor = console.current.editor
     editor.setPlainText("WAITFOR DELAY '00:00:10'")
     qtbot.keyClick(editor, Key.Key_F5)
@@ -229,7 +229,7 @@ def test_client_messages_have_no_number(qtbot: Any, console: Any) -> None:
 
 
 def test_double_click_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> None:
-    """Lines are counted from the start of what was run, which began in line 3."""
+    """Error lines are counted from the start of the executed selection, here line 3."""
     editor = console.current.editor
     editor.setPlainText("SELECT 1\nGO\nSELECT 2\nUSE Nowhere\n")
     editor.go_to_line(3)
@@ -317,7 +317,7 @@ def test_results_reach_the_sending_window(qtbot: Any, console: Any) -> None:
 
 
 def test_scenario_batches_do_not_appear_in_windows(console: Any) -> None:
-    """Batches that the scenario runs in the background must not give the plot away."""
+    """Batches of the scenario would reveal what happens next."""
     batch = "ALTER DATABASE Sales SET PARTNER SUSPEND"
     console.add_events(
         [build_start_event("SERVER_A", batch), build_end_event("SERVER_A", batch, results=[ROWS])]
@@ -393,7 +393,7 @@ def test_another_moment_keeps_texts_and_drops_results(qtbot: Any, console: Any, 
 
 
 def test_a_run_continued_elsewhere_fills_history_and_windows(console: Any, run: Any) -> None:
-    """After a resume: the trainee's batches are there, the scenario's are not."""
+    """After a resume, the history has the batches of the trainee and not those of the scenario."""
     run.journal.append(Input(1200, "sql", ("SERVER_A", "SELECT 1")))
     run.events += [
         build_start_event("SERVER_A", "SELECT 1"),

@@ -208,7 +208,7 @@ def test_keys_without_effect_show_a_message(qtbot: Any, console: Any) -> None:
 
 
 def test_raiserror_output_follows_an_error() -> None:
-    """As Management Studio prints it: of 0 and 10 the text, of 1 to 9 also number and level."""
+    """Management Studio prints only the text for severities 0 and 10, and also number and level for 1 to 9."""
     told = tuple(Message(50000, severity, 1, 1, "text") for severity in (5, 10, 11))
     lines = list(message_lines(BatchOutcome("SERVER_A", "SERVER_A", "", told, (), 0, 0)))
     assert lines == [
@@ -230,7 +230,7 @@ def test_enter_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> None:
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_F5, Qt.Key.Key_F5 | Qt.KeyboardModifier.ControlModifier])
 def test_a_double_click_goes_to_the_line_in_any_batch(qtbot: Any, console: Any, key: Any) -> None:
-    """The message counts from its batch, as in Management Studio; the window knows where that begins."""
+    """Messages count lines from the start of their batch, as in Management Studio."""
     window = console.current
     wrong = "ALTER DATABASE Sales SET PARTNER FAILOVR"
     window.editor.setPlainText(f"-- checks\nPRINT 'a'\nGO\n:setvar x 1\nPRINT 'b'\n{wrong}\nGO\nPRINT 'c'")
@@ -317,7 +317,7 @@ def test_buttons_without_room_move_into_a_menu_and_tabs_stay_readable(qtbot: Any
 
 @pytest.mark.parametrize("shows_waits", [True, False])
 def test_a_blocked_batch_names_its_blocking_session(qtbot: Any, console: Any, shows_waits: bool) -> None:
-    """In an exam the view sys.dm_exec_requests does, to whoever asks it."""
+    """In an exam, only the view sys.dm_exec_requests names the blocking session."""
     run(qtbot, console, "USE Sales CREATE TABLE t (i int) INSERT t VALUES (1) BEGIN TRAN UPDATE t SET i = 2")
     wait(console, 1.0)
     first = console.current

@@ -130,7 +130,7 @@ MISTAKE = RunSegment(
 def test_enter_follows_the_suggestion_of_the_result(
     qtbot: QtBot, report: Report, total: float, primary: str
 ) -> None:
-    """One primary button: the next drill after a good run, a retry before the mistake after a bad one."""
+    """The primary button is the next drill after a good run, and a retry before the mistake after a bad run."""
     page = Debrief()
     qtbot.addWidget(page)
     score: ScoreJson = {**report["score"], "total": total}
@@ -150,7 +150,7 @@ def test_enter_follows_the_suggestion_of_the_result(
 
 
 def test_single_keys_switch_tabs(qtbot: QtBot, page: Debrief, report: Report) -> None:
-    """The whole page is used by the keyboard alone."""
+    """The whole page can be used with the keyboard alone."""
     model = DebriefModel(
         report,
         load_shipped_scenario("forced-service"),
@@ -172,7 +172,7 @@ def test_single_keys_switch_tabs(qtbot: QtBot, page: Debrief, report: Report) ->
 
 
 def test_a_finished_analysis_does_not_switch_the_tab(qtbot: QtBot, page: Debrief, report: Report) -> None:
-    """The tab that is open stays open, and the keyboard where it was."""
+    """The open tab and the keyboard focus stay."""
     model = DebriefModel(report, load_shipped_scenario("forced-service"), analyzing=True)
     page.show_run(model)
     open_tab(page, POINTS)
@@ -283,7 +283,7 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
 
 @pytest.mark.parametrize("equal_texts", [True, False])
 def test_the_last_chance_is_shown_watched_and_retried(qtbot: QtBot, equal_texts: bool) -> None:
-    """In the words of the act that took it, where those would say the same, else in words of its own."""
+    """The last chance has its own text if the plans after the move and before the point of no return differ."""
     moves = (
         RunSegment(
             1000, 1000, ACT.line_without_time, 100.0, 80.0, "blunder", (LATE,) if equal_texts else (ACT, LATE)
@@ -327,7 +327,7 @@ def test_a_last_chance_lost_by_time_names_its_action_and_end(qtbot: QtBot) -> No
 
 
 def test_a_missed_last_chance_is_described(qtbot: QtBot) -> None:
-    """The second in which it does is no ordinary wait: nobody would see why just this one cost so much."""
+    """The wait is labeled as the missed last chance, because “waiting” would not explain the loss."""
     wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT, LATE), 1)
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
     parts = show_parts(qtbot, Account((wait,), 60.0, chance))
@@ -369,7 +369,7 @@ def test_the_debrief_states_whether_more_was_possible(
 def test_a_point_of_the_curve_is_described_and_selected(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By pointer and by keys: what could be reached there, what it cost, and the moment for a retry."""
+    """By pointer and by keys, the curve shows the reachable score, the cost and the time of a retry."""
     act = Input(1000, "power-off", ("SERVER_B",))
     moves = (
         RunSegment(0, 1000, WAITING, 100.0, 100.0, "best"),
@@ -430,7 +430,7 @@ def test_the_legend_wraps_to_as_many_lines_as_needed(qtbot: QtBot) -> None:
 
 
 def test_a_font_change_deletes_no_widget_at_once(qtbot: QtBot, report: Report) -> None:
-    """Else Qt walks through deleted widgets: the window crashed when the text was enlarged before any run."""
+    """Qt crashed on deleted widgets when the text was enlarged before the first run."""
     page = Debrief()
     qtbot.addWidget(page)
     for model in (None, DebriefModel(report, load_shipped_scenario("forced-service"))):
@@ -446,7 +446,7 @@ def test_a_font_change_deletes_no_widget_at_once(qtbot: QtBot, report: Report) -
 
 @pytest.mark.parametrize("width", [1366, 1000, 700])
 def test_a_long_title_of_the_next_drill_fits_the_page(qtbot: QtBot, report: Report, width: int) -> None:
-    """First the line about keys goes, then the buttons are put below one another."""
+    """With little space, the hint about keys is hidden first; then the buttons are placed below one another."""
     page = Debrief()
     qtbot.addWidget(page)
     page.resize(width, 700)

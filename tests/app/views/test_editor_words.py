@@ -96,7 +96,7 @@ def is_valid_prefix(text: str) -> bool:
 
 
 def test_completion_never_offers_an_invalid_word() -> None:
-    """Every offered word keeps the condition valid, or valid as far as it is typed."""
+    """With an offered word, the condition stays valid or can still be completed to a valid one."""
     chance, seen = random.Random(7), set()
     for _ in range(60):
         before = ""

@@ -280,7 +280,7 @@ def test_the_report_follows_a_theme_change(page: FidelityView, qapp: Any) -> Non
 
 
 def test_the_texts_of_the_comparison_are_translated() -> None:
-    """Sections, and what the figures that are quick to draw say, have their place in the table of words."""
+    """The titles of sections and the texts of the quickly drawn figures are in the table of translations."""
     shown = set(SECTIONS)
     for name in ("Figure 6", "Figure 8", "Figure 11", "Compression, OFF"):
         figure = FIGURES[name]()

@@ -63,7 +63,7 @@ def test_every_panel_has_a_help_page() -> None:
 
 
 def test_the_german_table_of_states_has_the_rows_of_the_engine(german: None) -> None:
-    """The English one is drawn from the engine's table; each cause has one German word, whatever the row."""
+    """The English table comes from the engine; each cause must have the same German word in every row."""
     there = _rows(text_of("mirroring_states"))
     language.use(language.ENGLISH)
     original = _rows(text_of("mirroring_states"))
@@ -101,7 +101,7 @@ def test_the_help_window_is_german_in_german(qtbot: Any, german: None) -> None:
 
 
 def test_examples_of_the_editor_page_are_valid() -> None:
-    """Its acts are acts, its conditions conditions, of the scenario that the editor begins with."""
+    """The inputs and conditions on the help page must be valid in the default scenario of the editor."""
     page = text_of("editor")
     scenario = load_scenario((files("assets") / "new_scenario.toml").read_text("utf-8"), "new.toml")
     drill = Drill(scenario)

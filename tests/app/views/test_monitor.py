@@ -96,7 +96,7 @@ def test_the_queue_and_its_send_time_are_shown(monitor: Any) -> None:
 
 
 def test_old_rows_stay_and_show_their_age(monitor: Any) -> None:
-    """After the mirror is lost, the last row still tells of better times until somebody refreshes."""
+    """After the loss of the mirror, the last row shows the earlier healthy state until the next refresh."""
     continue_run(monitor, "", 10.0)
     monitor.refresh()
     continue_run(monitor, "15 power-off SERVER_B", 200.0)
@@ -130,7 +130,7 @@ def test_after_a_failover_the_new_principal_is_listed_first_and_the_choice_stays
 
 
 def test_with_two_principals_the_older_row_shows_its_age(monitor: Any) -> None:
-    """Nobody refreshes but one partner after a failover: what the other says of itself is from before it."""
+    """After the failover only one partner refreshes, so the row of the other one is from before the failover."""
     continue_run(monitor, "", 10.0)
     monitor.refresh()
     continue_run(monitor, f"{FAILOVER}\n190 sql SERVER_B EXEC msdb.dbo.sp_dbmmonitorupdate N'Sales'", 200.0)

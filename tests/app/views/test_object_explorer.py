@@ -441,7 +441,7 @@ def test_properties_page_buttons_follow_the_state(role: Role, state: MirrorState
 
 
 def test_availability_groups_are_shown_as_each_server_knows_them(qtbot: Any) -> None:
-    """A primary knows the roles of all replicas, a secondary its own; a server in no cluster has no such folder."""
+    """A primary knows the roles of all replicas, a secondary its own; without a cluster there is no folder."""
     world = ag_lab()
     made = Explorer()
     qtbot.addWidget(made)

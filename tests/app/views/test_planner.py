@@ -327,7 +327,7 @@ def test_the_networks_of_table_7_are_marked(planner: Planner) -> None:
 
 @pytest.mark.parametrize("name", [language.ENGLISH, language.GERMAN, language.PSEUDO])
 def test_numbers_are_parsed_as_displayed(qtbot: Any, name: str) -> None:
-    """1.000 Mbps are a thousand in German, not one."""
+    """In German, 1.000 Mbps means a thousand, not one."""
     language.use(name)
     try:
         box = FigureBox()

@@ -107,7 +107,7 @@ def test_cards_never_overlap_and_fill_the_width(picker: ScenarioPicker) -> None:
 
 @pytest.mark.parametrize("search", ["", "synchronous secondary commits stop"])
 def test_head_and_content_end_at_the_same_place(picker: ScenarioPicker, qtbot: QtBot, search: str) -> None:
-    """With and without a scroll bar."""
+    """Their right edges agree with and without a scroll bar."""
     picker.search.setText(search)
 
     def find_ends() -> set[int]:

@@ -93,7 +93,7 @@ def test_columns_contain_everything_once_in_order(columns: int) -> None:
 
 
 def test_a_key_with_another_scope_names_it(sheet: ShortcutSheet) -> None:
-    """F8 stands among keys that work anywhere."""
+    """F8 is listed among global keys and must name its own scope."""
     lines = text(sheet).splitlines()
     assert any("Object Explorer" in line and "on the desk" in line for line in lines)
     assert not any("Topology" in line and "on the desk" in line for line in lines)

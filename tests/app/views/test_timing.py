@@ -169,7 +169,7 @@ def test_another_moment_hides_later_failovers(timing: Timing, run: Any) -> None:
 
 @pytest.mark.parametrize("cause", ["power-off", "pull-cable"])
 def test_every_failover_of_the_engine_can_be_shown(timing: Timing, run: Any, cause: str) -> None:
-    """Steps of a real failover come in order, and its time is that of the paper's kind."""
+    """The steps of an engine failover are in order, and the total time fits the kind of failover in the whitepaper."""
     world = lab()
     play(world, f"5 {cause} {P}", 30.0)
     run.world = world

@@ -259,7 +259,7 @@ def measure_cards(view: Topology) -> tuple[bool, float]:
 def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
     qapp: QApplication, view: Topology
 ) -> None:
-    """Measured in lines of text, so that it holds for every font."""
+    """Sizes are measured in text lines, so that the test holds for every font."""
     line = view.fontMetrics().height()
     view.resize(44 * line, 28 * line)
     wide, whole = measure_cards(view)
@@ -338,7 +338,7 @@ def test_an_exam_shows_only_facts_visible_without_a_query(view: Topology) -> Non
 
 
 def test_the_toolbar_fits_a_narrow_canvas(view: Topology) -> None:
-    """It leaves its words out; a screen reader still hears them."""
+    """The narrow toolbar hides its captions; a screen reader still speaks them."""
     view.choose(server(P))
     words = child(child(view, CanvasTools), QToolButton).text()
     assert P in words

@@ -56,7 +56,7 @@ WHERE mirroring_guid IS NOT NULL
 
 
 def test_changing_scroll_bars_do_not_resize_the_editor_forever(qtbot: QtBot) -> None:
-    """In a low and narrow editor the bars made room for each other again and again, until the program crashed."""
+    """In a small editor, the two scroll bars appeared and disappeared in turn until the program crashed."""
     edit = Counted(lambda *_: ())
     qtbot.addWidget(edit)
     edit.setFont(QFont("monospace", 8))

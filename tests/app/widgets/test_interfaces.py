@@ -13,7 +13,7 @@ from app.widgets.scroll_container import scrolling
 
 
 def test_a_deleted_bar_is_no_child_of_a_scroll_area(qtbot: Any) -> None:
-    """Qt's own interface crashes here, so that a test would not fail but end."""
+    """Qt's own accessibility interface crashes here, so a defect would end the test process."""
     register_scroll_areas()
     for area in (scrolling(QLabel("much\n" * 99)), QGraphicsView()):
         qtbot.addWidget(area)

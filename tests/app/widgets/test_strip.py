@@ -139,7 +139,7 @@ def test_axis_labels_are_round_times(span_s: float, marks: int, step: float) -> 
 
 
 def test_a_day_of_transitions_is_drawn_as_some_thousand_marks() -> None:
-    """Transitions within one pixel are one mark; the first hour is described moment by moment."""
+    """Transitions within one pixel share a mark; those of the first hour are described individually."""
     made = RunTimeline(["A", "B"], [])
     made.add(
         {"t_s": t_s + n / 4, "kind": "state", "text": "changes", "server": "S", "database": name}
@@ -193,7 +193,7 @@ def test_database_and_clients_have_their_own_lanes(qtbot: QtBot, qapp: QApplicat
 
 
 def test_a_bar_has_room_for_the_times_below_all_lanes(qtbot: QtBot, qapp: QApplication) -> None:
-    """The layout asks for the height before a run with clients adds a lane."""
+    """The layout requests the height before a run with clients adds a lane."""
     strip = TimeStrip()
     qtbot.addWidget(strip)
     height = strip.sizeHint().height()

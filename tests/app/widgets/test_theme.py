@@ -53,7 +53,7 @@ def blend_color(color: QColor, ground: QColor, alpha: int) -> QColor:
 
 @pytest.mark.parametrize("colors", THEMES, ids=lambda colors: colors.name)
 def test_text_is_readable_in_the_scene_and_on_plots(colors: ThemeTokens) -> None:
-    """Cards in every state, words on links, bands and shades of plots, names on the colors of servers and phases."""
+    """The test covers cards in every state, link labels, shades of plots, and names on colors of servers and phases."""
     grounds = {"a card": colors.raised, "a card that is down": colors.window, "the scene": colors.surface}
     pairs = {
         f"{name} on {where}": (getattr(colors, name), ground)
@@ -124,7 +124,7 @@ def test_every_icon_has_the_requested_color(qapp: QApplication) -> None:
 
 
 def test_no_garbage_collection_runs_during_restyling(qtbot: QtBot, qapp: QApplication) -> None:
-    """Qt still iterates over objects that the collector would delete at that moment."""
+    """The collector could delete objects over which Qt is iterating."""
     collects: list[bool] = []
 
     class Restyled(QLabel):
@@ -145,7 +145,7 @@ def test_no_garbage_collection_runs_during_restyling(qtbot: QtBot, qapp: QApplic
 def test_a_primary_button_has_room_for_its_bold_text_in_another_text_size(
     qtbot: QtBot, qapp: QApplication
 ) -> None:
-    """The style sheet makes the text bold; after a change of the text size the button measured it as usual."""
+    """After a change of the text size, the button computed its width without the bold font of the style sheet."""
     theme.apply(qapp, theme.LIGHT)
     button = QPushButton("Open the debrief")
     button.setProperty("primary", "true")

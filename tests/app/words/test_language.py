@@ -130,7 +130,7 @@ def fields(text: str) -> list[tuple[str | None, ...]]:
 
 
 def test_every_marked_text_is_translated(in_the_code: set[Text], german: Catalog) -> None:
-    """Else: make words, and translate what it adds. (It also takes out what the code no longer says.)"""
+    """If this fails: run `make words`, and translate the added texts. `make words` also removes unused texts."""
     known = {message.id for message in german if message.id}
     assert not (missing := in_the_code - known), sorted(map(str, missing))
     assert not [m.id for m in german if m.id and (m.fuzzy or not all(forms(m.string)))]
@@ -198,13 +198,13 @@ def _calls(node: ast.AST, name: str, evaluated_early: bool) -> Iterator[tuple[as
 
 
 def test_no_text_is_translated_at_import() -> None:
-    """The language is chosen later: tables hold `mark(…)`."""
+    """The language is selected after the import, so tables contain `mark(…)`."""
     early = [f"{path.name}:{call.lineno}" for name in ("tr", "trn") for path, call, now in calls(name) if now]
     assert not early
 
 
 def test_no_translation_happens_inside_a_formatted_string() -> None:
-    """Collecting the words does not see it there before Python 3.12."""
+    """Before Python 3.12, the extraction of texts does not find calls inside f-strings."""
     hidden = []
     for path in sorted(APP.rglob("*.py")):
         strings = (
@@ -220,7 +220,7 @@ def test_no_translation_happens_inside_a_formatted_string() -> None:
 
 @pytest.mark.slow
 def test_marked_texts_are_plain_literals() -> None:
-    """A text that is put together before cannot be looked up."""
+    """A text that is composed before the lookup has no translation."""
     composed = [f"{path.name}:{call.lineno}" for path, call, _ in calls("mark")
                 if not isinstance(call.args[0], ast.Constant)]  # fmt: skip
     composed += [f"{path.name}:{call.lineno}" for name in ("tr", "trn", "say") for path, call, _ in calls(name)

@@ -212,7 +212,7 @@ def _texts(node: ast.expr) -> Iterator[str]:
 
 
 def test_no_text_is_localized_without_its_template() -> None:
-    """Else: `say("… {name}", name=…)`, then `make words`, and translate it."""
+    """If this fails: use `say("… {name}", name=…)`, run `make words`, and translate the text."""
     plain = [
         f"{path.name}:{line} {text!r}"
         for path in sorted(ENGINE.rglob("*.py"))
@@ -299,7 +299,7 @@ PRODUCT = re.compile(r"20\d\d \w+")
         "witness-lost", "ag-lab", "setup-with-certificates", "random-trouble-hard", "hundred-databases")),
 )  # fmt: skip
 def test_a_german_run_contains_english_only_in_quotes(name: str) -> None:
-    """The reference, and a player who does anything at any time."""
+    """The runs are the reference solution and a player with random inputs."""
     scenario = scenario_files.find(name).load()
     plays = [
         agents.build_random_player(len(name)),

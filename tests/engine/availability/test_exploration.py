@@ -27,7 +27,7 @@ HEALTHY_AFTER_S = 240
 
 
 def _legal(world: World) -> None:
-    """Assert the invariants of every second."""
+    """Assert the invariants that must hold in every second."""
     serving = primaries(world)
     assert len(serving) <= 1, f"{serving} accept commits at {world.t_s} s"
     for (server, guid), state in world.replicas.items():

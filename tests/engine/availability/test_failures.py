@@ -218,7 +218,7 @@ def test_a_secondary_without_cluster_service_counts_as_lost_until_it_returns() -
 
 @pytest.mark.parametrize("line", ["start-cluster NODE_2", "start-service NODE_2", "power-off NODE_2"])
 def test_a_booting_node_takes_its_full_time(line: str) -> None:
-    """Nothing can be started on it by hand before; without power in between it begins anew."""
+    """Until the boot ends, nothing can be started on the node; a power loss restarts the boot."""
     world = ag_lab()
     do(world, "power-off NODE_2")
     run_until(world, 20)
@@ -301,7 +301,7 @@ def _commits(world: World, seconds: float) -> float:
 
 @pytest.mark.parametrize(("level", "stays"), [(4, "NODE_1"), (5, "NODE_2")])
 def test_a_lack_of_worker_threads_is_logged_and_fails_the_group_at_level_5(level: int, stays: str) -> None:
-    """[DOC: thread usage of groups; flexible failover policy]"""
+    """See [DOC: thread usage of groups; flexible failover policy]."""
     world = build_world(build_many_groups(1, 40), 1)
     configure = "EXEC sp_configure 'show advanced options', 1; RECONFIGURE; EXEC sp_configure 'max worker threads', {}"
     do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = {level})")
@@ -315,7 +315,7 @@ def test_a_lack_of_worker_threads_is_logged_and_fails_the_group_at_level_5(level
 @pytest.mark.parametrize("command", ["start-role AG1", "ps NODE_1 Start-ClusterGroup AG1"])
 @pytest.mark.parametrize("after_s", [1.0, 3.5, 5.0])
 def test_a_group_that_is_moving_does_not_start_on_a_second_node(command: str, after_s: float) -> None:
-    """Both replicas became primary: the role came online again on its old node during a planned failover."""
+    """During a planned failover the role came online again on its old node, and both replicas became primary."""
     world = ag_lab()
     do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
     run_until(world, world.tick / 100 + after_s)

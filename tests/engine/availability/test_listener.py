@@ -64,7 +64,7 @@ def test_trying_addresses_in_turn_times_out_half_of_the_logins() -> None:
 
 
 def test_thirty_seconds_are_enough_for_two_addresses() -> None:
-    """The advice of the documentation where the driver does not know MultiSubnetFailover."""
+    """The documentation recommends this time-out for drivers without MultiSubnetFailover."""
     world = two_sites("login_timeout_s = 30")
     assert outage_s(world) < 60
     tries = []

@@ -38,7 +38,7 @@ FAULTS = (
 
 @pytest.mark.parametrize("seed", [0, 23, 27, 73, 176, 185])
 def test_statements_in_any_order_are_handled(seed: int) -> None:
-    """Seeds that have broken something once."""
+    """The seeds are those that once revealed a defect."""
     chance, world = random.Random(seed), ag_lab(seed)
     run_until(world, 10)
     for _ in range(40):
@@ -66,7 +66,7 @@ def assert_one_primary(world: World, group: int) -> None:
 
 
 def test_a_primary_without_quorum_reports_not_synchronizing() -> None:
-    """The lanes of the charts are drawn from this."""
+    """The lanes of the charts are drawn from this state."""
     world = ag_lab()
     do(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
     told = [event for event in run_until(world, 40.0) if event.kind == "state" and event.server == "NODE_1"]
@@ -77,7 +77,7 @@ def test_a_primary_without_quorum_reports_not_synchronizing() -> None:
 
 
 def test_two_partitions_do_not_affect_each_other() -> None:
-    """NODE_2 was forced beside a majority: statements at NODE_1 concern the partition of NODE_1 alone."""
+    """NODE_2 has forced quorum next to a majority; statements at NODE_1 affect only the partition of NODE_1."""
     world = ag_lab()
     run_until(world, 10)
     do(world, "cut NODE_2 NODE_1", "cut NODE_2 NODE_3", "cut NODE_2 FSW")

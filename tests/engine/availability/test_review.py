@@ -34,7 +34,7 @@ def find_routed_server(world: model.World, number: int) -> str:
 
 
 def test_logins_rotate_among_the_servers_of_a_nested_list() -> None:
-    """Round robin, also while earlier connections stay open or are closed. [DOC: read-only routing]"""
+    """Round robin does not depend on whether earlier connections stay open. [DOC: read-only routing]"""
     world = ag_lab(version=2016)
     modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = (('NODE_2', 'NODE_3'), 'NODE_1'))")
     reached = [find_routed_server(world, number) for number in range(6)]

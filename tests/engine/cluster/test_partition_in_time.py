@@ -114,7 +114,7 @@ def test_a_node_forms_the_cluster_only_from_what_it_reaches() -> None:
 
 
 def test_a_replica_that_cannot_write_to_the_cluster_does_not_become_primary() -> None:
-    """The link is cut while it is coming online, and the other node has the only vote."""
+    """The link fails while the replica comes online, and the other node has the only vote."""
     world = pair("none", "2016")
     run_until(world, 12.5)
     do(world, "move-role AG1 N2")

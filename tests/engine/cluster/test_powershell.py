@@ -110,7 +110,7 @@ def test_limits_and_owners_of_a_group_are_set() -> None:
 
 
 def test_an_unset_variable_is_reported() -> None:
-    """The sample of the documentation for forced quorum, line by line. [DOC: forced quorum]"""
+    """The input is the documented script for forced quorum, line by line. [DOC: forced quorum]"""
     world = ag_lab()
     do(world, "power-off NODE_1", "power-off NODE_3", "power-off FSW")
     run_until(world, 40)
@@ -451,7 +451,7 @@ PARAMETERS = [
 
 @pytest.mark.parametrize(("line", "answer"), PARAMETERS)
 def test_parameters_are_those_of_the_product(line: str, answer: str) -> None:
-    """Each form here changes nothing. [DOC: about parameters]"""
+    """None of the tested forms changes anything. [DOC: about parameters]"""
     world = ag_lab()
     before = dict(world.nodes), dict(world.replicas)
     assert answer in ask(world, line)

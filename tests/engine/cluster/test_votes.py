@@ -133,7 +133,7 @@ SIZES = [(nodes, witness) for nodes in (2, 3, 4, 5) for witness in (False, True)
 
 @pytest.mark.parametrize("windows", VERSIONS)
 def test_the_survivor_of_each_order_of_losses_is_known(windows: str) -> None:
-    """Two and three nodes in full, every seventeenth order of more."""
+    """All orders are tested for two and three nodes, and every seventeenth order for more nodes."""
     for nodes, witness in SIZES:
         check(nodes, witness, windows, 1 if nodes < 4 else 17)
 
@@ -146,7 +146,7 @@ def test_every_order_of_losses_follows_the_model(nodes: int, witness: bool, wind
 
 
 def test_losing_the_witness_does_not_shorten_the_heartbeat_threshold() -> None:
-    """Nodes that went with it are missed when their heartbeats have been missing for five seconds, not before."""
+    """Nodes that fail together with the witness are also missed only after five seconds without heartbeats."""
     world = cluster(3, True, "2012 R2")
     run_until(world, 1)
     do(world, "power-off W", "power-off N2", "power-off N3")
@@ -157,7 +157,7 @@ def test_losing_the_witness_does_not_shorten_the_heartbeat_threshold() -> None:
 
 
 def test_forced_quorum_ends_with_a_majority_of_the_nodes() -> None:
-    """Exactly half of them is not enough."""
+    """Exactly half of the nodes is not enough."""
     world = cluster(4, False, "2016")
     run_until(world, 1)
     do(world, "power-off N2", "power-off N3", "power-off N4")
@@ -195,7 +195,7 @@ def test_changed_votes_are_counted_with_the_same_write(windows: str, wait_s: flo
 
 
 def test_lower_quorum_priority_selects_the_node_that_loses_its_vote() -> None:
-    """Without it the last node loses its vote; with it, the named one, as long as it is there."""
+    """By default the last node loses its vote; with the property, the named node loses it while it is up."""
     for lower, counted in ((None, ("N1", "N2", "N3")), ("N2", ("N1", "N3", "N4"))):
         world = cluster(5, False, "2012 R2")
         world.clusters["CLU1"] = replace(world.clusters["CLU1"], lower_priority_node=lower)

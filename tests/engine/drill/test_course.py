@@ -75,7 +75,7 @@ def test_ending_the_drill_before_a_question_earns_no_points() -> None:
 
 
 def test_a_question_waits_until_its_premise_is_true() -> None:
-    """A cable that was pulled for a moment is not yet the failure that the question is about."""
+    """The question is about a failure; a cable that is pulled for a moment is not one yet."""
     later = ('when = "not Sales serves"', 'when = "not Sales serves"\npremise = "SERVER_A is OFF"')
     taken = run(asking(None, later), 5)
     taken.do("stop-service SERVER_W")
@@ -207,7 +207,7 @@ def test_sabotage_earns_nothing_and_reports_are_true() -> None:
 def test_giving_up_automatic_failover_costs_points(
     line: str, changes: tuple[tuple[str, str], ...], cost: float
 ) -> None:
-    """Once, and not where a server refused it, the author has a price for it, or no witness was planned."""
+    """The cost applies once; not if the server refused, the author set a price, or no witness was planned."""
     taken = run(drill(*changes), 2)
     taken.do(line)
     taken.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'")

@@ -55,7 +55,7 @@ def history(monkeypatch: pytest.MonkeyPatch) -> History:
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_hours_of_a_run(history: History) -> None:
-    """Kept moments stay as large as they were; of the run itself only the record of what happened grows."""
+    """The number and size of snapshots stay constant; only the record of events grows."""
     run, kept = rooms(play_until(history, 1_800.0))
     news = len(history.drill.events) + len(history.drill.world.files)
     later_run, later_kept = rooms(play_until(history, 5_400.0))
@@ -71,7 +71,7 @@ def test_memory_does_not_grow_with_the_hours_of_a_run(history: History) -> None:
 def test_snapshots_are_as_dense_as_their_age_requires(
     history: History, monkeypatch: pytest.MonkeyPatch, recent: int
 ) -> None:
-    """Evenly in a short run, and in a long one the further apart the older, but nowhere without any."""
+    """Snapshots are evenly spaced in a short run; in a long run the spacing grows with their age, within a limit."""
     monkeypatch.setattr(module, "RECENT", recent)
     play_until(history, 3_600.0)
     costs = [module._cost_of(moment) for moment in history._snapshots]

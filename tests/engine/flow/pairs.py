@@ -35,7 +35,7 @@ def setup(workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, **
 def build_flow(
     workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, warm: bool = True, **changes: Any
 ) -> Flow:
-    """A flow with one pair, source 0, in steady state just after a checkpoint."""
+    """Return a flow with one pair (source 0), in steady state just after a checkpoint."""
     flow = Flow.empty()
     add_pair(flow, setup(workload, mode, **changes))
     if warm:

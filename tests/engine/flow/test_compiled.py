@@ -124,7 +124,7 @@ def test_the_prebuilt_library_has_entries_for_every_processor_and_for_wide_vecto
 
 @pytest.mark.parametrize("target", TARGETS, ids=" ".join)
 def test_the_prebuilt_library_of_every_system_fits_kernel_py(target: tuple[str, str]) -> None:
-    """After a change of kernel.py or of the translator: `make kernel`."""
+    """If this fails after a change of kernel.py or of the translator: run `make kernel`."""
     stamps = text().splitlines()[-2:]
     library = (loader.LIBRARIES / library_name(*target)).read_bytes()
     for stamp in stamps:

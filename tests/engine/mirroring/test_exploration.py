@@ -113,9 +113,9 @@ GAPS_S = (3.0, 25.0)
 @pytest.mark.parametrize("half_number", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("fault", sample_cases(4, FAULTS))
 def test_two_faults_and_their_reverse_recover(fault: str, half_number: int) -> None:
-    """All pairs of faults, 3 s and 25 s apart: nothing is lost, nothing doubled, all of it heals.
+    """No commit is lost or duplicated after any pair of faults 3 s or 25 s apart, and the session recovers.
 
-    In the first half of the cases each pair has one of the two gaps, in turns; in the second half the other one.
+    Consecutive pairs have alternating gaps in the first half of the cases, and the other gap in the second half.
     """
     for place, second in enumerate(FAULTS):
         if fault != second:
@@ -155,7 +155,7 @@ def test_random_sequences_with_anything_keep_the_invariants(
 @settings(max_examples=40, deadline=None)
 @given(actions=st.lists(ANY_ACTIONS, min_size=2, max_size=6), cut_s=st.floats(0.01, 60.0))
 def test_slices_do_not_change_the_run(actions: list[str], cut_s: float) -> None:
-    """A world that is forked and run in other slices reaches the same hash."""
+    """A forked world that advances in other time slices reaches the same hash."""
     whole = lab()
     parts = lab()
     for action in actions:

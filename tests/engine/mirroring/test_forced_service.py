@@ -138,7 +138,7 @@ def test_a_principal_with_a_failed_failover_is_busy_until_it_knows(witness: bool
 
 @pytest.mark.parametrize("server", [P, M])
 def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(server: str) -> None:
-    """The two see each other before the old principal is through; until then it takes itself for the principal."""
+    """The old principal considers itself the principal until it has recovered, although the partners see each other."""
     world = lab(witness=False)
     do(world, f"stop-service {P}", then_s=15.0)
     do(world, f"start-service {P}", FORCE, then_s=4.0)
@@ -158,7 +158,7 @@ def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(server: st
 
 @pytest.mark.parametrize("server", [P, M])
 def test_a_session_cannot_be_resumed_while_service_is_forced(server: str) -> None:
-    """The link is back before the mirror has taken the other role: going on would end in two roles at once."""
+    """The link returns before the mirror has changed its role; resuming then would leave two servers in one role."""
     world = lab(witness=False)
     do(world, f"sql {P} {SET} SUSPEND", then_s=5.0)
     do(world, f"pull-cable {P}", then_s=20.0)

@@ -249,7 +249,7 @@ def test_rows_belong_to_the_fork() -> None:
 
 
 def test_an_idle_backlog_is_not_dated_before_the_beginning() -> None:
-    """Hardly any log is written: backlog divided by rate would lie ages ago."""
+    """At a very low log rate, backlog divided by rate gives a time before the start of the run."""
     row = MonitorRow(
         tick=6_000,
         role=Role.PRINCIPAL,

@@ -101,7 +101,7 @@ def small_lab(witness: bool) -> World:
 
 
 def test_a_partner_may_leave_between_connecting_and_meeting() -> None:
-    """A server is back and connected while its database still recovers; the other one loses its power just then."""
+    """One server is connected again while its database recovers, and the other one loses power at that moment."""
     world = small_lab(witness=True)
     do(world, f"restart-service {P}", then_s=0.0)
     (guid,) = (number for number, group in world.groups.items() if DB in group.databases)

@@ -116,7 +116,7 @@ def test_a_returning_witness_restores_service() -> None:
 
 
 def test_an_exposed_principal_disarms_automatic_failover() -> None:
-    """P-M cut with both seeing the witness: P runs exposed; if it is lost then, M must not take over."""
+    """Only the link P-M is cut, so P runs exposed. If P is lost afterwards, M must not take over."""
     world = lab()
     do(world, f"cut {P} {M}", then_s=20)
     do(world, f"power-off {P}", then_s=30)
@@ -166,7 +166,7 @@ def test_old_principal_follows_after_automatic_failover() -> None:
 
 
 def test_an_old_principal_that_sees_only_the_witness_stays_closed() -> None:
-    """The witness knows who leads: the returning principal must not serve a second copy."""
+    """The witness knows the current principal, so the returning old principal must not serve a second copy."""
     world = lab()
     do(world, f"pull-cable {P}", then_s=30)
     do(world, f"cut {P} {M}", then_s=1)
@@ -186,7 +186,7 @@ def test_a_silent_loss_takes_the_timeout_and_loses_nothing() -> None:
 
 
 def test_the_principal_asks_the_witness_before_it_commits_alone() -> None:
-    """Witness link black-holed first, mirror cut then: no commit may pass before the witness has answered."""
+    """The witness link is black-holed first, then the mirror is cut; no commit succeeds before the witness answers."""
     world = lab()
     do(world, f"black-hole {P} {W}", then_s=3)
     do(world, f"cut {P} {M}", then_s=25)

@@ -120,7 +120,7 @@ def test_service_and_commands_follow_the_quorum_pattern(
 
 @pytest.mark.parametrize(("kind", "fault_kind"), sample_cases(len(WAYS) + 1, product(KINDS, WAYS)))
 def test_lost_servers_return_and_the_session_recovers(kind: str, fault_kind: str) -> None:
-    """Every fault's reverse restores what was: links, servers, a session in step, one copy that serves."""
+    """Reversing every fault restores links, servers, a synchronized session and exactly one serving copy."""
     for up, linked in product(UP_OR_DOWN, UP_OR_DOWN):
         if all(up) and all(linked):
             continue

@@ -103,7 +103,7 @@ def test_without_a_newer_session_its_session_ends_at_once() -> None:
 
 
 def test_without_a_witness_the_old_principal_serves_and_leaves_the_session() -> None:
-    """Only a principal that lacks quorum is rejected; without a witness it does not need any."""
+    """Only a principal without quorum is rejected, and without a witness no quorum is needed."""
     recovery = "42 sql B RESTORE DATABASE Sales WITH RECOVERY\n45 sql B BACKUP DATABASE"
     repair = REPAIR.replace("45 sql B BACKUP DATABASE", recovery)
     drill = _play(f"{repair}\n{RETURN['start']}", witness="")

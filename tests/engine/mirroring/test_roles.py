@@ -112,7 +112,7 @@ class Watched(dict[tuple[MirrorState, roles.StateChangeCause], MirrorState]):
 
 
 def test_every_row_of_the_table_occurs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A transition that nothing brings about is a promise of the help page that the engine does not keep."""
+    """The help page shows the table, so the engine must be able to produce every transition in it."""
     table = Watched(roles.NEXT_STATE)
     monkeypatch.setattr(roles, "NEXT_STATE", table)
     for course in COURSES.values():

@@ -172,7 +172,7 @@ def test_preconditions_name_the_witness_to_check() -> None:
 
 @pytest.mark.parametrize(("server", "threads"), [(P, 1 + 2 * 2), (M, 1 + 2 * (3 + 2))])
 def test_a_session_needs_threads_on_both_servers(server: str, threads: int) -> None:
-    """One for all, 2 for each principal, 3 and the redo threads (8 cores: 2) for each mirror. Facts 0.2."""
+    """One shared thread, 2 for each principal, and 3 plus the redo threads (8 cores: 2) for each mirror. Facts 0.2."""
     for allowed, number in ((threads, 0), (threads - 1, 1450)):
         world = lab(databases=2, witness=False, workload="none")
         commands.partner_off(world, P, "Sales001")

@@ -376,7 +376,7 @@ def test_stopping_the_mirrors_endpoint_disconnects_cleanly() -> None:
     "wrong_address", ["TCP://SERVER_A:5023", "TCP://NOBODY:5022", "TCP://10.0.0.11:5022"]
 )
 def test_a_wrong_address_on_the_mirror_matters(wrong_address: str) -> None:
-    """It calls back elsewhere: 1418 at the principal, 1474 in the mirror's ERRORLOG, no session."""
+    """The mirror calls a wrong address: error 1418 at the principal, 1474 in the ERRORLOG of the mirror, no session."""
     world = READY.fork()
     commands.partner_set(world, M, DB, wrong_address)
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
@@ -401,7 +401,7 @@ def test_an_endpoint_with_a_foreign_ip_address_is_unreachable(ip: str) -> None:
 
 
 def test_new_ports_on_both_sides_separate_the_partners_until_one_is_reverted() -> None:
-    """One address that still leads somewhere is enough; without any they never meet again."""
+    """One correct address is enough for a connection; without any the partners never connect."""
     world = lab(witness=False)
     endpoints.alter(world, M, "Mirroring", port=7022)
     wait(world, 5.0)

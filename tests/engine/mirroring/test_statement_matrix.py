@@ -120,6 +120,6 @@ def test_statements_follow_the_matrix(statement: str, situation: str, server: st
 @pytest.mark.parametrize("database", ["master", "msdb", "model", "tempdb", "MASTER"])
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_system_databases_cannot_be_mirrored(statement: str, database: str) -> None:
-    """[DOC: Prerequisites, Restrictions]: they cannot be mirrored. The numbers are derived: 1416 fits by its text."""
+    """The rule is in [DOC: Prerequisites, Restrictions]. The error number 1416 is derived from its text."""
     expected = "1463" if statement == "PARTNER" else "1416"
     assert outcome_of(SITUATIONS["FULL"].fork(), statement, P, database) == expected

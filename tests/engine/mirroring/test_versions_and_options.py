@@ -42,7 +42,7 @@ def test_options_of_a_mirrored_database_are_restricted(option: str) -> None:
 
 @pytest.mark.parametrize("option", ["TRUSTWORTHY ON", "RECOVERY FULL", "AUTO_SHRINK ON"])
 def test_the_mirror_accepts_no_option(option: str) -> None:
-    """It is set after a failover [DOC: set up a mirror database to use the TRUSTWORTHY property]."""
+    """The option is set after a failover [DOC: set up a mirror database to use the TRUSTWORTHY property]."""
     assert sql(lab(), M, f"ALTER DATABASE {DB} SET {option}").numbers == [954, 5069]
 
 
@@ -63,7 +63,7 @@ def test_trustworthy_is_set_per_server() -> None:
     "statement", ["ALTER AUTHORIZATION ON DATABASE::{} TO boss", "EXEC {}.dbo.sp_changedbowner 'boss'"]
 )
 def test_the_owner_is_stored_per_server(statement: str) -> None:
-    """[DOC: ALTER AUTHORIZATION; sys.databases]: owner_sid stands in master, which is not mirrored."""
+    """owner_sid is stored in master, which is not mirrored [DOC: ALTER AUTHORIZATION; sys.databases]."""
     world = lab()
     asked = f"SELECT SUSER_SNAME(owner_sid) FROM sys.databases WHERE name = '{DB}'"
     assert sql(world, P, statement.format(DB)).numbers == [15151]
@@ -100,7 +100,7 @@ def test_the_creator_or_restorer_of_a_database_owns_it() -> None:
 
 
 def test_a_mirror_is_not_backed_up() -> None:
-    """954, seen up to 2008 R2; then 3059 [DOC: Database Engine events and errors, 3059]. Either leaves 3041."""
+    """954 up to 2008 R2 (seen), then 3059 [DOC: Database Engine events and errors, 3059]. Both log 3041."""
     for version, number in ((2005, 954), (2008, 954), (2012, 3059)):
         world = lab()
         for name in (P, M):
@@ -111,7 +111,7 @@ def test_a_mirror_is_not_backed_up() -> None:
 
 
 def test_checkdb_takes_as_long_as_reading_the_data() -> None:
-    """Derived: the time of a backup of the same size, slower with the disk."""
+    """Derived: CHECKDB takes the time of a backup of the same size, and longer on a slow disk."""
     world = lab()
     world.update_copy((P, DB), size_kb=1024.0 * 1024.0, bad_pages=(77,))
     assert not [
@@ -142,7 +142,7 @@ def test_checkdb_takes_as_long_as_reading_the_data() -> None:
 
 
 def test_an_upgrade_keeps_the_compatibility_level() -> None:
-    """[DOC: ALTER DATABASE compatibility level]: kept if the new version has it, else the least that it has."""
+    """If the new version lacks the level, its lowest level is used [DOC: ALTER DATABASE compatibility level]."""
     world = lab()
     asked = f"SELECT compatibility_level FROM sys.databases WHERE name IN ('{DB}', 'master') ORDER BY name"
     do(world, f"upgrade {M} 2008", then_s=1000.0)
@@ -186,7 +186,7 @@ def test_automatic_failover_requires_an_upgraded_witness(witness: int, leads: bo
 
 
 def test_a_principal_requests_a_page_only_while_synchronized() -> None:
-    """[DOC: automatic page repair]: otherwise no row in the view and no 1481, only the 824 of the read."""
+    """Otherwise the read logs only 824: no row in the view and no 1481 [DOC: automatic page repair]."""
     world = lab()
     for server in (P, M):
         world.update_instance(server, version=2008)

@@ -164,7 +164,7 @@ def test_a_saturated_session_never_catches_up() -> None:
 
 
 def test_bulk_loads_fill_the_whitepapers_40_gb_in_slightly_over_two_hours() -> None:
-    """Suspended session, 40 GB disk, bulk loads of 5.6 MB/s."""
+    """The session is suspended, the log disk has 40 GB, and bulk loads write 5.6 MB/s."""
     loads = build_custom_workload(1, 0.0, 57.0, 100.0)
     seconds = assess(MirroringPlan(workload=loads)).volume_full_s
     assert 2.0 < seconds / 3600.0 < 2.2

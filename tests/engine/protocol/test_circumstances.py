@@ -95,7 +95,7 @@ def test_without_a_session_safety_is_none() -> None:
 
 
 def test_session_ids_of_applications_end_at_the_documented_maximum() -> None:
-    """More connections than ids: the last ones have none, so nobody can end them."""
+    """With more connections than ids, the last connections have no id, so KILL cannot end them."""
     busy = texts.change_text(
         ('workload = "Workload1"', 'workload = "Workload1"\nscale = 1000.0'), text=texts.FREE
     )

@@ -31,7 +31,7 @@ def run_sql(world: World, server: str, sql: str, then_s: float = 1.0) -> list[in
 
 @pytest.mark.parametrize("line", [f"fail-volume {P} L", f"fail-disk {P} {DB}"])
 def test_a_lost_log_disk_is_logged_locally_and_causes_a_failover(line: str) -> None:
-    """[DOC: MSSQLSERVER_9001; possible failures], loss of the drive of the log is a hard error."""
+    """The loss of the log disk is a hard error [DOC: MSSQLSERVER_9001; possible failures]."""
     world = lab()
     do(world, f"sql {P} USE {DB}\n    BEGIN TRAN\n    WAITFOR DELAY '00:01'", then_s=2.0)
     events = do(world, line)
@@ -173,7 +173,7 @@ def test_invalid_drive_changes_are_refused_with_a_message() -> None:
     ("clause", "state"), [("SUSPEND", MirrorState.SUSPENDED), ("RESUME", MirrorState.SYNCHRONIZED)]
 )
 def test_a_partner_that_left_with_its_volume_is_not_notified(clause: str, state: MirrorState) -> None:
-    """The mirror does not know yet that the principal has left the session: it acts alone, or waits for the loss."""
+    """The mirror does not know that the principal has left; it acts alone, or waits until it detects the loss."""
     world = lab()
     do(world, f"fail-disk {P} {DB}", then_s=0.0)
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=0.0)

@@ -148,7 +148,7 @@ def _clear_caches(module: ModuleType) -> None:
 
 
 def test_cluster_rules_are_simulated_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another threshold and another majority in the engine, and their rows fail."""
+    """The rows must fail if the engine uses another threshold and another majority rule."""
     monkeypatch.setattr(quorum, "THRESHOLDS_SINCE_2016", (8, 20))
     monkeypatch.setattr(
         quorum, "has_majority", lambda config, side, with_witness: len(side) * 2 >= len(config.weights)

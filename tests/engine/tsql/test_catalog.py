@@ -130,7 +130,7 @@ def test_a_failover_is_visible_in_the_catalog() -> None:
 
 
 def test_threads_follow_the_published_formulas() -> None:
-    """2 a database and 1 on the principal; on the mirror 3 and the redo threads a database, and 1 [MANY]."""
+    """Principal: 2 threads per database plus 1. Mirror: 3 plus the redo threads per database, plus 1 [MANY]."""
     world = lab()
     count = "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE command = 'DB MIRROR'"
     for server in (P, M):

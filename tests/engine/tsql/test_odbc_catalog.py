@@ -44,7 +44,7 @@ def test_tables_columns_and_keys_match_the_documentation() -> None:
 
 
 def test_date_codes_follow_the_odbc_version() -> None:
-    """pyodbc sends as many digits of a second as the first type of code 93 has."""
+    """pyodbc sends as many fractional digits as the first type with code 93 has."""
     world = lab()
     world.update_instance(P, version=2014)
 
@@ -59,7 +59,7 @@ def test_date_codes_follow_the_odbc_version() -> None:
 
 
 def test_without_exec_the_first_parameter_can_be_named() -> None:
-    """As JDBC asks for the types."""
+    """JDBC requests the types in this form."""
     world = lab()
     assert (
         ask(world, P, "sp_datatype_info_100 @ODBCVer=2").grids

@@ -37,7 +37,7 @@ def test_a_table_in_a_missing_database_is_an_invalid_name() -> None:
 
 
 def test_the_file_list_of_a_backup_fits_the_table_of_scripts() -> None:
-    """21 columns from 2008 on; what matters first is the name, the path and the kind."""
+    """The list has 21 columns from 2008 on; scripts use mainly name, path and type."""
     world = lab(workload="none")
     world.update_instance(P, version=2008)
     ask(world, P, r"BACKUP DATABASE Sales TO DISK = 'D:\Sales.bak'", then_s=3600)
@@ -152,7 +152,7 @@ def test_parse_only_text_is_not_run() -> None:
 
 
 def test_a_text_can_be_concatenated_from_hundreds_of_parts() -> None:
-    """Scripts build dynamic SQL so; nested as deep as it is written, SQLite would refuse it."""
+    """Scripts build dynamic SQL in this way; SQLite would refuse an expression nested as deeply."""
     text = " + ".join(["CAST(1 AS varchar(5))"] * 300)
     said = ask(lab(), P, f"SELECT LEN({text}), 'a' + 'b' + NULL, 1 + (2 + 3) + '4'", then_s=1)
     assert said.grids == [[[300, None, 10]]]

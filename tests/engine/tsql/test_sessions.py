@@ -126,7 +126,7 @@ def test_logins_of_system_services_roles_and_applications_exist() -> None:
 
 
 def test_an_unquoted_word_is_a_valid_exec_argument() -> None:
-    """[DOC: EXECUTE]: a name without quotes is a text, also one that begins statements of ours."""
+    """A word without quotes is a text, even if it is a keyword [DOC: EXECUTE]."""
     world = lab()
     plain, quoted = (sql(world, P, f"EXEC sp_who2 {word}").grids[0] for word in ("active", "'active'"))
     assert [row[0] for row in plain] == [row[0] for row in quoted]
@@ -138,7 +138,7 @@ def test_an_unquoted_word_is_a_valid_exec_argument() -> None:
 
 
 def test_global_temp_tables_are_shared_and_local_ones_are_not() -> None:
-    """[DOC: CREATE TABLE, temporary tables]; to change that of another is not simulated."""
+    """See [DOC: CREATE TABLE, temporary tables]. Changing the table of another session is not simulated."""
     world = lab(workload="none")
     sql(world, P, "CREATE TABLE ##g (a int) INSERT ##g VALUES (7) CREATE TABLE #g (a int)")
     other = f"{P}#2"

@@ -68,7 +68,7 @@ def test_listening_ports_include_the_listener_on_its_node(cluster: World) -> Non
 
 
 def test_a_list_of_a_thousand_rows_works_and_an_equal_union_is_too_complex() -> None:
-    """A monitor has the class of each wait in VALUES. As deep as a union is written, Python does not go."""
+    """Monitoring scripts list wait types in VALUES. An equally long union exceeds the recursion limit of Python."""
     world = lab(workload="none")
     world.update_instance(P, version=2008)
     rows = ", ".join(f"('W{number}', 'x')" for number in range(1_000))
@@ -84,7 +84,7 @@ def test_a_list_of_a_thousand_rows_works_and_an_equal_union_is_too_complex() -> 
 
 
 def test_number_tables_grow_with_the_length_of_a_text() -> None:
-    """A thousand times a thousand rows would be more than one statement may take."""
+    """A cross join of a thousand by a thousand rows would exceed the work limit of a statement."""
     text = """DECLARE @list varchar(99) SET @list = '[a][b]'; WITH a AS (SELECT number FROM (VALUES {ones}) v (number)),
         numbers AS (SELECT TOP (LEN(@list)) ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS n FROM a CROSS JOIN a AS b
             ORDER BY n)
@@ -124,7 +124,7 @@ def test_virtual_log_files_match_dbcc_and_database_options_are_defaults() -> Non
 
 
 def test_nested_replace_calls_work_at_script_depth() -> None:
-    """A backup script takes fifty tokens out of a name so."""
+    """A backup script removes fifty tokens from a name in this way."""
     inside = "N'ab'"
     for number in range(60):
         inside = f"REPLACE({inside}, '{chr(97 + number % 26)}', N'{chr(98 + number % 26)}')"
@@ -132,7 +132,7 @@ def test_nested_replace_calls_work_at_script_depth() -> None:
 
 
 def test_a_constant_is_propagated_through_a_join() -> None:
-    """A tool opens a table: all columns there are, joined with all objects, of one object."""
+    """A tool that opens a table joins all columns with all objects and selects one object."""
     world = lab(workload="none")
     world.update_instance(P, version=2014)
     text = """USE Sales CREATE TABLE t (a int NOT NULL, b varchar(5))

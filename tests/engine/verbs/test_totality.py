@@ -166,7 +166,7 @@ def test_a_timeout_of_a_connection_string_is_a_number_of_seconds(value: str) -> 
 
 
 def test_revert_all_changes_nothing_if_a_later_step_is_refused() -> None:
-    """The witness is mended first. Then there is no copy left whose page could be mended."""
+    """After the repair of the witness, no copy remains from which the damaged page could be repaired."""
     drill = _build_drill("ag-lab", "without a copy")
     steps = drill.fork()
     steps.do("mend-witness CLU1")

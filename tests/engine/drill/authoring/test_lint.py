@@ -87,7 +87,7 @@ mirror = "SERVER_B"
 
 
 def test_a_fault_moved_behind_a_goal_is_reported_at_the_goal() -> None:
-    """Judged from 31 s on it is reached by then, and the drill is over before anybody has noticed the fault."""
+    """The goal is checked from 31 s on and already reached, so the drill ends before the fault is noticed."""
     text = (files("assets") / "new_scenario.toml").read_text("utf-8").replace("[[session]]", SECOND)
 
     def list_problem_positions(text: str) -> list[str]:

@@ -57,7 +57,7 @@ def test_faults_become_the_timeline_and_repairs_the_solution() -> None:
 
 
 def test_several_inputs_of_one_moment_keep_their_order() -> None:
-    """While the clock stands still: pulled, plugged and pulled again is pulled; two repairs are two steps."""
+    """With a paused clock, a cable pulled, plugged and pulled again ends pulled; two repairs count as two."""
     pulled, plugged = "pull-cable SERVER_B", "plug-cable SERVER_B"
     lines = [(30.0, pulled), (30.0, plugged), (30.0, pulled), (30.0, "cut SERVER_A SERVER_W")]
     made = save_scenario(play_lines([*lines, (60.0, plugged), (60.0, "mend SERVER_A SERVER_W")], 200.0))

@@ -163,7 +163,7 @@ def test_numbered_databases_need_room_for_their_numbers() -> None:
 
 
 def test_the_json_schema_accepts_a_variant_for_a_number_or_name() -> None:
-    """Editors must not underline `scale = "{load}"`."""
+    """Text editors with the schema must not mark `scale = "{load}"` as an error."""
     parts = schema.schema()["$defs"]
     for table, key in (("DatabaseSpec", "scale"), ("ServerSpec", "name"), ("Question", "right")):
         stands = parts[table]["properties"][key]

@@ -54,7 +54,7 @@ def test_a_client_on_the_wrong_server_does_not_count_as_served() -> None:
 
 
 def test_clients_of_a_second_principal_count_as_served() -> None:
-    """A copy that was recovered beside its principal serves, too: who is connected to it works."""
+    """A copy recovered next to its principal also serves the clients that are connected to it."""
     clients = {"Sales": DatabaseClients(("OFFICE", "CLERKS"), "A")}
     events = [
         {"kind": "client", "t_s": 10.0, "client": "CLERKS", "what": "cut", "server": "A"},

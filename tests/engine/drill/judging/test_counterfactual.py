@@ -51,7 +51,7 @@ def test_the_most_costly_blunder_comes_first() -> None:
 
 
 def test_an_outage_names_the_cause_of_the_disabled_failover() -> None:
-    """The rule's own advice, to leave the failover to the witness, is none after SET WITNESS OFF."""
+    """After SET WITNESS OFF, the usual advice to leave the failover to the witness would be wrong."""
     taken = Drill(play_sabotage()[0].scenario)
     run(taken, 2).do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
     run(taken, 900)
@@ -62,7 +62,7 @@ def test_an_outage_names_the_cause_of_the_disabled_failover() -> None:
 
 
 def test_the_counterfactual_score_equals_that_of_the_played_run() -> None:
-    """The other run, played by hand: without the deed, and without what only followed from it."""
+    """The comparison run is played without the action and without the inputs that resulted only from it."""
     (deed,) = evaluate_actions(play_sabotage()[0], [0])
     again = Drill(play_sabotage()[0].scenario)
     for at_s, line in ((100.0, "power-on SERVER_A"), (100.0, "answer whose-word 2")):
@@ -129,7 +129,7 @@ def test_an_action_without_a_rule_is_listed_as_costly() -> None:
 
 
 def test_consequences_are_removed_with_their_cause() -> None:
-    """Without the command that ended the session the commands that set it up again have nothing to do."""
+    """Without the command that ended the session, the commands that set it up again have no effect."""
     taken = run(drill(), 5)
     taken.do("pull-cable SERVER_W")
     run(taken, 10).do("plug-cable SERVER_W")

@@ -240,7 +240,7 @@ def test_the_review_is_plain_data() -> None:
 
 
 def test_a_goal_does_not_require_a_query() -> None:
-    """All that the reference does was done, too late, but for what it looks at."""
+    """The run applies all inputs of the reference except its queries, and applies them too late."""
     look = 'do = "25 sql SERVER_B EXEC xp_readerrorlog"\nwhy = "It says who leads."\n\n'
     scenario = small(("[[solution]]\n", f"[[solution]]\n{look}[[solution]]\n"))
     taken = Drill(scenario, scenario.seed)
@@ -253,7 +253,7 @@ def test_a_goal_does_not_require_a_query() -> None:
 
 
 def test_a_manually_started_instance_is_no_automatic_failover() -> None:
-    """The role had moved and stayed offline: that it ended the outage is no automatic failover."""
+    """The role had moved but stayed offline, and a person brought it online."""
     found = review(play_reference(load_shipped_scenario("fci-tempdb-path")))
     assert [outage.told for outage in found.outages] == [
         "NODE_2 took over after a command brought the role online."

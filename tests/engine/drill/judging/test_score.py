@@ -137,7 +137,7 @@ OFF_WITNESS = "sql {server} ALTER DATABASE Sales SET WITNESS OFF"
 
 
 def test_a_refused_command_does_not_disable_automatic_failover() -> None:
-    """SERVER_W has no such database and refuses it."""
+    """SERVER_W does not have the database and refuses the command."""
     taken = run(drill(), 5)
     taken.do(OFF_WITNESS.format(server="SERVER_W"))
     run(taken, 40)
@@ -150,7 +150,7 @@ def test_a_refused_command_does_not_disable_automatic_failover() -> None:
 
 
 def test_rewinds_cost_at_most_the_points_beyond_the_goals() -> None:
-    """Nothing but the goals is left after these hints: the way back is free, and items and total agree."""
+    """The hints leave only the points of the goals, so the rewind costs nothing and the items add up to the total."""
     taken = run(drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
     for layer in (1, 2, 3):
         taken.hint(layer)

@@ -62,7 +62,7 @@ def test_percentiles_use_the_nearest_rank(percent: int, expected: float) -> None
 
 
 def test_the_share_within_a_limit_has_a_confidence_interval() -> None:
-    """Wilson's interval of 8 of 10, as in statistics' tables: 49.0 to 94.3 %."""
+    """The Wilson interval of 8 of 10 is 49.0 to 94.3 %, as in published tables."""
     assert [round(share, 3) for share in compute_confidence_interval(8, 10)] == [0.49, 0.943]
     assert compute_confidence_interval(0, 0) == (0.0, 1.0)
     (row,) = check_limit(RUNS, "points", 3.0)

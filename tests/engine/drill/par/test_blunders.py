@@ -63,7 +63,7 @@ why = "So.\""""
 
 
 def test_blunders_do_not_depend_on_the_search() -> None:
-    """A plan that answers at once leaves no moment at which the question is open; the reference does."""
+    """A plan that answers at once never has an open question; the reference has one."""
     asked = texts.small(
         ("\n[[solution]]\nwhen", ASKED),
         ('name = "Downtime"\npoints = 30', 'name = "Downtime"\npoints = 10'),

@@ -89,7 +89,7 @@ def test_the_search_equals_exhaustive_trials(name: str) -> None:
 
 
 def test_trials_in_other_processes_give_the_same_search() -> None:
-    """By processes that know other states than the search does: all that they find is told, known or not."""
+    """The other processes know different states and report every trial, also those of known states."""
     points, changes, lines = DRILLS["cable"]
     scenario = texts.small(('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes)
 

@@ -50,7 +50,7 @@ def test_the_search_finds_the_known_best_plan_or_a_better_one(name: str) -> None
 def test_the_value_after_several_actions_is_known(
     name: str, lines: list[str], after_s: float, minimum: float
 ) -> None:
-    """Link, session, witness, power; or a cable and the forced service: no known plan has these acts in a row."""
+    """No known plan has these actions in sequence: link, session, witness, power; or a cable and forced service."""
     scenario = KNOWN[name][1]
     drill = replay(scenario, scenario.seed, "practice", lines)
     drill.advance_to(default_end(drill))

@@ -144,7 +144,7 @@ def test_seconds_without_events_are_skipped(kind: type[Drill], monkeypatch: pyte
 def test_steadily_changing_numbers_are_not_checked_each_second(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Queues, rates, and the time: `AlwaysPollingDrill` above finds the same in each second."""
+    """Queues, rates and the time change steadily. `AlwaysPollingDrill` above checks each second, with equal results."""
     looks: list[int] = []
     look = SearchDrill._poll_conditions
     monkeypatch.setattr(SearchDrill, "_poll_conditions", lambda self: (looks.append(self.tick), look(self)))
@@ -179,7 +179,7 @@ def test_the_facts_of_a_world_are_compared_before_evaluation() -> None:
 
 
 def test_an_action_without_an_effect_on_conditions_is_detected() -> None:
-    """The drill waits for one answer alone."""
+    """The drill has one question, and only its answer affects the conditions."""
     question = 'name = "q"\ntext = "t"\nat = "30s"\nchoices = ["a", "b"]\nright = [1]\nwhy = "w"'
     asking = texts.small(
         ("[[solution]]", f"[[question]]\n{question}\n\n[[solution]]"),

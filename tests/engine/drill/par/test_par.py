@@ -213,7 +213,7 @@ def test_the_last_chance_plan_begins_at_the_point_of_no_return(fair_search: ParS
 
 
 def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until somebody has pulled its plug the server needs its service, then it needs power, which no plan has done."""
+    """First the server needs its service; after its plug is pulled it needs power, which no known plan restores."""
     stop = '[[timeline]]\nat = "20s"\ndo = "stop-service SERVER_A"\n'
     unplug = '\n[[timeline]]\nwhen = "time_s() > 60 and SERVER_A is STOPPED"\ndo = "power-off SERVER_A"\n'
     scenario = texts.small((FAULT, stop + unplug), ("+5 power-on", "+5 start-service"))
@@ -245,7 +245,7 @@ def search_without_time(
 
 
 def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
-    """Also where the last chance goes by just after something hidden, so that it is no fair plan."""
+    """This holds even if the last chance passes just after a hidden event, so that the plan is not fair."""
     hidden = '[[timeline]]\nat = "204.5s"\ndo = "slow-cpu SERVER_W factor=2"\n\n[[goal]]\nname = "served"'
     small = texts.small(('[[goal]]\nname = "served"', hidden))
     late = Input(ticks(205.0), "power-on", ("SERVER_A",))

@@ -143,7 +143,7 @@ def test_a_removed_session_can_be_set_up_again(small: Scenario) -> None:
 
 
 def test_undoing_ones_own_damage_is_not_brilliant(small: Scenario) -> None:
-    """V knows before that it can be taken back, without a search."""
+    """The reachable score before the repair already includes the repair, without a search."""
     suspend, cable = "sql SERVER_A ALTER DATABASE Sales SET PARTNER", "cable SERVER_B"
     lines = [f"5 {suspend} SUSPEND", f"12 {suspend} RESUME", f"30 pull-{cable}", f"60 plug-{cable}"]
     lines.append("70 power-on SERVER_A")
@@ -238,7 +238,7 @@ def test_a_refused_action_waits_until_it_is_accepted() -> None:
 
 
 def test_a_run_with_several_mistakes_can_recover() -> None:
-    """A step of the solution came to nothing and then more was broken: one act leads back to the way from before."""
+    """One step of the solution failed and another fault followed; one action leads back to the earlier plan."""
     scenario = next(each for each in par_drills.scenarios() if each.name == "set-up")
     lines = ["1 pull-cable B1", "4 stop-service A1", "6 sql B1 ALTER ENDPOINT Mirroring STATE = STARTED"]
     drill = replay(scenario, scenario.seed, "practice", [*lines, "90 power-off B1"])
@@ -268,7 +268,7 @@ def test_actions_after_total_loss_are_not_rated_accurate() -> None:
 
 
 def test_a_low_value_after_actions_starts_a_search(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No known way leads on from there, and what is needed is more than one act."""
+    """No known plan continues from this state, and the recovery needs more than one action."""
     for known in ("list_continuations", "list_whole_continuations"):
         monkeypatch.setattr(continuations, known, lambda *_: iter([continuations.build_idle_continuation()]))
     monkeypatch.setattr(continuations, "list_bridged_continuations", lambda *_: iter(()))

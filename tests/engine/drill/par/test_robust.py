@@ -150,7 +150,7 @@ def test_with_its_own_seed_a_plan_is_played_unchanged(changes: tuple[tuple[str, 
 
 
 def test_an_action_waits_for_the_events_before_it_in_the_plan() -> None:
-    """The mirror takes over another time after the failure with every seed."""
+    """The delay between the failure and the failover differs for each seed."""
     drill = texts.small(DRAWN)
     own = SearchDrill(drill)
     own.advance_to(ticks(100.0))

@@ -55,7 +55,7 @@ def test_a_report_names_the_first_different_event(solved_drill: Drill) -> None:
 
 
 def test_a_run_with_a_program_is_verified_and_a_changed_answer_named() -> None:
-    """Of what a program was answered the report has the number of rows alone."""
+    """The report stores only the number of rows of each answer to a program."""
     told = '{"login": "sa", "password": "right", "program": "desk"}'
     served = drill()
     for line in (f"connect SERVER_A#tds1 {told}", 'batch SERVER_A#tds1 "SELECT 1"'):
@@ -87,7 +87,7 @@ def test_a_longer_record_is_another_run(solved_drill: Drill) -> None:
 
 @pytest.mark.parametrize(("key", "value"), [("state_hash", "0" * 32), ("ended_at_s", 1.0)])
 def test_a_different_end_is_found(solved_drill: Drill, key: str, value: object) -> None:
-    """All hashes on the way are the run's own; only what it is said to have come to is not."""
+    """All intermediate hashes are correct; only the recorded result is changed."""
     report = json.loads(json.dumps(solved_drill.report()))
     assert verify_report(solved_drill.scenario, report) is None
     found = verify_report(solved_drill.scenario, report | {key: value})
@@ -97,7 +97,7 @@ def test_a_different_end_is_found(solved_drill: Drill, key: str, value: object) 
 
 @pytest.mark.parametrize("name", ["mode", "scenario"])
 def test_a_report_replayed_as_another_kind_is_found(solved_drill: Drill, name: str) -> None:
-    """A replay takes mode and scenario from the file: only the digest of both reveals that one was changed."""
+    """A replay reads mode and scenario from the file, so only their digest reveals a change."""
     report = json.loads(json.dumps(solved_drill.report())) | {name: "exam"}
     scenario = load_scenario(solved_drill.scenario.text, f"{report['scenario']}.toml")
     assert "origin is recorded as" in str(verify_report(scenario, report))

@@ -155,7 +155,7 @@ def test_a_waiting_batch_is_not_reported() -> None:
     "call", ["CASE WHEN t LIKE p THEN 1 END", "PATINDEX(p, t)", "LEN(REPLACE(t, p, ''))"]
 )
 def test_a_large_text_search_is_charged(call: str) -> None:
-    """Uncounted it would hold a tick for as long as it takes."""
+    """An uncharged search would block a tick for its whole duration."""
     took = []
     for times in (3, 3_500):
         world = lab(workload="none")

@@ -61,7 +61,7 @@ def test_no_alert_fires_while_the_agent_is_stopped() -> None:
 
 
 def test_a_failover_alert_fires_where_it_began() -> None:
-    """The best-known script of all: an alert on states 7 and 8 fails the other databases over too."""
+    """A widely used script has an alert on states 7 and 8 that fails over the remaining databases."""
     world = lab(workload="none")
     ask(world, P, JOB)
     ask(world, P, ALERT.format("State = 7 OR State = 8"))

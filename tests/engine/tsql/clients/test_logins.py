@@ -221,7 +221,7 @@ def test_errors_of_a_program_are_counted_if_the_scenario_asks() -> None:
 
 
 def test_a_query_that_ends_its_transaction_is_noted() -> None:
-    """The world settles after it, though it only reads; after one that leaves nothing behind it does not."""
+    """The world is processed after such a query although it only reads, and not after a query without any effect."""
     world = lab()
     connect(world, database=DB)
     batch(world, "SET XACT_ABORT ON")
@@ -262,7 +262,7 @@ def test_cached_text_changes_neither_result_nor_world() -> None:
 
 
 def test_output_rows_precede_their_count() -> None:
-    """ODBC takes what comes first for the result."""
+    """ODBC takes the first token as the result."""
     world = lab()
     connect(world, database=DB)
     batch(world, "CREATE TABLE t (a int)")
