@@ -498,7 +498,7 @@ class WindowSeat(QObject):
             if one.what == INJECT:
                 self._session.show_latest()  # the past is read-only
                 self._play.is_ended_by_instructor = one.text == FINISH and not live.finished
-                self._attendance.carry_out(one.number, one.text, self._session.do)
+                self._attendance.apply_inject(one.number, one.text, self._session.do)
             else:
                 self._notice.show_info(tr("Instructor: {text}").format(text=one.text))
                 self._attendance.read(one.number)
