@@ -1,4 +1,4 @@
-"""MP4 film from pictures, encoded by an installed ffmpeg; the program brings none."""
+"""MP4 film from pictures, encoded by an installed ffmpeg, which is not part of the program."""
 
 from __future__ import annotations
 

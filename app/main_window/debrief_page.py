@@ -376,7 +376,7 @@ class DebriefPage(WindowPart):
     def _weigh(
         self, drill: Drill, review: Review, effort: int
     ) -> Slices[tuple[Account, tuple[RunSegment, ...]]]:
-        """Compute the account, then the plans of its lessons at a person's pace."""
+        """Compute the account of the run, then for each lesson a plan that a person can carry out in time."""
         plans = list(certificates.plans(drill))
         if effort > HARDER and self._account is not None:
             # the continuation must not require that the faults injected by the run are injected again

@@ -140,7 +140,7 @@ class FidelityWorker(QThread):
 
 
 class FidelityView(QWidget):
-    """Report that is computed from when it is first shown, and never blocks the window."""
+    """Report whose computation begins when it is first shown, and never blocks the window."""
 
     closed = Signal()
 

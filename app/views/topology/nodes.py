@@ -51,7 +51,7 @@ CELL_UNITS: Final = 0.95
 
 @runtime_checkable
 class NodeListener(Protocol):
-    """Listener for moved cards: the scene of the topology, which imports this module."""
+    """Listener for moved cards. The scene of the topology implements it."""
 
     def node_moved(self, name: str, position: QPointF) -> None:
         """Take the new position of a card."""

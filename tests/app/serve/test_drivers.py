@@ -347,9 +347,7 @@ def test_an_error_has_number_severity_state_procedure_and_line(served_lab: Serve
         assert (error.number, error.severity, error.state, error.line) == (50000, 13, 42, 3)
         assert (error.procname, error.srvname) == ("bad", "SERVER_A")
     with connect_pymssql(served_lab.principal, autocommit=True) as connection:
-        below = (
-            connection._conn
-        )  # what it is made of tells all of it, where the DB-API has a number and a text
+        below = connection._conn  # its error has all details; that of the DB-API only number and text
         with pytest.raises(pymssql._mssql.MSSQLDatabaseException) as there:
             below.execute_non_query("\nEXEC bad")
         error = there.value
