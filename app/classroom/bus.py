@@ -153,8 +153,8 @@ class Bus:
     async def send(self, *said: News) -> None:
         """Send messages in order; failed ones are sent later, except seat states, which are rebuilt."""
         assert self._client is not None, "dialed"
-        self._untold += [replace(one, host=self.own) for one in said]
-        async with self._telling:
+        self._unsent += [replace(one, host=self.own) for one in said]
+        async with self._sending:
             stream = self._client.jetstream(timeout=ANSWER_S)
             while self._unsent:
                 try:

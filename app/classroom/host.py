@@ -112,7 +112,7 @@ class ClassHost:
         self._do(self._writer.run())
         self._do(self._show())
         if self._bus is not None:
-            self._do(self._bus.listen(self._receive_news, self._hear_anew))
+            self._do(self._bus.listen(self._receive_news, self._reload_after_gap))
             self._do(self._peers.stay_alive(lambda line: self._board.changed.add(line.number)))
         for place in self._judge.places:
             self._do(self._judge.run(place))
@@ -374,7 +374,7 @@ class ClassHost:
 
     async def _send_out(self, instructions: list[ClassInstruction]) -> None:
         self._instructions.add(await self._writer.keep(self._record.instruct, instructions))
-        self._peers.tell(Changed())
+        self._peers.send(Changed())
         await self._to_seats(self._instruct)
 
     async def _to_seats(self, tell: Callable[[SeatState], Awaitable[None]]) -> None:
@@ -422,8 +422,8 @@ class ClassHost:
                     setattr(line, {"group_name": "group"}.get(name, name), value)
         self._board.turn()
         self._board.changed |= {line.number for line in lines}
-        self._peers.tell(Changed())
-        await self._to_seats(self._tell_pace)
+        self._peers.send(Changed())
+        await self._to_seats(self._send_pace)
 
     async def _start_next_part(self) -> None:
         """Start the next part. Raises RequestRefusedError."""
@@ -467,7 +467,7 @@ class ClassHost:
         )
         self._board.marks += await self._writer.keep(self._record.instruct, [mark])
         self._board.turn()
-        self._peers.tell(Changed())
+        self._peers.send(Changed())
 
     # --- board
 
@@ -497,15 +497,15 @@ class ClassHost:
                     await self._steer(requests.Go())
             changed = self._board.news()
             if changed is not None:
-                self._peers.tell_of(self._lines[number] for number in changed)
+                self._peers.send_status(self._lines[number] for number in changed)
                 await self._board.send(changed)
 
     # --- other hosts
 
-    async def _hear_anew(self) -> None:
-        """Reload the record after a possible loss of messages."""
-        await self._hear_changes()
-        self._peers.tell(Hello(), self._peers.news(self._lines.values()))
+    async def _reload_after_gap(self) -> None:
+        """Reload the record after a gap in the messages, and announce this host again."""
+        await self._reload_changes()
+        self._peers.send(Hello(), self._peers.news(self._lines.values()))
 
     async def _receive_news(self, message: News) -> None:
         looks = self._peers.process_news(message)
@@ -517,8 +517,8 @@ class ClassHost:
         elif isinstance(message, Changed):
             await self._reload_changes()
         elif isinstance(message, Hello):
-            await self._hear_changes()  # announces the new address
-            self._peers.tell_of(self._lines.values())
+            await self._reload_changes()  # announces the new address
+            self._peers.send_status(self._lines.values())
         elif isinstance(message, HandLoweredNews):
             await self._attention.lower(self._lines[message.seat])
         else:
