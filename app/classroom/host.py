@@ -207,7 +207,7 @@ class ClassHost:
         await self._catch_up(line)
         if line.socket is not None:  # an old connection may still be half open; the newest one is the seat
             await close(line.socket, LATER, tr("the seat has reconnected"))
-        line.socket, line.told = socket, set()  # only now: the welcome must be the first message
+        line.socket, line.sent_instructions = socket, set()  # only now: the welcome must be the first message
         # Number the visit higher than every other connection of the seat, including those at unknown hosts.
         line.host, line.visit, line.away = (
             self._peers.own,

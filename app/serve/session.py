@@ -60,7 +60,7 @@ def encode_answer(
     tds: int,
     changes: bytes = b"",
     more_results: bool = False,
-    ends: Sequence[Said] = (),
+    ends: Sequence[OutputRow] = (),
 ) -> bytes:
     """Encode the complete response to a request; *changes* of the connection (ENVCHANGE) precede the last DONE.
 
@@ -156,7 +156,9 @@ def _encode_return_values(request: SqlRequest, result: OutputRow | None, tds: in
     return out
 
 
-def in_order(messages: Sequence[Said], results: Sequence[Said], ends: Sequence[Said] = ()) -> Iterator[Said]:
+def in_order(
+    messages: Sequence[OutputRow], results: Sequence[OutputRow], ends: Sequence[OutputRow] = ()
+) -> Iterator[OutputRow]:
     """Yield messages, grids and ends of statements as one stream, see `Result.after_messages`."""
     place, rest = 0, list(ends)
     for number, result in enumerate((*results, None)):

@@ -89,7 +89,7 @@ class QuestionCard(QFrame):
         self.open = False
         for part in (*self.choices, self.sure):
             part.hide()  # the result names the answer, and stays in view
-        self._text.setVisible(self.asked.text not in text)  # some results repeat the question
+        self._text.setVisible(self.question.text not in text)  # some results repeat the question
         self._end.setText(text[:1].upper() + text[1:])
         self._end.show()
         self.confirm.setText(tr("Close"))
