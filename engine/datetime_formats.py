@@ -14,7 +14,7 @@ MONTHS: Final = (
 )  # fmt: skip
 DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
-_WRITTEN: Final[dict[str, Callable[[datetime], str]]] = {
+_FORMATTERS: Final[dict[str, Callable[[datetime], str]]] = {
     "%Y": lambda at: f"{at.year:04d}",
     "%y": lambda at: f"{at.year % 100:02d}",
     "%m": lambda at: f"{at.month:02d}",
@@ -55,7 +55,7 @@ CENTURY_FROM: Final = 69
 def format_datetime(value: datetime | date, form: str) -> str:
     """Format a time in a form such as `%d %b %Y`."""
     moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
-    return re.sub("%[A-Za-z]", lambda match: _WRITTEN[match.group()](moment), form)
+    return re.sub("%[A-Za-z]", lambda match: _FORMATTERS[match.group()](moment), form)
 
 
 def parse_datetime(text: str, form: str) -> datetime:

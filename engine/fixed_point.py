@@ -1,9 +1,9 @@
 """Logarithm, exponential and cosine in integers: many times faster than `decimal`, with the same bits.
 
-Each result has BITS binary places with an error of a few units. `decimal` in engine/arithmetic.py has an
-error of at most OFF units, or ANGLE_OFF for angles. If all numbers within that error round to the same float,
-that float is also the result of `decimal`. Otherwise the functions here return None, and the caller uses
-`decimal`.
+Each result has BITS binary places with an error of a few units. `decimal` in engine/arithmetic.py has an error
+of at most ERROR_BOUND units, or ANGLE_ERROR_BOUND for angles. If all numbers within that error round to the
+same float, that float is also the result of `decimal`. Otherwise the functions here return None, and the
+caller uses `decimal`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from functools import cache
 from typing import Final
 
 BITS: Final = 120
-OFF: Final = 1 << 10
+ERROR_BOUND: Final = 1 << 10
 """Error bound of logarithms and powers, 2**-110. The error of whole numbers is at most 2**-113. That of forty
 digits below EXP_MAX is at most 2**-125.
 """
-ANGLE_OFF: Final = 1 << 44
+ANGLE_ERROR_BOUND: Final = 1 << 44
 """Error bound of sine and cosine, 2**-76: 28 digits, terms up to 366, each computed from the preceding one."""
 
-_ONE: Final = 1 << BITS
+_UNIT: Final = 1 << BITS
 _WIDE: Final = Context(prec=60)
 
 LOG_MAX: Final = 9007199254740992.0
@@ -34,17 +34,17 @@ _PARTS: Final = 64
 
 
 def _scaled(number: Decimal) -> int:
-    return int(_WIDE.multiply(number, _ONE).to_integral_value())
+    return int(_WIDE.multiply(number, _UNIT).to_integral_value())
 
 
 _LN2: Final = _scaled(_WIDE.ln(Decimal(2)))
 _HALF_PI: Final = _scaled(
     Decimal("1.57079632679489661923132169163975144209858469968755291048747229615390820314310449931")
 )
-_OF_AREA_TANGENT: Final = tuple(_ONE // n for n in range(13, 0, -2))
-_OF_EXPONENTIAL: Final = tuple(_ONE // math.factorial(n) for n in range(13, -1, -1))
-_OF_COSINE: Final = tuple((1 - n % 4) * (_ONE // math.factorial(n)) for n in range(28, -1, -2))
-_OF_SINE: Final = tuple((2 - n % 4) * (_ONE // math.factorial(n)) for n in range(29, 0, -2))
+_OF_AREA_TANGENT: Final = tuple(_UNIT // n for n in range(13, 0, -2))
+_OF_EXPONENTIAL: Final = tuple(_UNIT // math.factorial(n) for n in range(13, -1, -1))
+_OF_COSINE: Final = tuple((1 - n % 4) * (_UNIT // math.factorial(n)) for n in range(28, -1, -2))
+_OF_SINE: Final = tuple((2 - n % 4) * (_UNIT // math.factorial(n)) for n in range(29, 0, -2))
 """Coefficients of the sine series, last term first."""
 
 
@@ -102,7 +102,7 @@ def cos(x: float) -> float | None:
         added = (added * square >> BITS) + factor
     if quarters & 1:
         added = added * rest >> BITS
-    return _nearest(-added if (quarters + 1) & 2 else added, ANGLE_OFF)
+    return _nearest(-added if (quarters + 1) & 2 else added, ANGLE_ERROR_BOUND)
 
 
 def _in_units(x: float) -> int:
@@ -111,7 +111,7 @@ def _in_units(x: float) -> int:
     return whole << places if places >= 0 else whole >> -places
 
 
-def _nearest(number: int, error_units: int = OFF) -> float | None:
+def _nearest(number: int, error_units: int = ERROR_BOUND) -> float | None:
     """Return *number* units as a float, or None if not all numbers within *error_units* round to that float."""
-    found = (number - error_units) / _ONE
-    return found if found == (number + error_units) / _ONE else None
+    found = (number - error_units) / _UNIT
+    return found if found == (number + error_units) / _UNIT else None

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TypeVar
 
-Done = TypeVar("Done")
-Rest = TypeVar("Rest")
+Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 
-def run_to_completion(steps: Generator[Rest, None, Done]) -> Done:
+def run_to_completion(steps: Generator[Item, None, Result]) -> Result:
     """Run all *steps* without a pause and return their result."""
     while True:
         try:
             next(steps)
         except StopIteration as end:
-            found: Done = end.value
+            found: Result = end.value
             return found

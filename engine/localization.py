@@ -72,19 +72,21 @@ def format_quantity(value: float, form: str, unit: str = "") -> LocalizableMessa
 
 @lru_cache(1024)  # a search formats the same durations repeatedly
 def format_duration(seconds: float, form: str = "g") -> LocalizableMessage:
-    """Format a duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min.
+    """Format a duration: 2.63 s, from a minute on 1:05, from an hour on 1:05:09.
 
-    *form* is that of less than a minute; with "g" the rest is without needless figures, too: 2 min, 1 h.
+    *form* is the number format below a minute. With "g", whole minutes and hours are 2 min and 1 h.
     """
     if abs(float(format(seconds, form))) < 60.0:
         return format_quantity(seconds, form, "s")
-    whole = round(abs(seconds))
-    large, small, template = whole // 60, whole % 60, "{large:d} min {small:02d} s"
-    if whole >= 3600:
-        large, small, template = whole // 3600, whole % 3600 // 60, "{large:,d} h {small:02d} min"
-    if form == "g" and not small:
-        template = template.rpartition(" {")[0]
-    return _build_message(template, (("large", -large if seconds < 0 else large), ("small", small)))
+    minutes, rest = divmod(round(abs(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    sign = "-" if seconds < 0 else ""
+    if form == "g" and not rest and not (hours and minutes):
+        return format_quantity(float(f"{sign}{hours or minutes}"), ",.0f", "h" if hours else "min")
+    if not hours:
+        return _build_message(f"{sign}{{minutes:d}}:{{rest:02d}}", (("minutes", minutes), ("rest", rest)))
+    args = ("hours", hours), ("minutes", minutes), ("rest", rest)
+    return _build_message(f"{sign}{{hours:,d}}:{{minutes:02d}}:{{rest:02d}}", args)
 
 
 def format_run_time(t_s: float, decimals: int = 0) -> LocalizableMessage:

@@ -256,12 +256,12 @@ def _call_crossing_handlers(
 def _run_due(world: World) -> None:
     """Run every due timer, in the order in which they were set."""
     while world.timers and world.timers[0][0] <= world.tick:
-        told, only_looked = len(world.outbox), True
+        event_count, only_looked = len(world.outbox), True
         while world.timers and world.timers[0][0] <= world.tick:
             _, _, name, args = heapq.heappop(world.timers)
             only_looked = only_looked and name in LOOKS
             (HANDLERS.get(name) or tsql.HANDLERS[name])(world, *args)
-        if only_looked and len(world.outbox) == told and _is_unchanged(world):
+        if only_looked and len(world.outbox) == event_count and _is_unchanged(world):
             note_effects(world)  # the only effect of a fault may be a refused client
         else:
             _propagate_changes(world)

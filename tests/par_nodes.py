@@ -86,7 +86,7 @@ def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
     scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
     search = ParSearch(scenario, 1)
     search.run(2)  # the reference, and inaction
-    idle = next(plan for plan in search.plans if not plan.acts)
+    idle = next(plan for plan in search.plans if not plan.actions)
     run, known, moments = SearchDrill(scenario, 1), list_scenario_lines(select_variant(scenario, 1)), []
     for tick in idle.points:
         run.advance_to(tick)
@@ -95,12 +95,12 @@ def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
     return moments
 
 
-def rate(tree: Path, file: Path, acts: str) -> float:
+def rate(tree: Path, file: Path, actions: str) -> float:
     """Return the search nodes per second of processor time with the program in *tree*."""
     environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"}
     process = subprocess.run(  # this interpreter runs the text above
         [sys.executable, "-c", MEASURED, str(file), str(ticks(NODE_S)), str(LEAST_S)],
-        input=acts,
+        input=actions,
         cwd=tree,
         env=environment,
         capture_output=True,
@@ -110,10 +110,10 @@ def rate(tree: Path, file: Path, acts: str) -> float:
     return float(process.stdout)
 
 
-def rate_of_all(tree: Path, file: Path, acts: str) -> float:
+def rate_of_all(tree: Path, file: Path, actions: str) -> float:
     """Return the search nodes per second with one process per processor."""
     with ThreadPoolExecutor(PROCESSES) as threads:  # each thread waits for its process
-        return sum(threads.map(lambda _: rate(tree, file, acts), range(PROCESSES)))
+        return sum(threads.map(lambda _: rate(tree, file, actions), range(PROCESSES)))
 
 
 def main() -> int:
@@ -127,11 +127,11 @@ def main() -> int:
     here, before, least = Path(__file__).parents[1], options.before.resolve(), float("inf")
     for name in NAMES:
         file = before / "scenarios" / f"{name}.toml"
-        acts = json.dumps(acts_at(file))
-        pairs = [(rate(before, file, acts), rate(here, file, acts)) for _ in range(options.rounds)]
+        actions = json.dumps(acts_at(file))
+        pairs = [(rate(before, file, actions), rate(here, file, actions)) for _ in range(options.rounds)]
         old, new = (max(each) for each in zip(*pairs, strict=True))
         least = min(least, new / old)
-        together = max(rate_of_all(here, file, acts) for _ in range(options.rounds))
+        together = max(rate_of_all(here, file, actions) for _ in range(options.rounds))
         print(
             f"{name}: {old:.1f} nodes/s before, {new:.1f} now: {new / old:.1f} times;"
             f" {PROCESSES} processes together {together:.1f}",

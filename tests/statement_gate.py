@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from engine.tsql.batches.gate import CELLS, IN_USE, KINDS, SINCE, STATES
+from engine.tsql.batches.gate import CELLS, IN_USE_ERRORS, KINDS, STATEMENT_VERSIONS, STATES
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "statement-gate.md"
 
@@ -32,11 +32,11 @@ def page() -> str:
         "| Column | Statements | Error while the database is in use |",
         "|---|---|---|",
     ]
-    lines += [f"| {kind} | {text} | {IN_USE.get(kind, '')} |" for kind, text in KINDS.items()]
+    lines += [f"| {kind} | {text} | {IN_USE_ERRORS.get(kind, '')} |" for kind, text in KINDS.items()]
     lines += ["", "## States", "", "| Row | State of the database on the connected instance |", "|---|---|"]
     lines += [f"| {state} | {text} |" for state, text in STATES.items()]
     lines += ["", "## Versions", "", "| Statement | First version |", "|---|---|"]
-    lines += [f"| {kind.__name__} | {since} |" for kind, (since, _) in SINCE.items()]
+    lines += [f"| {kind.__name__} | {since} |" for kind, (since, _) in STATEMENT_VERSIONS.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -343,7 +343,11 @@ def _sureness(calibration: Calibration | None) -> Iterator[str]:
     yield heading(2, tr("Confidence and accuracy"))
     yield paragraph(formatting.brier(calibration))
     rows = [
-        (f"{point['sure_percent']:g} %", f"{point['right_percent']:.0f} %", point["answers"])
+        (
+            f"{point['sure_percent']:g}{formatting.percent_sign()}",
+            f"{point['right_percent']:.0f}{formatting.percent_sign()}",
+            point["answers"],
+        )
         for point in calibration["curve"]
     ]
     yield table(tr("All seats"), (tr("confidence"), tr("correct"), tr("answers")), rows)

@@ -79,7 +79,7 @@ def _axes(measure: str, maximum: float) -> Iterator[str]:
     for percent in range(0, 101, 25):
         y = _y(percent / 100)
         yield f'<path d="M{LEFT} {y}H{RIGHT}" stroke="#ddd"/>'
-        yield f'<text x="{LEFT - 6}" y="{y}" dy="4" text-anchor="end">{percent} %</text>'
+        yield f'<text x="{LEFT - 6}" y="{y}" dy="4" text-anchor="end">{percent}%</text>'
     step = _step(maximum)
     for mark in range(int(maximum / step) + 1):
         at, below = mark * step, HEIGHT - BOTTOM + 18

@@ -133,7 +133,7 @@ def _proved(scenario: Scenario, seed: int, number: int) -> Slices[ParCertificate
     found: ParCertificate = {
         "par": {"score": best.score, "plan": best.lines},
         "reference": {"score": reference.score, "fair": reference.fair},
-        "idle": {"score": next(plan.score for plan in search.plans if not plan.acts)},
+        "idle": {"score": next(plan.score for plan in search.plans if not plan.actions)},
         "blunder_share": measured["blunder_share"],
         "acts_tried": measured["acts_tried"],
         "choices": measured["choices"],

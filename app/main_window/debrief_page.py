@@ -40,7 +40,7 @@ from engine.drill.judging.review import Review, reviewing
 from engine.drill.judging.shapes import BY_INSTRUCTOR, Report
 from engine.drill.par.account import Account, Best, RunSegment
 from engine.drill.par.lessons import find_lessons, pace_plan, reference_inputs
-from engine.drill.par.regret import FURTHER, HARDER, build_account, exclude_finish
+from engine.drill.par.regret import EXTRA_PLANS, LONGER_SEARCH_FACTOR, build_account, exclude_finish
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill, DrillEnd
 from engine.drill.time import verify
@@ -134,7 +134,7 @@ class DebriefPage(WindowPart):
         """Mistakes with plans at a person's pace, when the analysis is finished."""
         self._provisional = False
         """A better account was being searched for when the analysis was canceled."""
-        self._search_effort = HARDER
+        self._search_effort = EXTRA_PLANS
         """Number of plans that each search plays."""
         self._scenario: Scenario | None = None
         self._run_id: RunId | None = None
@@ -344,7 +344,7 @@ class DebriefPage(WindowPart):
     def _forget_analysis(self) -> None:
         self._analysis.cancel()
         self._source = self._account = self._lessons = None
-        self._provisional, self._search_effort = False, HARDER
+        self._provisional, self._search_effort = False, EXTRA_PLANS
         self._waiting = []
 
     def show_page(self) -> None:
@@ -363,7 +363,7 @@ class DebriefPage(WindowPart):
         if source is None:
             self._analysis.start(reviewing(drill), partial(self._take_review, drill), REVIEW_AT_ONCE_S)
         elif source.report["score"]["scored"] and (self._account is None or self._provisional):
-            self._analysis.start(self._weigh(drill, source.review, HARDER), self._take_account)
+            self._analysis.start(self._weigh(drill, source.review, EXTRA_PLANS), self._take_account)
         self._page.update_run(self._model())
 
     def _take_review(self, drill: Drill, review: Review) -> None:
@@ -378,7 +378,7 @@ class DebriefPage(WindowPart):
     ) -> Slices[tuple[Account, tuple[RunSegment, ...]]]:
         """Compute the account of the run, then for each lesson a plan that a person can carry out in time."""
         plans = list(certificates.plans(drill))
-        if effort > HARDER and self._account is not None:
+        if effort > EXTRA_PLANS and self._account is not None:
             # the continuation must not require that the faults injected by the run are injected again
             own = {item.line for item in drill.journal}
             known = [move.best for move in self._account.moves if move.plan]
@@ -419,7 +419,7 @@ class DebriefPage(WindowPart):
         drill, source = self._drill, self._source
         if drill is None or source is None or self._analysis.running:
             return
-        self._search_effort *= FURTHER
+        self._search_effort *= LONGER_SEARCH_FACTOR
         self._analysis.start(self._weigh(drill, source.review, self._search_effort), self._take_account)
         self._page.update_run(self._model())
 

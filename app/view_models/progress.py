@@ -134,7 +134,7 @@ def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -
             f"of {learner_progress.calibration['answers']} answers:",
         ]
         lines += [
-            f"{point['sure_percent']:g} % sure: {point['right_percent']:.0f} % right ({point['answers']})"
+            f"{point['sure_percent']:g}% sure: {point['right_percent']:.0f}% right ({point['answers']})"
             for point in learner_progress.calibration["curve"]
         ]
     return lines

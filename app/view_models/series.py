@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from engine.constants import TICKS_PER_S
-from engine.flow import COUNTERS, NOWHERE, Array, Place, Samples
+from engine.flow import COUNTERS, NOWHERE, Array, Samples, StreamNumbers
 
 _NICE = (1.0, 2.0, 5.0)
 """Factors of bin widths.
@@ -77,7 +77,7 @@ class Columns:
         self.count = min(self.count, count)
         return self.count
 
-    def add(self, places: Sequence[Place], streams: Streams = NO_STREAMS) -> None:
+    def add(self, places: Sequence[StreamNumbers], streams: Streams = NO_STREAMS) -> None:
         """Add entries for the logs and streams in *places*; a queue is the longest among the log's *streams*."""
         assert self.samples is not None, "agree comes first"
         first, count = self.count, self.count + len(places)
@@ -85,7 +85,9 @@ class Columns:
         self._sources[first:count], self._values[first:count] = self._read(first, places, streams)
         self.count = count
 
-    def _read(self, start_index: int, places: Sequence[Place], streams: Streams) -> tuple[Array, Array]:
+    def _read(
+        self, start_index: int, places: Sequence[StreamNumbers], streams: Streams
+    ) -> tuple[Array, Array]:
         """Return sources and values of the entries since *start_index*."""
         assert self.samples is not None, "agree comes first"
         sources, numbers = _numbers(places)
@@ -99,7 +101,7 @@ class Columns:
         return sources, values
 
     def add_together(
-        self, places_by_database: Sequence[Sequence[Place]], streams: Streams = NO_STREAMS
+        self, places_by_database: Sequence[Sequence[StreamNumbers]], streams: Streams = NO_STREAMS
     ) -> None:
         """Add entries of many databases, one sequence per database, combined as sums or maxima."""
         assert self.samples is not None, "agree comes first"
@@ -122,13 +124,13 @@ class Columns:
             self._values = np.resize(self._values, (2 * count, len(COUNTERS)))
 
 
-def _numbers(places: Sequence[Place]) -> Array:
+def _numbers(places: Sequence[StreamNumbers]) -> Array:
     """Return sources and streams of *places* as two rows."""
     numbers: Array = np.array(places, dtype=np.int64).reshape(-1, 2).T
     return numbers
 
 
-def _places_of(logs: Sequence[Mapping[str, Place | None]], database: str) -> list[Place]:
+def _places_of(logs: Sequence[Mapping[str, StreamNumbers | None]], database: str) -> list[StreamNumbers]:
     return [places.get(database) or NOWHERE for places in logs]
 
 
@@ -145,7 +147,7 @@ class CounterHistory:
     def follow(
         self,
         samples: Samples,
-        logs: Sequence[Mapping[str, Place | None]],
+        logs: Sequence[Mapping[str, StreamNumbers | None]],
         database: str,
         streams: Streams = NO_STREAMS,
     ) -> bool:

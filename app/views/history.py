@@ -149,7 +149,7 @@ COLUMNS: Final = (
         title=mark("Downtime"),
         text=lambda run: formatting.seconds(run.downtime_s, 1),
         right=True,
-        sample="59 min 59 s",
+        sample="59:59",
     ),
     TableColumn(
         title=mark("Transactions lost"), text=lambda run: formatting.number(run.lost_transactions), right=True

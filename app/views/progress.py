@@ -46,11 +46,13 @@ class CalibrationCurve(QWidget):
         super().__init__(parent)
         self._calibration = calibration
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        said = (
-            f"{point['sure_percent']:g} %: {point['right_percent']:.0f} %" for point in calibration["curve"]
+        sign = formatting.percent_sign()
+        points = (
+            f"{point['sure_percent']:g}{sign}: {point['right_percent']:.0f}{sign}"
+            for point in calibration["curve"]
         )
         self.setAccessibleName(
-            tr("Share of correct answers by stated confidence: {points}").format(points=", ".join(said))
+            tr("Share of correct answers by stated confidence: {points}").format(points=", ".join(points))
         )
 
     @override
@@ -62,7 +64,7 @@ class CalibrationCurve(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colors, metrics = theme.tokens(self.palette()), self.fontMetrics()
-        left, foot = metrics.horizontalAdvance("100 %") + 8, metrics.height() + 6
+        left, foot = metrics.horizontalAdvance(f"100{formatting.percent_sign()}") + 8, metrics.height() + 6
         side = self.height() - foot - metrics.height() // 2 - DOT_PX[1]
         box = QRectF(left, self.height() - foot - side, side, side)
 
@@ -76,7 +78,7 @@ class CalibrationCurve(QWidget):
         painter.drawLine(map_to_point(0.0, 0.0), map_to_point(100.0, 100.0))
         painter.setPen(colors.muted)
         for percent in (0, 50, 100):
-            words, point = f"{percent} %", map_to_point(percent, percent)
+            words, point = f"{percent}{formatting.percent_sign()}", map_to_point(percent, percent)
             y = QRectF(0, point.y() - metrics.height() / 2, left - 6, metrics.height())
             painter.drawText(y, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
             x = QRectF(point.x() - left, box.bottom() + 4, 2 * left, metrics.height())
@@ -316,7 +318,11 @@ def _calibration(answers: Calibration) -> QFrame:
     title.setFont(theme.sized(card.font(), 1.05, bold=True))
     score.setWordWrap(True)
     rows = [
-        (f"{point['sure_percent']:g} %", f"{point['right_percent']:.0f} %", str(point["answers"]))
+        (
+            f"{point['sure_percent']:g}{formatting.percent_sign()}",
+            f"{point['right_percent']:.0f}{formatting.percent_sign()}",
+            str(point["answers"]),
+        )
         for point in answers["curve"]
     ]
     for place, row in enumerate([(tr("confidence"), tr("correct"), tr("answers")), *rows]):

@@ -119,7 +119,7 @@ def ms(value: float | None) -> str:
 
 
 def seconds(value: float | None, decimals: int = 2) -> str:
-    """Return a duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min."""
+    """Return a duration: 2.63 s, from a minute on 1:05, from an hour on 1:05:09."""
     if value is None or not math.isfinite(value):
         return NOTHING
     return local(localization.format_duration(value, f".{decimals}f"))
@@ -137,7 +137,12 @@ def percent(share: float | None, decimals: int = 1, sign: bool = False) -> str:
     """Format 0.0345 as 3.5 %; with *sign* +3.5 %."""
     if share is None or not math.isfinite(share):
         return NOTHING
-    return local(f"{share * 100.0:{'+' if sign else ''},.{decimals}f} %")
+    return local(f"{share * 100.0:{'+' if sign else ''},.{decimals}f}") + percent_sign()
+
+
+def percent_sign() -> str:
+    """Return the sign as the interface language appends it to a number: 3.5%, but 3,5 % in German."""
+    return " %" if language.current() == language.GERMAN else "%"
 
 
 def run_time(t_s: float, decimals: int = 0) -> str:
@@ -223,7 +228,7 @@ KB_PER_S: Final = Unit("KB/s", kb_per_s, 1024.0)
 MS: Final = Unit("ms", ms)
 SECONDS: Final = Unit("s", lambda value: ms(None if value is None else 1000.0 * value))
 PER_S: Final = Unit("/s", lambda value: _append_unit(short(value), "/s"))
-PERCENT: Final = Unit("%", lambda value: _append_unit(short(value), " %"))
+PERCENT: Final = Unit("%", lambda value: _append_unit(short(value), percent_sign()))
 COUNT: Final = Unit("", short)
 
 

@@ -28,7 +28,7 @@ ENGLISH: Final = "en"
 """Language of the texts in the code."""
 GERMAN: Final = "de"
 PSEUDO: Final = "pseudo"
-"""Pseudo language: English with accents, brackets and 40 % more length. It reveals unmarked and cut texts."""
+"""Pseudo language: English with accents, brackets and 40% more length. It reveals unmarked and cut texts."""
 LANGUAGES: Final = {ENGLISH: "English", GERMAN: "Deutsch"}
 """Selectable languages, each with its own name."""
 ENVIRONMENT: Final = "MIRRORDRILL_LANGUAGE"

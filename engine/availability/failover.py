@@ -252,18 +252,20 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
     if (
         role is not None and role.owner != node.name
     ):  # the cluster has given the group to another node in the meantime
-        close(world, server, guid, replicas.ELSEWHERE)
+        close(world, server, guid, replicas.CLUSTER_STATE_CHANGED)
         return
     forced = state.pending == "forced"
     for copy in replicas.copies(world, server, guid):
         _promote(world, group, copy, forced)
     replicas.change(world, server, guid, lambda old: _led_by(world, old, server, forced))
-    replicas.set_state_word(world, server, guid, ReplicaWord.PRIMARY_NORMAL, replicas.DONE, primary=server)
+    replicas.set_state_word(
+        world, server, guid, ReplicaWord.PRIMARY_NORMAL, replicas.ONLINE_COMPLETED, primary=server
+    )
     for copy in replicas.copies(world, server, guid):
         movement.fit_own_state(world, (server, copy.database))
         failover = running(world, copy)
         if failover is not None and failover.to_server != server:
-            _step(world, _update(world, failover, why=replicas.ELSEWHERE), "cancelled")
+            _step(world, _update(world, failover, why=replicas.CLUSTER_STATE_CHANGED), "cancelled")
         elif failover is not None:
             undo = failover.undo_s
             errorlog.write(

@@ -84,7 +84,9 @@ def _give_up_role(world: World, server: str, guid: int) -> None:
     role = node.config.role(group.name) if node is not None and group is not None else None
     away = role is not None and role.state in (ResourceState.OFFLINE, ResourceState.FAILED)
     if away and state.word is ReplicaWord.SECONDARY_NORMAL:
-        replicas.set_state_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
+        replicas.set_state_word(
+            world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
+        )
 
 
 def _follow_primary(world: World, server: str, guid: int) -> None:
@@ -99,9 +101,11 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
     if lead is None or lead.word is not ReplicaWord.PRIMARY_NORMAL or mine.primary == lead.server:
         return
     if mine.word is ReplicaWord.SECONDARY_NORMAL:
-        replicas.set_state_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
+        replicas.set_state_word(
+            world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
+        )
     replicas.set_state_word(
-        world, server, guid, ReplicaWord.SECONDARY_NORMAL, replicas.ELSEWHERE, primary=lead.server
+        world, server, guid, ReplicaWord.SECONDARY_NORMAL, replicas.CLUSTER_STATE_CHANGED, primary=lead.server
     )
     if (guid, lead.server, server) not in world.contacts or (guid, server, lead.server) not in world.contacts:
         network.open_contact(world, guid, lead.server, server, connected=False)
@@ -145,8 +149,8 @@ def hang_up(world: World, server: str) -> None:
     """
     for guid, me, peer in sorted(key for key in world.contacts if server in key[1:]):
         contact = world.contacts[guid, me, peer]
-        told = me == server or network.is_passing(world, me, peer)
-        if (me, guid) in world.replicas and contact.connected and told:
+        notices = me == server or network.is_passing(world, me, peer)
+        if (me, guid) in world.replicas and contact.connected and notices:
             on_connection_lost(world, guid, me, peer, contact.epoch, "closed")
 
 

@@ -26,12 +26,12 @@ from engine.model import (
 from engine.protocol import errorlog
 
 STARTING: Final = "The state changed because the local instance of SQL Server is starting up."
-ELSEWHERE: Final = (
+CLUSTER_STATE_CHANGED: Final = (
     "The state changed because the availability group state has changed in Windows Server Failover Clustering "
     "(WSFC)."
 )
 ONLINE: Final = "The state changed because the availability group is coming online."
-DONE: Final = (
+ONLINE_COMPLETED: Final = (
     "The state changed because the local replica has completed processing Online command from Windows Server Failover "
     "Clustering (WSFC)."
 )

@@ -171,7 +171,7 @@ class GroupRole(roles.RoleKind):
             )
         if world.replicas[server, group.guid].word is ReplicaWord.SECONDARY_NORMAL:
             replicas.set_state_word(
-                world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE
+                world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
             )
         errorlog.write(world, server, 41074, group.name)
         failover.begin(world, group.guid, server)
@@ -268,7 +268,9 @@ def _no_diagnostics(world: World, group: AvailabilityGroup, server: str, node: s
     ):
         clusterlog.write(world, node, "ERR", "RES", f"{head} {text}")
     if world.replicas[server, group.guid].pending:
-        replicas.set_state_word(world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
+        replicas.set_state_word(
+            world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
+        )
 
 
 def _group(world: World, role: ClusterRole) -> AvailabilityGroup | None:

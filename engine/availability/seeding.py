@@ -26,7 +26,7 @@ from engine.model import (
 )
 from engine.protocol import errorlog, files, lineage, network, options, restore, snapshots, streams, volumes
 
-AT_ONCE: Final = 5
+PARALLEL_SEEDINGS_MAX: Final = 5
 """Maximum number of databases of a replica that are seeded at once. [DOC: automatic seeding]"""
 
 CHECK_TIMEOUT, NAME_EXISTS, SQL_ERROR, TRANSPORT = 21, 23, 2, 6
@@ -100,7 +100,7 @@ def _consider(world: World, group: AvailabilityGroup, server: str, database: str
     before = [one for one in state.seedings if one.database == database]
     if any(one.running or one.failure not in (None, TRANSPORT) for one in before):
         return
-    if len([one for one in state.seedings if one.running]) >= AT_ONCE:
+    if len([one for one in state.seedings if one.running]) >= PARALLEL_SEEDINGS_MAX:
         return
     lead = world.copies.get((state.primary, database))
     if lead is None or lead.source is None:

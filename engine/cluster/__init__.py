@@ -1,6 +1,6 @@
 """Windows Server Failover Clustering: membership, quorum, roles, and failover cluster instances."""
 
 from engine.cluster.preconditions import of_database
-from engine.protocol.groups import OTHERS
+from engine.protocol.groups import PRECONDITION_SOURCES
 
-OTHERS.append(of_database)
+PRECONDITION_SOURCES.append(of_database)

@@ -38,11 +38,11 @@ from engine.flow.pair import Pair, SafetyMode, add_pair, pair
 from engine.flow.samples import (
     COUNTERS,
     NOWHERE,
-    Place,
     Samples,
     SourcePositions,
     SourceReading,
     SourceTotals,
+    StreamNumbers,
     StreamPositions,
     StreamReading,
     StreamTotals,
@@ -61,8 +61,8 @@ from engine.flow.setup import (
 )
 
 __all__ = [
-    "COUNTERS", "NOWHERE", "Array", "CrossingKind", "Flow", "Level", "Operation", "Pair", "Place",
+    "COUNTERS", "NOWHERE", "Array", "CrossingKind", "Flow", "Level", "Operation", "Pair",
     "SafetyMode", "Samples", "Site", "SourcePositions", "SourceReading", "SourceSetup", "SourceTotals",
-    "StreamPositions", "StreamReading", "StreamSetup", "StreamTotals", "Workload", "add_pair", "pair",
+    "StreamNumbers", "StreamPositions", "StreamReading", "StreamSetup", "StreamTotals", "Workload", "add_pair", "pair",
     "redo_threads", "run", "total_commit_delay_ms", "warm_start", "warm_up", "worker_threads",
 ]  # fmt: skip

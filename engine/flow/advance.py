@@ -12,7 +12,7 @@ from engine.flow import compiled, kernel, rows
 from engine.flow import kernel as k
 from engine.flow.flow import Flow
 from engine.flow.kernel import Array
-from engine.flow.run_cache import Held, RunCache
+from engine.flow.run_cache import HeldCrossings, RunCache
 from engine.flow.samples import Samples
 from engine.flow.setup import CrossingKind
 
@@ -22,7 +22,7 @@ SETTLE_S: Final = 20.0
 _NO_SAMPLES: Final = np.zeros((0, 0, 0))
 
 
-def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, Held, Held]:
+def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, HeldCrossings, HeldCrossings]:
     """Advance all sources by at most *ticks* of 10 ms. Stop after the tick at which an armed crossing holds.
 
     Return the number of ticks, and (number, crossings) for each source and each stream with an armed crossing
@@ -33,7 +33,7 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, He
     return _run_uncached(flow, ticks, samples)
 
 
-def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, Held, Held]:
+def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, HeldCrossings, HeldCrossings]:
     """Run as `run` does, but reuse steps that a fork has already computed."""
     begin = flow.ran
     known = memory.find(flow.root, begin, ticks)
@@ -48,7 +48,9 @@ def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, Held, He
     return ran, sources, streams
 
 
-def _run_uncached(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int, Held, Held]:
+def _run_uncached(
+    flow: Flow, ticks: int, samples: Samples | None
+) -> tuple[int, HeldCrossings, HeldCrossings]:
     flow.unshare_arrays()
     every, rooms, before = 0, (_NO_SAMPLES, _NO_SAMPLES), int(flow.clock[k.TICKS])
     if samples is not None:
@@ -75,7 +77,7 @@ def _run_uncached(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int,
     return ran, _read_crossings(held[0]), _read_crossings(held[1])
 
 
-def _read_crossings(held_bits: Array) -> Held:
+def _read_crossings(held_bits: Array) -> HeldCrossings:
     return [(number, CrossingKind(int(held_bits[number]))) for number in np.flatnonzero(held_bits).tolist()]
 
 

@@ -142,7 +142,8 @@ def delay_steps(stream: Array) -> float:
 def _clients(p: Array, setup: SourceSetup, dt: float) -> None:
     load = setup.workload
     p[k.CONNECTIONS] = load.connections * setup.scale
-    # Closing the cycle costs one step. If the think time is too short for that, reduce the other delay.
+    # The return of a connection to the start of its cycle takes one step. It is deducted from the think time,
+    # and if that is shorter than a step, from the other delay.
     if setup.serving:
         p[k.THINK_OUT] = min(1.0, dt / load.think_s) if load.think_s > 0.0 else 1.0
     p[k.THINK_INSIDE] = max(0.0, 1.0 - load.think_s / dt)

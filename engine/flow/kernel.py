@@ -476,7 +476,10 @@ def write_pages(
 
 @inside
 def disturb(state: Table, params: Table, j: int, sent_kb: float, dt: float) -> float:
-    """Return the jitter of this step, in steps, after lost packets have stalled the link."""
+    """Update the random delays of a link for this step. Return the jitter, in steps.
+
+    Jitter is the variation of a packet's delay. A lost packet stalls the link until it is sent again.
+    """
     jitter = 0.0
     if params[j, JITTER_STEPS] > 0.0:
         kick = 2.0 * draw(state, j) - 1.0

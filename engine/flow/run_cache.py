@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.flow.kernel import Array
 
 Arrays = tuple["Array", ...]
-Held = list[tuple[int, CrossingKind]]
+HeldCrossings = list[tuple[int, CrossingKind]]
 
 BYTES_MAX: Final = 96 * 1024 * 1024
 """Memory limit of the cached states; the least recently used state is removed first. Assumed."""
@@ -33,8 +33,8 @@ class CachedState:
 
     from_tick: int
     arrays: Arrays
-    sources: Held
-    streams: Held
+    sources: HeldCrossings
+    streams: HeldCrossings
     passed: bool
     """True if a level changed at this tick."""
     size: int
@@ -78,7 +78,14 @@ class RunCache:
         return until, found
 
     def store(
-        self, root: int, ran: int, end_tick: int, arrays: Arrays, sources: Held, streams: Held, passed: bool
+        self,
+        root: int,
+        ran: int,
+        end_tick: int,
+        arrays: Arrays,
+        sources: HeldCrossings,
+        streams: HeldCrossings,
+        passed: bool,
     ) -> None:
         """Store a run from *ran* to *end_tick*, both counted from *root*."""
         replaced = self._reached.pop((root, end_tick), None)

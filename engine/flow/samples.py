@@ -28,10 +28,10 @@ COUNTERS: Final = (*SOURCE_COUNTERS, *STREAM_COUNTERS)
 """Counters of a source, followed by those of one of its streams."""
 
 
-Place = tuple[int, int]
+StreamNumbers = tuple[int, int]
 """Numbers of a source and of one of its streams; -1: none."""
 
-NOWHERE: Final[Place] = (-1, -1)
+NOWHERE: Final[StreamNumbers] = (-1, -1)
 
 
 class Samples:

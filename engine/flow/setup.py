@@ -73,7 +73,7 @@ class Site(Struct, frozen=True):
     mirror_message_cpu_ms: float  # the same on the mirror
     full_message_cpu_ms: float  # k, the core time of an acknowledgment in FULL on the principal
     wire_cpu_us_per_kb: float  # b, the core time on both sides, including encryption
-    encryption_cpu_us_per_kb: float  # part of b that disappears without encryption
+    encryption_cpu_us_per_kb: float  # share of that core time that encryption causes
     compress_cpu_us_per_kb: float
     decompress_cpu_us_per_kb: float
     redo_cpu_us_per_touch: float  # d, the core time of redoing a page change

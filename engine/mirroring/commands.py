@@ -142,10 +142,10 @@ def partner_off(world: World, server: str, database: str) -> statements.Outcome:
         failover.cancel(world, copy.mirroring.guid, running.kind, say("mirroring was removed"))
     guid = copy.mirroring.guid
     assert guid is not None
-    told = [copy.mirroring.partner] if quorum.sees_partner(world, copy) else []
+    informed = [copy.mirroring.partner] if quorum.sees_partner(world, copy) else []
     witness = copy.mirroring.witness if quorum.sees_witness(world, copy) else None
     session.leave_session(world, copy.key)
-    for partner in told:
+    for partner in informed:
         other = world.copy_in_session(guid, partner)
         if other is not None:
             session.leave_session(world, other.key)

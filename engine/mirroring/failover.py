@@ -22,7 +22,7 @@ def _update(world: World, failover: Failover, **changes: FieldOf[Failover]) -> F
     return new
 
 
-DONE: Final = {
+STEP_TEXTS: Final = {
     "automatic": mark("automatic failover {server} -> {other}: {step}"),
     "manual": mark("manual failover {server} -> {other}: {step}"),
     "forced": mark("forced failover {server} -> {other}: {step}"),
@@ -36,7 +36,7 @@ FAILED: Final = {
 
 
 def _step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
-    template = FAILED[failover.kind] if failover.why else DONE[failover.kind]
+    template = FAILED[failover.kind] if failover.why else STEP_TEXTS[failover.kind]
     text = say(template, server=failover.from_server, other=failover.to_server, step=step, why=failover.why)
     world.emit(
         FailoverData(step=step, failover_kind=failover.kind, cause=failover.cause, why=failover.why or None),
@@ -154,9 +154,9 @@ def _refusal(world: World, mirror: DatabaseCopy) -> str:
     if not mirror.mirroring.armed:
         return say("{server} lost the witness", server=mirror.server)
     record = quorum.record_of(world, mirror)
-    told = record is not None and quorum.sees_witness(world, mirror) and _hears_witness(world, mirror)
+    agreed = record is not None and quorum.sees_witness(world, mirror) and _hears_witness(world, mirror)
     if (
-        told
+        agreed
         and record is not None
         and record.exposed
         and record.role_sequence <= mirror.mirroring.role_sequence
@@ -343,11 +343,14 @@ def _hand_over(world: World, principal_key: Key, sequence: int, hardened_kb: flo
 
 def _account_loss(world: World, failover: Failover, old_principal: DatabaseCopy, stream: int) -> None:
     """Account for acknowledged commits that the new principal does not have."""
-    told, kept = streams.committed_kb(world, old_principal), world.flow.stream_positions(stream).hardened_kb
-    count = commits.count(world, old_principal, kept, told)
+    committed_kb, kept = (
+        streams.committed_kb(world, old_principal),
+        world.flow.stream_positions(stream).hardened_kb,
+    )
+    count = commits.count(world, old_principal, kept, committed_kb)
     if count == 0:
         return
-    lost_kb = max(0.0, told - kept)
+    lost_kb = max(0.0, committed_kb - kept)
     _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
     world.update_copy(old_principal.key, written_off_kb=streams.committed_kb(world, old_principal))
     commits.record_loss(world, old_principal.database, failover.to_server, count, lost_kb, commits.THIS_COPY)

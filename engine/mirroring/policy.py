@@ -80,10 +80,10 @@ class MirroringPolicy(groups.GroupPolicy):
 
     @override
     def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
-        wanted = NOTHING
+        wanted = NO_CROSSING
         if copy.mirroring.state is MirrorState.SYNCHRONIZING:
             setup = world.flow.stream_setup(stream)
-            wanted = CrossingKind.SEND_DONE if setup.connected and setup.carrying else NOTHING
+            wanted = CrossingKind.SEND_DONE if setup.connected and setup.carrying else NO_CROSSING
         running = world.failover_under_way(copy.mirroring.guid)
         if running is not None and running.redo_done_tick is None:
             wanted |= CrossingKind.REDO_DONE
@@ -208,7 +208,7 @@ class MirroringPolicy(groups.GroupPolicy):
         session.on_connection_made(world, group, me, peer, epoch)
 
 
-NOTHING: Final = CrossingKind(0)
+NO_CROSSING: Final = CrossingKind(0)
 
 
 @cache

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from engine.model import Contact, DatabaseCopy, DbState, MirrorState, Role, Safety, WitnessRecord, World
 
-_NONE = Contact(connected=False)
+_DISCONNECTED = Contact(connected=False)
 
 
 def contact(world: World, guid: int | None, me: str, peer: str | None) -> Contact:
     """Return the knowledge of *me* about its connection to *peer*; a closed connection if there is none."""
-    return _NONE if guid is None or peer is None else world.contacts.get((guid, me, peer), _NONE)
+    return (
+        _DISCONNECTED if guid is None or peer is None else world.contacts.get((guid, me, peer), _DISCONNECTED)
+    )
 
 
 def sees_partner(world: World, copy: DatabaseCopy) -> bool:

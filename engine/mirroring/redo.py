@@ -146,7 +146,7 @@ def fail(world: World, mirror: Key, number: int, *args: object) -> None:
     errorlog.write(world, mirror[0], number, *args)
     severity = wording(number, world.instances[mirror[0]].version).severity
     errorlog.write(world, mirror[0], 1454, mirror[0], number, 1, severity, mirror[1])
-    told = [mirror]
+    informed = [mirror]
     if quorum.sees_partner(world, copy) and world.instances[principal[0]].running:
         errorlog.write(
             world,
@@ -158,8 +158,8 @@ def fail(world: World, mirror: Key, number: int, *args: object) -> None:
             1,
             severity,
         )
-        told = [principal, mirror]
-    for key in told:
+        informed = [principal, mirror]
+    for key in informed:
         if world.copies[key].mirroring.state is not MirrorState.SUSPENDED:
             roles.move(world, key, StateChangeCause.SUSPEND)
             roles.note(world, key, 9)

@@ -32,7 +32,7 @@ from engine.model.times import Key, Tick, TimerName, ticks
 
 # --- cache of `repr()` for immutable parts of a world -----------------------------------------------------
 
-AT_ONCE: Final = 64
+JOINED_TEXTS: Final = 64
 """Number of texts that are joined at a time. Keeping all texts of a long run would occupy megabytes. Assumed."""
 
 
@@ -64,8 +64,8 @@ class ReprCache:
         self._entries[name] = now
         texts = [text for _, text in now.values()]
         yield b"["
-        for at in range(0, len(texts), AT_ONCE):
-            yield b", ".join([b""] * (at > 0) + texts[at : at + AT_ONCE])
+        for at in range(0, len(texts), JOINED_TEXTS):
+            yield b", ".join([b""] * (at > 0) + texts[at : at + JOINED_TEXTS])
         yield b"]"
 
 

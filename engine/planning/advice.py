@@ -18,7 +18,7 @@ from engine.planning.plan import MirroringPlan, network_of, pair_of
 from engine.planning.steady import send_limit_kb_per_s, steady
 
 HOUR_S: Final = 3600.0
-NEVER: Final = float("inf")
+INFINITE_S: Final = float("inf")
 
 SHORT_VOLUME_S: Final = 4 * HOUR_S
 """Time to fill a log volume below which a warning is given: less than a night's sleep. Assumed."""
@@ -96,7 +96,7 @@ def _describe_verdict(assessment: Assessment) -> PlanFinding:
 def _format_missed_goal(assessment: Assessment) -> LocalizableMessage:
     """Return a message that names the goal that FULL misses."""
     allowed, limit_s = assessment.goals.throughput_loss_max, assessment.goals.response_limit_s
-    if assessment.full.transactions_per_s < assessment.alone.transactions_per_s * (1.0 - allowed):
+    if assessment.full.transactions_per_s < assessment.unmirrored.transactions_per_s * (1.0 - allowed):
         return say("FULL costs more than {share} of the throughput", share=format_percent(allowed))
     return say("FULL makes responses take longer than {figure}", figure=format_duration(limit_s or 0.0))
 
@@ -128,7 +128,7 @@ def _describe_remedy(assessment: Assessment) -> LocalizableMessage:
 
 
 def _describe_full(assessment: Assessment) -> PlanFinding:
-    unmirrored, full, limit_s = assessment.alone, assessment.full, assessment.goals.response_limit_s
+    unmirrored, full, limit_s = assessment.unmirrored, assessment.full, assessment.goals.response_limit_s
     text = [
         say(
             "{rate} transactions/s and {response} response time, compared with {rate_alone} and "
@@ -277,7 +277,7 @@ def _describe_clients(assessment: Assessment) -> LocalizableMessage:
 
 def _describe_round_trip(assessment: Assessment) -> LocalizableMessage:
     plan, setup = assessment.plan, pair_of(assessment.plan)
-    limit, wanted = send_limit_kb_per_s(setup), assessment.alone.log_kb_per_s
+    limit, wanted = send_limit_kb_per_s(setup), assessment.unmirrored.log_kb_per_s
     if setup.stream is not None and limit < 1.1 * wanted:
         held_ms = plan.rtt_ms + handling_ms(plan.site, setup.stream)
         window_kb = stream_kb_per_s(plan.site, setup.stream) * held_ms / 1000.0
@@ -301,7 +301,7 @@ def _describe_bandwidth(assessment: Assessment) -> LocalizableMessage:
         "The bandwidth: {n} Mbps can transfer {size}/s of log, and the workload writes {other_size}/s.",
         n=format_figure(plan.bandwidth_mbps),
         size=format_size(carried),
-        other_size=format_size(assessment.alone.log_kb_per_s),
+        other_size=format_size(assessment.unmirrored.log_kb_per_s),
     )
 
 
@@ -425,10 +425,10 @@ def _describe_backlog(assessment: Assessment) -> Iterator[PlanFinding]:
     if assessment.plan.safety is SafetyMode.NONE or backlog.kb <= 0.0:
         return
     tone = Tone.WARN if backlog.redo_s > paused_s else Tone.INFO
-    if backlog.send_s == NEVER:
+    if backlog.send_s == INFINITE_S:
         tone = Tone.BAD
         template = mark("A pause of {figure} leaves {size}. Under this load the mirror never catches up.")
-    elif backlog.redo_s == NEVER:
+    elif backlog.redo_s == INFINITE_S:
         template = mark(
             "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load, but "
             "redo never completes."
@@ -460,7 +460,7 @@ def _describe_volume(assessment: Assessment) -> Iterator[PlanFinding]:
     text = say(
         "While the session is suspended or disconnected, log cannot be truncated: {rate}/s fill "
         "{gb} GB in {figure}. Then the database stops accepting writes.",
-        rate=format_size(assessment.alone.log_kb_per_s),
+        rate=format_size(assessment.unmirrored.log_kb_per_s),
         gb=format_figure(assessment.plan.log_volume_gb),
         figure=format_duration(seconds),
     )
@@ -506,4 +506,4 @@ def format_percent(share: float) -> LocalizableMessage:
     """Format 0.256 as 26%, 0.054 as 5.4%."""
     value = 100.0 * share
     whole = abs(value) >= 9.95 or f"{value:.1f}".endswith(".0")
-    return format_quantity(value, ".0f" if whole else ".1f", "%")
+    return say("{value:.0f}%", value=value) if whole else say("{value:.1f}%", value=value)

@@ -99,7 +99,7 @@ class Assessment:
 
     plan: MirroringPlan
     goals: Goals
-    alone: SteadyState  # without mirroring
+    unmirrored: SteadyState
     full: SteadyState
     off: SteadyState
     binding: Bottleneck  # at the plan's own safety level
@@ -111,14 +111,14 @@ class Assessment:
     @property
     def chosen_figures(self) -> SteadyState:
         """Return the figures at the plan's own safety level."""
-        return {SafetyMode.NONE: self.alone, SafetyMode.FULL: self.full, SafetyMode.OFF: self.off}[
+        return {SafetyMode.NONE: self.unmirrored, SafetyMode.FULL: self.full, SafetyMode.OFF: self.off}[
             self.plan.safety
         ]
 
     @property
     def is_full_suitable(self) -> bool:
         """Return whether FULL meets the plan's goals."""
-        return build_full_check(self.goals, self.alone)(self.full)
+        return build_full_check(self.goals, self.unmirrored)(self.full)
 
     @property
     def is_off_suitable(self) -> bool:
@@ -170,7 +170,7 @@ def assess(plan: MirroringPlan, goals: Goals = NO_GOALS) -> Assessment:
     return Assessment(
         plan=plan,
         goals=goals,
-        alone=unmirrored,
+        unmirrored=unmirrored,
         full=full,
         off=off,
         binding=_binding(plan),

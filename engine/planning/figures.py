@@ -45,7 +45,7 @@ WATCHED_S: Final = 1800.0
 """Time over which a send queue is observed in figures 11 and 15."""
 
 SAMPLE_S: Final = 5.0
-MOST_S: Final = 100 * 3600.0
+OPERATION_S_MAX: Final = 100 * 3600.0
 """Maximum simulated duration of an operation; a longer one indicates a defect."""
 
 Values = tuple[float, ...]
@@ -80,7 +80,7 @@ class Figure:
 
     title: str
     source: str
-    said: str  # conclusion that the paper draws
+    conclusion: str  # of the paper
     x_title: str
     panels: tuple[FigurePanel, ...]
     logarithmic_x: bool = True
@@ -119,12 +119,12 @@ def _draw_network(
     logarithmic: Sequence[str] = (),
 ) -> Figure:
     ours = sweep(plan, axis, values)
-    alone = sweep(plan, axis, values, SafetyMode.NONE)
+    unmirrored = sweep(plan, axis, values, SafetyMode.NONE)
     panels = []
     for column in columns:
         lines = [_build_line(NAMES[plan.safety], ours, column)]
         if column != "send_queue_growth_kb_per_s":
-            lines.append(_build_line(NAMES[SafetyMode.NONE], alone, column))
+            lines.append(_build_line(NAMES[SafetyMode.NONE], unmirrored, column))
         lines += [
             FigureLine(
                 f"measured, {each.source}", (getattr(plan, axis),), (each.value,), points=True, measured=True
@@ -197,8 +197,8 @@ def _run_operation(
 
 def _run_until_crossing(flow: Flow, samples: Samples | None = None) -> float:
     """Run until the requested crossing and return the seconds."""
-    ticks, sources, streams = run(flow, round(MOST_S * TICKS_PER_S), samples)
-    assert sources or streams, f"the crossing did not come about within {MOST_S:g} s"
+    ticks, sources, streams = run(flow, round(OPERATION_S_MAX * TICKS_PER_S), samples)
+    assert sources or streams, f"the crossing did not come about within {OPERATION_S_MAX:g} s"
     return ticks / TICKS_PER_S
 
 
@@ -232,9 +232,7 @@ def _draw_rebuild() -> Figure:
         lines.append(FigureLine(name, *_over_time(samples, counter)))
     drained = ((took_s + 220.0) / 60.0,)
     lines.append(
-        FigureLine(
-            "send queue empty, 3 min 40 s after the rebuild", drained, (0.0,), points=True, measured=True
-        )
+        FigureLine("send queue empty, 3:40 after the rebuild", drained, (0.0,), points=True, measured=True)
     )
     return Figure(
         "Figure 3: send and redo queue of an ONLINE rebuild, safety OFF",

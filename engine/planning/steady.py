@@ -24,19 +24,19 @@ from engine.flow.setup import wire_ratio
 PAIRS_AT_ONCE: Final = 25
 """Number of pairs per flow. Pairs share nothing; a larger flow would only take longer to create."""
 
-LOOK_S: Final = 10.0
+COMPARISON_S: Final = 10.0
 """Minimum time over which two rates are compared."""
 
-LOSSY_LOOK_S: Final = 80.0
+LOSSY_COMPARISON_S: Final = 80.0
 """The same time on a link that loses packets.
 
 Such a pair never becomes steady, so one comparison must suffice.
 """
 
-SAME: Final = 1e-4
+CHANGE_MAX: Final = 1e-4
 """Maximum change of throughput and send rate, as a share, of a pair that counts as steady."""
 
-LOOKS_MAX: Final = 12
+COMPARISONS_MAX: Final = 12
 """Maximum number of comparisons. It keeps a plan from blocking a window."""
 
 BACKLOG_KB: Final = 1e9
@@ -84,15 +84,15 @@ def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[SteadyState
     flow = Flow.empty()
     for number, setup in enumerate(setups):
         add_pair(flow, setup.changed(host=2 * number, target_host=2 * number + 1))
-    look_s = max(_measurement_s(setup) for setup in setups)
-    looks = 1 if any(setup.stream and setup.stream.loss for setup in setups) else LOOKS_MAX
-    run(flow, round(look_s * TICKS_PER_S))
+    comparison_s = max(_measurement_s(setup) for setup in setups)
+    comparisons = 1 if any(setup.stream and setup.stream.loss for setup in setups) else COMPARISONS_MAX
+    run(flow, round(comparison_s * TICKS_PER_S))
     if endless_queue:
         _fill_queues(flow, endless_queue)
-        run(flow, round(look_s * TICKS_PER_S))
+        run(flow, round(comparison_s * TICKS_PER_S))
     before: list[SteadyState] = []
-    for _ in range(looks):
-        now = list(_measure(flow, setups, look_s))
+    for _ in range(comparisons):
+        now = list(_measure(flow, setups, comparison_s))
         if before and all(_is_steady(a, b) for a, b in zip(before, now, strict=True)):
             break
         before = now
@@ -106,10 +106,10 @@ def _measurement_s(setup: Pair) -> float:
     """
     source, stream = setup.source, setup.stream
     if stream is None:
-        return max(LOOK_S, source.workload.think_s)
+        return max(COMPARISON_S, source.workload.think_s)
     way_s = (stream.rtt_ms + handling_ms(source.site, stream)) / 1000.0
     way_s += source.site.send_window_kb / link_kb_per_s(source.site, stream.bandwidth_mbps)
-    least = LOSSY_LOOK_S if stream.loss > 0.0 else LOOK_S
+    least = LOSSY_COMPARISON_S if stream.loss > 0.0 else COMPARISON_S
     return max(least, source.workload.think_s, 3.0 * way_s)
 
 
@@ -201,7 +201,7 @@ def _link_use_percent(setup: Pair, sent_kb_per_s: float) -> float:
 
 def _is_steady(previous: SteadyState, current: SteadyState) -> bool:
     pairs = ((getattr(previous, name), getattr(current, name)) for name in _WATCHED)
-    return all(abs(a - b) <= SAME * max(abs(a), abs(b)) for a, b in pairs)
+    return all(abs(a - b) <= CHANGE_MAX * max(abs(a), abs(b)) for a, b in pairs)
 
 
 _WATCHED: Final = ("transactions_per_s", "response_s", "sent_kb_per_s")

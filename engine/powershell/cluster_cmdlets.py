@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.cluster import commands, config, quarantine, quorum, roles
 from engine.model import Cluster, Node, ResourceState, World
 from engine.powershell import lookup
-from engine.powershell.lookup import NOTHING, Cmdlet
+from engine.powershell.lookup import EMPTY_TABLE, Cmdlet
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, Row, ShellError
 from engine.protocol import clock
 
@@ -341,7 +341,7 @@ def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 def remove_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Remove-ClusterNode: evict a node without asking, as with -Force."""
     commands.evict(world, lookup.member(world, node, lookup.name(call, piped, "node"), call).name)
-    return NOTHING
+    return EMPTY_TABLE
 
 
 def pause(paused: bool) -> Cmdlet:
@@ -365,14 +365,14 @@ def set_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTab
     for name in groups:
         commands.set_preferred(world, lookup.role(world, node, name, call).name, call.values("owners", 0))
     if groups:
-        return NOTHING
+        return EMPTY_TABLE
     names = lookup.names(call, piped, "resource") if piped is not None else call.values("resource", 0)
     if not names:
         lookup.name(call, None, "resource")
     owners = call.values("owners", 1 if piped is None and not call.values("resource") else 0)
     for name in names:
         commands.set_owners(world, lookup.resource(world, node, name, call)[1].name, owners)
-    return NOTHING
+    return EMPTY_TABLE
 
 
 def get_network(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
@@ -559,11 +559,11 @@ def set_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTabl
         raise ShellError(call.name, text)
     if role in world.instances:
         world.update_instance(role, **{field: int(value)})
-        return NOTHING
+        return EMPTY_TABLE
     group = next(one for one in lookup.find_node(world, node).config.groups if one.name == role)
     if field in PARAMETERS.values():
         config.update_group(world, node, group.guid, lambda old: replace(old, **{field: int(value)}))
-        return NOTHING
+        return EMPTY_TABLE
     setting = bool(int(value)) if field == "register_all" else int(value)
     config.update_group(
         world,

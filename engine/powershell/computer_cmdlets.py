@@ -9,7 +9,7 @@ from engine.availability import replicas
 from engine.cluster import commands, config, instances
 from engine.flow.recovery import Cause
 from engine.model import AvailabilityGroup, EndpointState, Service, World
-from engine.powershell.lookup import NOTHING, Cmdlet
+from engine.powershell.lookup import EMPTY_TABLE, Cmdlet
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, Row, ShellError
 from engine.protocol import network, service
 from engine.protocol.startup import SQL_PORT
@@ -85,7 +85,7 @@ def restart_service(world: World, node: str, call: CmdletCall, piped: PipelineTa
         service.start(world, server)  # a stopped service is started, without an error
     else:
         service.stop(world, server, Cause.STOP_SERVICE, "restart", ((17148, ()),))
-    return NOTHING
+    return EMPTY_TABLE
 
 
 def _target(world: World, name: str) -> str | None:
@@ -275,7 +275,7 @@ def switch_service(start: bool) -> Cmdlet:
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         _switch_service(world, node, call, call.value("name", 0), start)
-        return NOTHING
+        return EMPTY_TABLE
 
     return cmdlet
 
@@ -315,5 +315,5 @@ def import_module(world: World, node: str, call: CmdletCall, piped: PipelineTabl
     """Execute Import-Module. It accepts modules that are always loaded here."""
     name = call.value("name", 0)
     if name.lower() in ("failoverclusters", "nettcpip", "dnsclient"):
-        return NOTHING
+        return EMPTY_TABLE
     raise CommandNotSimulatedError(f"Import-Module {name}")

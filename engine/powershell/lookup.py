@@ -18,7 +18,7 @@ Cmdlet = Callable[[World, str, CmdletCall, PipelineTable | None], PipelineTable]
 NO_SERVICE: Final = (
     "The cluster service is not running.  Make sure that the service is running on all nodes in the cluster."
 )
-NOTHING: Final = PipelineTable("nothing")
+EMPTY_TABLE: Final = PipelineTable("nothing")
 
 
 def needs_service(world: World, node: str, call: CmdletCall) -> None:

@@ -67,7 +67,7 @@ COMMON: Final = (
 )
 """Parameters of every cmdlet. -ErrorAction is accepted as well and has no effect: the prompt shows every error."""
 
-_SINCE_2016: Final = ("cloudwitness", "clearquarantine")
+_PARAMETERS_2016: Final = ("cloudwitness", "clearquarantine")
 """Parameters since Windows Server 2016."""
 
 
@@ -90,7 +90,7 @@ def resolve(call: CmdletCall, old: bool) -> CmdletCall:
     named: dict[str, tuple[str, ...]] = {}
     for given, values in call.named.items():
         found = _find(call.name.lower(), given)
-        if found is None or (old and found[0] in _SINCE_2016):
+        if found is None or (old and found[0] in _PARAMETERS_2016):
             text = f"A parameter cannot be found that matches parameter name '{given}'."
             raise ShellError(call.name, text, "InvalidArgument", "NamedParameterNotFound")
         name, simulated = found

@@ -243,14 +243,14 @@ def shape(as_list: bool) -> Callable[[CmdletCall, PipelineTable | None], Pipelin
 
 def foreach_object(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute ForEach-Object { $_.Name } or ForEach-Object Name, which returns one property of each object."""
-    found = EACH.fullmatch(call.value("process", 0) or call.value("membername", 0))
+    found = PROPERTY_SCRIPT.fullmatch(call.value("process", 0) or call.value("membername", 0))
     if found is None or len(call.plain) > 1:
         raise CommandNotSimulatedError(f"{call.name} with this script")
     rows = piped.rows if piped is not None else ()
     return PipelineTable("text", text="\n".join(_value(row, found[1] or found[2]) for row in rows))
 
 
-EACH: Final = re.compile(r"\{\s*\$_\.(\w+)\s*\}|(\w+)")
+PROPERTY_SCRIPT: Final = re.compile(r"\{\s*\$_\.(\w+)\s*\}|(\w+)")
 
 FILTERS: Final[dict[str, Callable[[CmdletCall, PipelineTable | None], PipelineTable]]] = {
     **dict.fromkeys(("where-object", "where", "?"), where_object),

@@ -15,7 +15,7 @@ from engine.model import World
 from engine.powershell import cluster_cmdlets as cluster
 from engine.powershell import computer_cmdlets as computer
 from engine.powershell import lookup, parameters
-from engine.powershell.lookup import NOTHING, Cmdlet
+from engine.powershell.lookup import EMPTY_TABLE, Cmdlet
 from engine.powershell.pipeline import (
     FILTERS,
     CmdletCall,
@@ -144,7 +144,7 @@ def _member_of(table: PipelineTable, name: str, line: str) -> str:
     return "\n".join(values)
 
 
-FOR_EACH: Final = frozenset([
+PER_OBJECT_CMDLETS: Final = frozenset([
     "move-clustergroup", "start-clustergroup", "stop-clustergroup", "start-clusterresource", "stop-clusterresource",
     "start-clusternode", "stop-clusternode", "suspend-clusternode", "resume-clusternode", "remove-clusternode",
     "set-clusterparameter", "get-clusterparameter",
@@ -156,7 +156,7 @@ def _run_for_each(
     cmdlet: Cmdlet, world: World, node: str, call: CmdletCall, table: PipelineTable | None
 ) -> PipelineTable:
     """Run the cmdlet, for several objects one after another, and return all rows."""
-    if call.name.lower() not in FOR_EACH:
+    if call.name.lower() not in PER_OBJECT_CMDLETS:
         return cmdlet(world, node, call, table)
     names = call.values("name", 0) if table is None else ()
     if table is not None and len(table.rows) > 1:
@@ -196,7 +196,7 @@ def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
             table = run_cmdlet(world, node, call, table)
         except InputError as problem:
             raise ShellError(call.name, str(problem)) from None
-    return table if table is not None else NOTHING
+    return table if table is not None else EMPTY_TABLE
 
 
 def _preview(world: World, node: str, call: CmdletCall, table: PipelineTable | None) -> PipelineTable:

@@ -127,11 +127,11 @@ def _check_account(world: World, name: str) -> None:
         for there in world.instances.values()
         for word in (world.computers[there.computer].domain, there.name)
     }
-    if domain.lower() not in known | WELL_KNOWN:
+    if domain.lower() not in known | BUILTIN_DOMAINS:
         raise SqlError(15401, name)
 
 
-WELL_KNOWN: Final = frozenset({"builtin", "nt authority", "nt service"})
+BUILTIN_DOMAINS: Final = frozenset({"builtin", "nt authority", "nt service"})
 """Domains of the accounts that every Windows installation has."""
 
 
@@ -489,7 +489,7 @@ class Security(Struct, frozen=True):
     grants: tuple[Grant, ...] = ()
 
 
-NOTHING: Final = Security()
+NO_SECURITY: Final = Security()
 
 
 def read(world: World, server: str, database: str) -> Security:
@@ -502,7 +502,7 @@ def read(world: World, server: str, database: str) -> Security:
 
 
 def _security(stored: object) -> Security:
-    return stored if isinstance(stored, Security) else NOTHING
+    return stored if isinstance(stored, Security) else NO_SECURITY
 
 
 def put(world: World, server: str, database: str, security: Security) -> None:

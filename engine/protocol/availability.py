@@ -95,7 +95,7 @@ def update_accounts(world: World) -> None:
 def _is_protected(world: World, copy: DatabaseCopy) -> bool:
     """Return whether another copy could take over without loss, or another node could start the instance."""
     if copy.group is None and world.instances[copy.server].clustered:
-        return groups.armed(world, copy.database)
+        return groups.has_automatic_failover(world, copy.database)
     return groups.policy(copy).has_synchronized_copy(copy)
 
 

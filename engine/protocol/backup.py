@@ -66,7 +66,7 @@ class BackupDetails(Struct, frozen=True):
     """The database was in single-user mode."""
 
 
-PLAIN: Final = BackupDetails()
+DEFAULT_DETAILS: Final = BackupDetails()
 """A backup without options."""
 
 
@@ -149,7 +149,7 @@ def backup_database(
     differential: bool = False,
     copy_only: bool = False,
     init: bool = False,
-    details: BackupDetails = PLAIN,
+    details: BackupDetails = DEFAULT_DETAILS,
 ) -> statements.Outcome:
     """Back up a database to the disk file *path*.
 
@@ -199,7 +199,7 @@ def _data_done(
     started_tick: Tick,
     copy_only: bool,
     init: bool,
-    details: BackupDetails = PLAIN,
+    details: BackupDetails = DEFAULT_DETAILS,
 ) -> statements.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
@@ -245,7 +245,7 @@ def backup_log(
     no_truncate: bool = False,
     copy_only: bool = False,
     init: bool = False,
-    details: BackupDetails = PLAIN,
+    details: BackupDetails = DEFAULT_DETAILS,
 ) -> statements.Outcome:
     """Back up the log since the last log backup to the disk file *path*.
 
@@ -305,7 +305,7 @@ def _log_done(
     tail: bool,
     copy_only: bool,
     init: bool,
-    details: BackupDetails = PLAIN,
+    details: BackupDetails = DEFAULT_DETAILS,
 ) -> statements.Outcome:
     key = (server, database)
     copy = world.copies.get(key)

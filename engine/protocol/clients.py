@@ -156,14 +156,14 @@ def attempt(world: World, name: str, epoch: int) -> None:
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is not None:
         return
-    if client.attempt == 0 and _calls_nobody(world, client):
+    if client.attempt == 0 and _delay_login_at_dead_address(world, client):
         return
     client = world.clients[name]
     partners = [client.data_source, drivers.partner(client)]
     name_used = partners[client.attempt % 2]
     server, refusal = (
         find_login_arrival(world, client, name_used)
-        if names.leads(world, client, name_used)
+        if names.knows_online_address(world, client, name_used)
         else (None, None)
     )
     met = answer(world, client, server) if server is not None else "silence"
@@ -197,7 +197,7 @@ def attempt(world: World, name: str, epoch: int) -> None:
     world.clients[name] = replace(client, attempt=client.attempt + 1, epoch=epoch + 1)
 
 
-def _calls_nobody(world: World, client: Client) -> bool:
+def _delay_login_at_dead_address(world: World, client: Client) -> bool:
     """Delay a login that starts at a listener address without a host, and return True.
 
     The dead address costs part or all of the login timeout. Return False if there is no such delay.
@@ -378,6 +378,6 @@ def point_app(world: World, client: str, server: str) -> None:
     """Change the connection string of an application and restart it."""
     old = world.clients[client]
     world.clients[client] = replace(
-        old, data_source=server, known_partner=None, kept_addresses=names.NONE_KEPT
+        old, data_source=server, known_partner=None, kept_addresses=names.NO_ADDRESSES
     )
     look_for_server(world, client)

@@ -79,14 +79,14 @@ def can_acknowledge(world: World, key: Key, kb: float) -> bool:
     It must be hardened here and, if the session waits for it, on the mirror.
     """
     copy = world.copies.get(key)
-    if copy is None or copy.delayed_durability == DELAYED:
+    if copy is None or copy.delayed_durability == DELAYED_DURABILITY_FORCED:
         return True
     if copy.source is None:
         return not copy.group_kind  # another copy has taken over: the role change will end the connection
     return streams.committed_kb(world, copy) + SLACK_KB >= kb
 
 
-DELAYED: Final = 2
+DELAYED_DURABILITY_FORCED: Final = 2
 """Value of `delayed_durability` for DELAYED_DURABILITY = FORCED."""
 
 
@@ -159,8 +159,8 @@ def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[Databa
         min(lineage.common_kb(copy.lineage, other.lineage), streams.end_of_log_kb(world, other))
         for other in remaining_copies
     )
-    known, told = max(elsewhere, copy.written_off_kb), streams.committed_kb(world, copy)
-    number = count(world, copy, known, told)
+    known, committed_kb = max(elsewhere, copy.written_off_kb), streams.committed_kb(world, copy)
+    number = count(world, copy, known, committed_kb)
     if number:
         where = say("all remaining copies: only {server} had them", server=copy.server)
-        record_loss(world, copy.database, copy.server, number, told - known, where)
+        record_loss(world, copy.database, copy.server, number, committed_kb - known, where)

@@ -28,13 +28,13 @@ class Driver:
     """Reaction of a driver to a connection string and to a lost server."""
 
     title: str
-    given: bool
+    uses_failover_partner: bool
     """True if the driver uses Failover Partner from the connection string at the first login."""
-    told: bool
+    uses_reported_partner: bool
     """True if the driver, after a failed login, tries the partner that the server reported at an earlier login."""
     partner_pause_s: float = 0.0
     """Pause before the first attempt at a partner from the connection string."""
-    whole: bool = False
+    full_timeout_per_server: bool = False
     """True if each server gets the full login timeout once. False: the driver uses the time slices of the
     documented algorithm.
     """
@@ -59,9 +59,9 @@ DRIVERS: Final = {name: Driver(**fields) for name, fields in tomllib.loads(_TEXT
 def partner(client: Client) -> str:
     """Return the second name that the driver tries. Without a second name, this is the first one again."""
     driver = DRIVERS.get(client.driver)
-    given = client.failover_partner if driver is None or driver.given else None
-    told = client.known_partner if driver is None or driver.told else None
-    return given or told or client.data_source
+    own = client.failover_partner if driver is None or driver.uses_failover_partner else None
+    reported = client.known_partner if driver is None or driver.uses_reported_partner else None
+    return own or reported or client.data_source
 
 
 def partner_pause_s(client: Client) -> float:
@@ -86,7 +86,7 @@ def slice_s(client: Client) -> float:
 
 def _gives_full_timeout(client: Client) -> bool:
     driver = DRIVERS.get(client.driver)
-    return driver is not None and driver.whole and partner(client) != client.data_source
+    return driver is not None and driver.full_timeout_per_server and partner(client) != client.data_source
 
 
 def notices_s(world: World, client: Client, hung: bool) -> float | None:

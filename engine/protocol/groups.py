@@ -379,7 +379,7 @@ HANDLERS: Final[Handlers] = {
 # --- preconditions of an automatic failover ---------------------------------------------------------------
 # Each has its state and the place where a DBA can check it.
 
-OTHERS: Final[list[Callable[[World, str], list[FailoverPrecondition]]]] = []
+PRECONDITION_SOURCES: Final[list[Callable[[World, str], list[FailoverPrecondition]]]] = []
 """Functions that return preconditions for a database in no group. Each kind of failover adds its own."""
 
 
@@ -388,10 +388,10 @@ def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
     found = next((copy for copy in world.copies_of(database) if copy.group is not None), None)
     if found is not None:
         return policy(found).preconditions(world, database)
-    return [condition for way in OTHERS for condition in way(world, database)]
+    return [condition for way in PRECONDITION_SOURCES for condition in way(world, database)]
 
 
-def armed(world: World, database: str) -> bool:
+def has_automatic_failover(world: World, database: str) -> bool:
     """Return whether another copy would take over automatically if the copy that writes were lost now."""
     beforehand = [
         condition for condition in preconditions(world, database) if condition.about in ("", "memory")

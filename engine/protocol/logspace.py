@@ -22,7 +22,7 @@ SMALL_KB: Final = 1.0
 VIRTUAL_LOG_FILES: Final = 16
 """Number of virtual log files of a log of 1 GB or more. Known (up to SQL Server 2014)."""
 
-ROOM_AGAIN: Final = 0.98
+RESUME_SHARE_MAX: Final = 0.98
 """Share of the log file below which used space must fall before a stopped database continues. Assumed."""
 
 
@@ -129,7 +129,7 @@ def check_room(world: World) -> None:
     for key, copy in list(world.copies.items()):
         if not copy.log_full or copy.source is None:
             continue
-        freed = used_kb(world, copy) < ROOM_AGAIN * volumes.log_room_kb(copy)
+        freed = used_kb(world, copy) < RESUME_SHARE_MAX * volumes.log_room_kb(copy)
         if freed or volumes.next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB:
             world.update_copy(key, log_full=False)
             text = say("the log of {database} has free space again", database=key[1])

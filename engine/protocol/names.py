@@ -19,7 +19,7 @@ from engine.model import Client, NameRecord, Tick, World, ticks
 TCP_TIMEOUT_S: Final = 21.0
 """Time of a connection attempt to an unused address: three tries of 3, 6 and 12 s. Known of Windows."""
 
-NONE_KEPT: Final[tuple[tuple[str, ...], Tick]] = ((), 0)
+NO_ADDRESSES: Final[tuple[tuple[str, ...], Tick]] = ((), 0)
 """`Client.kept_addresses` of a computer that has resolved no name."""
 
 
@@ -53,7 +53,7 @@ def detour_s(world: World, client: Client, name: str) -> float:
     return int(world.chance.uniform(0, len(known))) * TCP_TIMEOUT_S if len(known) > 1 else 0.0
 
 
-def leads(world: World, client: Client, name: str) -> bool:
+def knows_online_address(world: World, client: Client, name: str) -> bool:
     """Return whether the addresses that *client* has for *name* include the online one."""
     record = world.records.get(name)
     return record is None or record.online in (client.kept_addresses[0] or record.addresses)
@@ -61,4 +61,4 @@ def leads(world: World, client: Client, name: str) -> bool:
 
 def flush(world: World, client: str) -> None:
     """Empty the name cache on the computer of an application (ipconfig /flushdns)."""
-    world.clients[client] = replace(world.clients[client], kept_addresses=NONE_KEPT)
+    world.clients[client] = replace(world.clients[client], kept_addresses=NO_ADDRESSES)

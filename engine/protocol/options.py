@@ -102,7 +102,7 @@ def set_option(world: World, server: str, database: str, option: str, value: str
     words = (
         " ".join(part for part in (option.upper(), (value or "").upper()) if part).replace("=", " ").split()
     )
-    act = ACTS.get(words[0])
+    act = OPTION_SETTERS.get(words[0])
     if act is not None:
         act(world, copy.key, words[-1])
     return []
@@ -174,7 +174,7 @@ def _compatibility(world: World, key: Key, value: str) -> None:
     world.update_copy(key, compatibility_level=int(value))
 
 
-ACTS: Final[dict[str, Callable[[World, Key, str], None]]] = {
+OPTION_SETTERS: Final[dict[str, Callable[[World, Key, str], None]]] = {
     "RECOVERY": _recovery,
     "OFFLINE": _offline,
     "ONLINE": _online,

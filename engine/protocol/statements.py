@@ -122,11 +122,11 @@ def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
     if any(serving.is_accessible(world, other.key) for other in others):
         return
     richest = max(others, key=lambda other: streams.committed_kb(world, other), default=None)
-    told = streams.committed_kb(world, richest) if richest is not None else 0.0
-    count = commits.count(world, richest, copy.end_of_log_kb, told) if richest is not None else 0
+    committed_kb = streams.committed_kb(world, richest) if richest is not None else 0.0
+    count = commits.count(world, richest, copy.end_of_log_kb, committed_kb) if richest is not None else 0
     if count:
         commits.record_loss(
-            world, copy.database, copy.server, count, told - copy.end_of_log_kb, commits.THIS_COPY
+            world, copy.database, copy.server, count, committed_kb - copy.end_of_log_kb, commits.THIS_COPY
         )
         for other in others:
             world.update_copy(other.key, written_off_kb=streams.committed_kb(world, other))

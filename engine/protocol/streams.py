@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine import arithmetic, flow
 from engine.constants import ENTERPRISE
-from engine.flow import NOWHERE, CrossingKind, Place, SourceSetup, StreamSetup, recovery
+from engine.flow import NOWHERE, CrossingKind, SourceSetup, StreamNumbers, StreamSetup, recovery
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.flow.setup import Operation, Site, Workload
 from engine.flow.sites import SITES, WORKLOADS
@@ -22,7 +22,7 @@ def add_source(world: World, key: Key, at_kb: float) -> int:
     _leave_path(world, key, at_kb)
     source = world.flow.add_source(FlowSetups(world).source_setup(world.copies[key]))
     world.sources[source] = key
-    world.flow.set_positions(source, **_all_at(OWN, at_kb))
+    world.flow.set_positions(source, **_all_at(SOURCE_POSITIONS, at_kb))
     world.update_copy(key, source=source, log_start_kb=min(at_kb, world.copies[key].log_start_kb))
     return source
 
@@ -73,7 +73,9 @@ def attach(world: World, source: int, receiver: Key) -> int:
     free = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is None]
     stream = free[0] if free else _add_stream(world, source)
     end = copy.end_of_log_kb
-    world.flow.set_stream_positions(stream, **_all_at(SENT, end), redone_kb=min(copy.redone_kb, end))
+    world.flow.set_stream_positions(
+        stream, **_all_at(STREAM_POSITIONS, end), redone_kb=min(copy.redone_kb, end)
+    )
     world.streams[stream] = receiver
     world.update_copy(receiver, stream=stream)
     return stream
@@ -86,7 +88,7 @@ def _add_stream(world: World, source: int) -> int:
     )
     world.streams[stream] = None
     world.flow.set_stream_positions(
-        stream, **_all_at((*SENT, "redone_kb"), world.flow.positions(source).flushed_kb)
+        stream, **_all_at((*STREAM_POSITIONS, "redone_kb"), world.flow.positions(source).flushed_kb)
     )
     return stream
 
@@ -139,7 +141,9 @@ def resend(world: World, stream: int) -> None:
     """Send the log again that was in transit when the connection broke."""
     at = world.flow.stream_positions(stream)
     end = min(at.hardened_kb, world.flow.positions(world.flow.source_of(stream)).flushed_kb)
-    world.flow.set_stream_positions(stream, **_all_at(SENT, end), redone_kb=min(at.redone_kb, end))
+    world.flow.set_stream_positions(
+        stream, **_all_at(STREAM_POSITIONS, end), redone_kb=min(at.redone_kb, end)
+    )
 
 
 def take_over(world: World, stream: int) -> None:
@@ -159,13 +163,13 @@ def take_over(world: World, stream: int) -> None:
     world.sources[source] = receiver
     world.streams[stream] = None
     world.update_copy(receiver, source=source, stream=None)
-    world.flow.set_positions(source, **_all_at(OWN, hardened_kb))
-    world.flow.set_stream_positions(stream, **_all_at((*SENT, "redone_kb"), hardened_kb))
+    world.flow.set_positions(source, **_all_at(SOURCE_POSITIONS, hardened_kb))
+    world.flow.set_stream_positions(stream, **_all_at((*STREAM_POSITIONS, "redone_kb"), hardened_kb))
     world.dirty.add(source)
 
 
-OWN = ("generated_kb", "flushed_kb", "committed_kb")
-SENT = ("sent_kb", "received_kb", "hardened_kb", "acknowledged_kb")
+SOURCE_POSITIONS = ("generated_kb", "flushed_kb", "committed_kb")
+STREAM_POSITIONS = ("sent_kb", "received_kb", "hardened_kb", "acknowledged_kb")
 
 
 def _all_at(names: tuple[str, ...], kb: float) -> dict[str, float]:
@@ -191,7 +195,7 @@ def committed_kb(world: World, copy: DatabaseCopy) -> float:
     return copy.committed_kb if copy.source is None else world.flow.positions(copy.source).committed_kb
 
 
-def find_log_place(world: World, copy: DatabaseCopy) -> Place | None:
+def find_log_place(world: World, copy: DatabaseCopy) -> StreamNumbers | None:
     """Return the log that *copy* writes with its first stream, or the stream that it receives; None without either."""
     if copy.stream is not None:
         return world.flow.source_of(copy.stream), copy.stream
@@ -200,13 +204,13 @@ def find_log_place(world: World, copy: DatabaseCopy) -> Place | None:
     return copy.source, next(iter(world.flow.streams_of(copy.source)), NOWHERE[1])
 
 
-def find_log_places(world: World) -> dict[Key, Place]:
+def find_log_places(world: World) -> dict[Key, StreamNumbers]:
     """Return `find_log_place` of every copy that has one."""
     found = ((key, find_log_place(world, copy)) for key, copy in world.copies.items())
     return {key: at for key, at in found if at is not None}
 
 
-def read_counter(world: World, log_place: Place, name: str) -> float:
+def read_counter(world: World, log_place: StreamNumbers, name: str) -> float:
     """Return one of the flow's COUNTERS for a log and its stream; 0 for a missing one."""
     source, stream = log_place
     if name in SOURCE_COUNTERS:

@@ -112,7 +112,7 @@ def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World,
     return world, play(world, "".join(f"5 {line}\n" for line in lines), until_s)
 
 
-def _became_s(events: list[Event], state_word: ReplicaWord, server: str | None = None) -> float:
+def _find_state_s(events: list[Event], state_word: ReplicaWord, server: str | None = None) -> float:
     """Return the seconds from *lines* until a replica enters the state."""
     found = (event for event, change in select_data(events, ReplicaData) if change.new == state_word)
     return next(event.tick for event in found if server in (None, event.server)) / TICKS_PER_S - 5.0
@@ -124,8 +124,8 @@ def planned_s() -> float:
     times = []
     for seed in SEEDS:
         _, events = _play_lines((f"sql {NODES[1]} ALTER AVAILABILITY GROUP AG FAILOVER",), seed, 25.0)
-        begin = _became_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
-        times.append(_became_s(events, ReplicaWord.PRIMARY_NORMAL) - begin)
+        begin = _find_state_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
+        times.append(_find_state_s(events, ReplicaWord.PRIMARY_NORMAL) - begin)
     return arithmetic.total(times) / len(times)
 
 
@@ -150,7 +150,7 @@ def commits_pause_s() -> float:
 def isolated_s() -> float:
     """Return the seconds for which a primary without a network stays primary."""
     _, events = _play_lines([f"black-hole {NODES[0]} {other}" for other in NODES[1:3]], 1, 60.0)
-    return _became_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
+    return _find_state_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
 
 
 def rows() -> list[FigureRow]:

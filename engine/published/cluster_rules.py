@@ -40,7 +40,7 @@ def _outage_s(act: str, seed: int = 1) -> float:
 
 
 @cache
-def _noticed_s(act: str) -> float:
+def _find_detection_s(act: str) -> float:
     at = first_s(play(instance_world(), f"{AT_S} {act}\n", 100.0), ClusterData, event_change="role-failed")
     return (at or 10**9) - AT_S
 
@@ -107,8 +107,8 @@ def instance_rows() -> list[FigureRow]:
     return [
         number("FCI.move", _outage_s("move-role FCI NODE_2")),
         statement("FCI.crash", crash_s > MIRRORING_S, f"{crash_s:.1f} s"),
-        number("FCI.health", _noticed_s("hang FCI")),
-        number("FCI.looksalive", _noticed_s("stop-service FCI")),
+        number("FCI.health", _find_detection_s("hang FCI")),
+        number("FCI.looksalive", _find_detection_s("stop-service FCI")),
         _restarts(),
         _threshold(2),
         _threshold(3),
@@ -131,7 +131,7 @@ SURVIVAL: Final = {
 }
 """(nodes, witness) -> documented answers: survives the loss of one node, of two in sequence, of two at once."""
 
-APART_S: Final = 60.0
+INTERVAL_S: Final = 60.0
 """Seconds between two losses in sequence, long enough for the cluster to adjust the votes."""
 
 
@@ -154,7 +154,7 @@ def _survival() -> list[FigureRow]:
         names = NODES[:nodes]
         cases: tuple[tuple[str, Sequence[tuple[str, ...]], float], ...] = (
             ("one", [(name,) for name in names], 0.0),
-            ("then", list(permutations(names, 2)), APART_S),
+            ("then", list(permutations(names, 2)), INTERVAL_S),
             ("both", list(combinations(names, 2)), 0.0),
         )
         for (id, choices, apart_s), said in zip(cases, published, strict=True):
@@ -168,7 +168,7 @@ def _survival() -> list[FigureRow]:
 
 
 @cache
-def _removed(windows: str, across_subnets: bool, outage_s: float) -> bool:
+def _is_node_removed(windows: str, across_subnets: bool, outage_s: float) -> bool:
     """Return whether a network outage of *outage_s* removes NODE_3 from the membership."""
     subnets = ("10.0.1", "10.0.1", "10.0.2" if across_subnets else "10.0.1")
     world = cluster_world(NODES[:3], windows, subnets=subnets)
@@ -176,7 +176,7 @@ def _removed(windows: str, across_subnets: bool, outage_s: float) -> bool:
     return first_s(events, ClusterData, event_change="node removed", node="NODE_3") is not None
 
 
-REGROUP_MOST_S: Final = 2.5
+REGROUP_S_MAX: Final = 2.5
 """Maximum time from the heartbeat threshold until the survivors agree on a membership."""
 
 
@@ -185,8 +185,8 @@ def _heartbeats() -> list[FigureRow]:
     for windows in WINDOWS:
         since_2016 = WINDOWS.index(windows) >= WINDOWS.index("2016")
         for across, missed in ((False, 10 if since_2016 else 5), (True, 20 if since_2016 else 5)):
-            short, long = missed - 0.5, missed + REGROUP_MOST_S
-            stays, goes = _removed(windows, across, short), _removed(windows, across, long)
+            short, long = missed - 0.5, missed + REGROUP_S_MAX
+            stays, goes = _is_node_removed(windows, across, short), _is_node_removed(windows, across, long)
             id = f"CLU.heartbeat.{windows.replace(' ', '')}.{'cross' if across else 'same'}"
             first, then = ("removed" if gone else "kept" for gone in (stays, goes))
             found.append(
@@ -195,7 +195,7 @@ def _heartbeats() -> list[FigureRow]:
     return found
 
 
-def _counted(world: World, lines: str = "", until_s: float = 60.0) -> tuple[int, int]:
+def _count_votes(world: World, lines: str = "", until_s: float = 60.0) -> tuple[int, int]:
     """Return (number of counted node votes, counted witness vote) after *lines*."""
     play(world, lines, until_s)
     known = cluster_config(world)
@@ -219,7 +219,7 @@ def _votes() -> list[FigureRow]:
     )
     found = []
     for id, windows, nodes, witness, lines, votes in cases:
-        got = _counted(cluster_world(NODES[:nodes], windows, witness=witness), lines)
+        got = _count_votes(cluster_world(NODES[:nodes], windows, witness=witness), lines)
         ours = f"votes: {got[0]} of nodes, {got[1]} of the witness"
         found.append(statement(f"CLU.votes.{id}", got == votes, ours))
     return found
@@ -233,7 +233,7 @@ def _last_nodes(windows: str, dynamic: bool = True) -> int:
         counted = cluster_config(world).counted
         gone = next((name for name in left if name not in counted), left[-1])
         at = world.tick / 100
-        play(world, f"{at + 1} power-off {gone}\n", at + APART_S)
+        play(world, f"{at + 1} power-off {gone}\n", at + INTERVAL_S)
         if not has_running_partition(world):
             break
         left.remove(gone)
@@ -304,7 +304,7 @@ def _forced() -> list[FigureRow]:
     ]
 
 
-def _stale(kind: str, windows: str) -> World:
+def _build_stale_cluster(kind: str, windows: str) -> World:
     """Return a world in which NODE_2 fails, NODE_1 continues and fails, and NODE_2 starts with only the witness."""
     world = cluster_world(NODES[:2], windows, witness=True, witness_kind=kind)
     play(world, "5 power-off NODE_2\n60 power-off NODE_1\n90 power-on NODE_2\n", 240.0)
@@ -318,18 +318,18 @@ def _partition_in_time() -> list[FigureRow]:
         ("share.2016", "File Share Witness", "2016"),
         ("cloud.2016", "Cloud Witness", "2016"),
     ):
-        world = _stale(kind, windows)
+        world = _build_stale_cluster(kind, windows)
         waits = not has_running_partition(world)
         ours = "it waits" if waits else "it formed the cluster"
         found.append(statement(f"CLU.time.{id}", waits, ours))
         play(world, "240 power-on NODE_1\n", 400.0)
         both = len([node for node in world.nodes.values() if node.partition])
         found.append(statement(f"CLU.time.{id}.newer", both == 2, f"{both} nodes"))  # fmt: skip
-        forced = _stale(kind, windows)
+        forced = _build_stale_cluster(kind, windows)
         play(forced, "240 force-quorum NODE_2\n", 300.0)
         alone = has_running_partition(forced)
         found.append(statement(f"CLU.time.{id}.forced", alone, "up" if alone else "down"))
-    disk = _stale("Physical Disk", "2008 R2")
+    disk = _build_stale_cluster("Physical Disk", "2008 R2")
     newest = max(store.tag for store in disk.clusters[CLUSTER].stores)
     ok = has_running_partition(disk) and disk.nodes["NODE_2"].config.epoch >= newest
     found.append(statement("CLU.time.disk", ok, "it started with the newer database" if ok else "it did not"))

@@ -322,7 +322,7 @@ def errors(events: Sequence[Event]) -> list[int]:
     return [message["number"] for batch in done for message in batch.messages if message["number"]]
 
 
-def say_sql(world: World, server: str, text: str) -> list[int]:
+def run_sql(world: World, server: str, text: str) -> list[int]:
     """Run the statement in its own query window and return the numbers of its errors."""
     at = world.tick / TICKS_PER_S
     return errors(play(world, f"{at} sql {server}#{world.next_id()} {text}\n", at + 1.0))

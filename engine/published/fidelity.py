@@ -94,7 +94,7 @@ def _lines_of(row: FigureRow, width: int) -> list[str]:
         lines = [*textwrap.wrap(head, width, subsequent_indent=" " * 30), f"{'':30}{row.ours}"]
     else:
         band = f" [{row.band[0]:g} .. {row.band[1]:g}]" if row.band else ""
-        error = f"{row.error_percent:+.1f} %" if row.error_percent is not None else ""
+        error = f"{row.error_percent:+.1f}%" if row.error_percent is not None else ""
         head = f"{mark} {row.id:24} {row.published:>9} {row.ours:>12g} {row.unit:6} {error:>8} {row.kind:10}"
         lines = [f"{head} {row.what}{band}"]
     if row.reason is not None:

@@ -20,14 +20,14 @@ from engine.published.clusters import (
     group_world,
     primary,
     role,
-    say_sql,
+    run_sql,
     start,
 )
 from engine.published.measure import play
 from engine.published.rows import FigureClass, FigureRow, build_number_row, number, statement
 
 AUTO: Final = ("auto", "auto", "async")
-FIVE: Final = 5.0
+START_S: Final = 5.0
 """Time of the first input line of each run, in seconds."""
 RTO: Final = "[DOC: performance of groups], estimating failover time"
 OVERHEAD_MAX_S: Final = 7.0
@@ -92,7 +92,7 @@ def _outage_s(fault: str) -> tuple[float, float]:
     if not found:
         return 10**9, 10**9
     last = found[-1]
-    return last.detected_tick / TICKS_PER_S - FIVE, (last.online_tick or 0) / TICKS_PER_S - FIVE
+    return last.detected_tick / TICKS_PER_S - START_S, (last.online_tick or 0) / TICKS_PER_S - START_S
 
 
 def estimate_rows() -> list[FigureRow]:
@@ -160,29 +160,33 @@ LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParam
 
 
 @cache
-def _noticed_s(fault: str, setup_lines: str = "") -> float | None:
+def _find_detection_s(fault: str, setup_lines: str = "") -> float | None:
     """Return the seconds from *fault* at the primary until the cluster detects the failed role; None after 120 s."""
     world = group_world(AUTO, witness=True)
     at = first_s(
         play(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), ClusterData, event_change="role-failed"
     )
-    return None if at is None else at - FIVE
+    return None if at is None else at - START_S
 
 
 def _detection() -> list[FigureRow]:
     found = [
-        number("GRP.health", _noticed_s("hang", LONG_LEASE) or 0.0),
-        number("GRP.health.60", _noticed_s("hang", LONG_LEASE + _set("HEALTH_CHECK_TIMEOUT = 60000")) or 0.0),
+        number("GRP.health", _find_detection_s("hang", LONG_LEASE) or 0.0),
         number(
-            "GRP.health.level1", _noticed_s("hang", LONG_LEASE + _set("FAILURE_CONDITION_LEVEL = 1")) or 0.0
+            "GRP.health.60",
+            _find_detection_s("hang", LONG_LEASE + _set("HEALTH_CHECK_TIMEOUT = 60000")) or 0.0,
         ),
-        number("GRP.lease", _noticed_s("hang") or 0.0),
+        number(
+            "GRP.health.level1",
+            _find_detection_s("hang", LONG_LEASE + _set("FAILURE_CONDITION_LEVEL = 1")) or 0.0,
+        ),
+        number("GRP.lease", _find_detection_s("hang") or 0.0),
     ]
     for level in (1, 2, 3, 4, 5):
-        took_s = _noticed_s("hang", _set(f"FAILURE_CONDITION_LEVEL = {level}"))
+        took_s = _find_detection_s("hang", _set(f"FAILURE_CONDITION_LEVEL = {level}"))
         in_time = took_s is not None and took_s <= 20.0
         found.append(statement(f"GRP.level.{level}.lease", in_time, f"noticed after {took_s} s"))
-    down_s = _noticed_s("stop-service", _set("FAILURE_CONDITION_LEVEL = 1"))
+    down_s = _find_detection_s("stop-service", _set("FAILURE_CONDITION_LEVEL = 1"))
     refused = (
         ("GRP.health.min", "HEALTH_CHECK_TIMEOUT = 14999", 35229),
         ("GRP.level.most", "FAILURE_CONDITION_LEVEL = 6", 35228),
@@ -190,8 +194,8 @@ def _detection() -> list[FigureRow]:
     found.append(statement("GRP.level.1", down_s is not None, f"noticed after {down_s} s"))
     world = group_world(AUTO)
     for id, option, error in refused:
-        told = say_sql(world, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option})")
-        found.append(statement(id, error in told, f"errors {told}"))
+        error_numbers = run_sql(world, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option})")
+        found.append(statement(id, error in error_numbers, f"errors {error_numbers}"))
     return found
 
 
@@ -204,18 +208,18 @@ def _handover(windows: str) -> tuple[float, float]:
     world = group_world(AUTO, windows=windows, witness=True)
     # only the primary loses all connections, including the one to the disk of the witness
     events = play(world, "5 pull-cable NODE_1\n", 60.0)
-    return _became_s(events, ReplicaWord.RESOLVING_NORMAL, "NODE_1"), _became_s(
+    return _find_state_s(events, ReplicaWord.RESOLVING_NORMAL, "NODE_1"), _find_state_s(
         events, ReplicaWord.PRIMARY_NORMAL, "NODE_2"
     )
 
 
-def _became_s(events: Sequence[Event], state_word: ReplicaWord, server: str) -> float:
+def _find_state_s(events: Sequence[Event], state_word: ReplicaWord, server: str) -> float:
     found = (
         event.tick
         for event, change in select_data(events, ReplicaData)
         if event.server == server and change.new == state_word
     )
-    return next(found, 10**9) / TICKS_PER_S - FIVE
+    return next(found, 10**9) / TICKS_PER_S - START_S
 
 
 @cache
@@ -230,11 +234,11 @@ def _pause_s(timeout_s: int) -> float:
         _alter_each_replica(f"SESSION_TIMEOUT = {timeout_s}", NODES[:2]) + "5 black-hole NODE_1 NODE_2\n",
         5.5,
     )
-    _waits_s(world, 60.0)
-    return world.tick / TICKS_PER_S - FIVE
+    _measure_commit_wait_s(world, 60.0)
+    return world.tick / TICKS_PER_S - START_S
 
 
-def _waits_s(world: World, most_s: float) -> float:
+def _measure_commit_wait_s(world: World, most_s: float) -> float:
     """Advance the world until the primary commits again, for at most *most_s*. Return the seconds."""
     source = world.copies[NODES[0], DATABASE].source
     assert source is not None
@@ -254,8 +258,8 @@ def _timeouts() -> list[FigureRow]:
         close = timeout_s - 1 <= pause_s <= timeout_s + 1
         found.append(statement(f"GRP.session.{timeout_s}", close, f"{pause_s:.1f} s"))
     modify = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON N'NODE_2' WITH (SESSION_TIMEOUT = 4)"
-    told = say_sql(group_world(AUTO), NODES[0], modify)
-    found.append(statement("GRP.session.min", 35214 in told, f"errors {told}"))
+    error_numbers = run_sql(group_world(AUTO), NODES[0], modify)
+    found.append(statement("GRP.session.min", 35214 in error_numbers, f"errors {error_numbers}"))
     for windows in ("2012 R2", "2016"):
         old_s, new_s = _handover(windows)
         ours = f"RESOLVING after {old_s:.1f} s, the new primary after {new_s:.1f} s"
@@ -316,8 +320,8 @@ def _admission() -> list[FigureRow]:
         60.0,
     )
     waits = not primary(forced)
-    told = say_sql(forced, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} FAILOVER")
-    say_sql(forced, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS")
+    error_numbers = run_sql(forced, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} FAILOVER")
+    run_sql(forced, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS")
     play(forced, "", 90.0)
     again = primary(forced)
     play(forced, "90 power-on NODE_2\n", 200.0)
@@ -326,7 +330,7 @@ def _admission() -> list[FigureRow]:
         statement("GRP.ready.suspended", stays, "nothing is primary" if stays else "another took over"),
         statement("GRP.ready.former", back == "NODE_1", f"primary: {back}"),
         statement("GRP.forced.waits", waits, f"primary: {again} after it was forced"),
-        statement("GRP.forced.planned", 41125 in told, f"errors {told}"),
+        statement("GRP.forced.planned", 41125 in error_numbers, f"errors {error_numbers}"),
         statement(
             "GRP.forced.suspended",
             kept is not None,
@@ -336,7 +340,7 @@ def _admission() -> list[FigureRow]:
 
 
 @cache
-def _moves(nodes: int) -> int:
+def _count_failovers(nodes: int) -> int:
     """Return how often the role of a repeatedly failing group moves before it stays failed, in a cluster of *nodes*."""
     world = group_world(("auto", "auto", *("async",) * (nodes - 2)), witness=True)
     moves, at_s = 0, 5.0
@@ -351,19 +355,19 @@ def _moves(nodes: int) -> int:
 
 
 def _threshold() -> list[FigureRow]:
-    return [number(f"GRP.threshold.{nodes}", _moves(nodes)) for nodes in (2, 3, 4)]
+    return [number(f"GRP.threshold.{nodes}", _count_failovers(nodes)) for nodes in (2, 3, 4)]
 
 
 # --- limits by version ------------------------------------------------------------------------------------
 
-MOST: Final = {
+REPLICAS_MAX: Final = {
     2012: (5, 3, 2), 2014: (9, 3, 2), 2016: (9, 3, 3), 2017: (9, 3, 3), 2019: (9, 5, 5), 2022: (9, 5, 5)
 }  # fmt: skip
 """Version -> documented maximum of replicas, synchronous replicas and automatic failover targets; the primary
 counts.
 """
 
-WORDS: Final = {
+MODE_OPTIONS: Final = {
     "async": "ASYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL",
     "sync": "SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL",
     "auto": "SYNCHRONOUS_COMMIT, FAILOVER_MODE = AUTOMATIC",
@@ -379,11 +383,11 @@ def _count_accepted_replicas(version: int, kind: str, max_replicas: int) -> int:
         world = cluster_world(names)
         add_instances(world, version)
         given = ", ".join(
-            f"N'{name}' WITH (ENDPOINT_URL = N'TCP://{name}:5022', AVAILABILITY_MODE = {WORDS[kind]})"
+            f"N'{name}' WITH (ENDPOINT_URL = N'TCP://{name}:5022', AVAILABILITY_MODE = {MODE_OPTIONS[kind]})"
             for name in names[:count]
         )
-        told = say_sql(start(world), names[0], f"CREATE AVAILABILITY GROUP G FOR REPLICA ON {given}")
-        accepted = count if not told else accepted
+        error_numbers = run_sql(start(world), names[0], f"CREATE AVAILABILITY GROUP G FOR REPLICA ON {given}")
+        accepted = count if not error_numbers else accepted
     return accepted
 
 
@@ -391,7 +395,7 @@ def _limits() -> list[FigureRow]:
     return [
         number(f"GRP.most.{kind}.{version}", _count_accepted_replicas(version, kind, most))
         for version in GROUPS_SINCE
-        for kind, most in zip(("async", "sync", "auto"), MOST[version], strict=True)
+        for kind, most in zip(("async", "sync", "auto"), REPLICAS_MAX[version], strict=True)
     ]
 
 
@@ -445,7 +449,7 @@ def _required() -> list[FigureRow]:
         kinds = ("sync",) * (1 + secondaries)
         world = group_world(kinds, WORKLOAD1.name, required=required, witness=True)
         play(world, "5 power-off NODE_2\n", 40.0)
-        commits = _waits_s(world, 5.0) < 1.0
+        commits = _measure_commit_wait_s(world, 5.0) < 1.0
         ours = "commits go on" if commits else "no commit in 5 s"
         found.append(statement(f"GRP.required.{required}of{len(kinds) - 1}", commits is goes, ours))
     world = group_world(("sync", "sync"), WORKLOAD1.name, required=1, witness=True)
@@ -454,19 +458,19 @@ def _required() -> list[FigureRow]:
         f"5 power-off NODE_2\n40 sql NODE_1 ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 0)\n",
         42.0,
     )
-    told = say_sql(
+    error_numbers = run_sql(
         group_world(("sync", "sync")), NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 2)"
     )
-    old = say_sql(group_world(("sync", "sync"), version=2016), NODES[0],
+    old = run_sql(group_world(("sync", "sync"), version=2016), NODES[0],
                   f"ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 1)")  # fmt: skip
     return [
         *found,
         statement(
             "GRP.required.zero",
-            _waits_s(world, 5.0) < 1.0,
-            "commits go on" if _waits_s(world, 1.0) < 1.0 else "they wait",
+            _measure_commit_wait_s(world, 5.0) < 1.0,
+            "commits go on" if _measure_commit_wait_s(world, 1.0) < 1.0 else "they wait",
         ),
-        statement("GRP.required.most", 35248 in told, f"errors {told}"),
+        statement("GRP.required.most", 35248 in error_numbers, f"errors {error_numbers}"),
         statement("GRP.required.2016", 102 in old, f"errors {old}"),
     ]
 
@@ -523,7 +527,7 @@ def _listener() -> list[FigureRow]:
     return [
         number("GRP.listener.ttl", _reconnected_s(False, ours, False)),
         number("GRP.listener.300", _reconnected_s(False, 300, False)),
-        statement("GRP.listener.all", at_once < 20.0, f"{at_once - FIVE:.1f} s after FAILOVER"),
+        statement("GRP.listener.all", at_once < 20.0, f"{at_once - START_S:.1f} s after FAILOVER"),
     ]  # fmt: skip
 
 

@@ -56,7 +56,7 @@ def _synchronous() -> list[FigureRow]:
         statement(
             "COMP.gain",
             all(later >= earlier - 0.5 for earlier, later in pairwise(gains)),
-            f"{shown} % at 1000 / 100 / 50 / 20 / 10 Mbps",
+            f"{shown}% at 1000 / 100 / 50 / 20 / 10 Mbps",
         ),
         statement(
             "COMP.cpu.up", min(factors) > 1.02, f"principal {_factors(cpu)}, mirror {_factors(mirror_cpu)}"
@@ -87,7 +87,7 @@ def _asynchronous() -> list[FigureRow]:
             " / ".join(f"{a:.0f} to {b:.0f}" for a, b in zip(raw_growth, packed_growth, strict=True))
             + " KB/s",
         ),
-        statement("COMP.async.tps", max(changes) < 0.01, f"at most {100 * max(changes):.2f} % apart"),
+        statement("COMP.async.tps", max(changes) < 0.01, f"at most {100 * max(changes):.2f}% apart"),
         statement(
             "COMP.async.cpu",
             min(cpu) > 1.0 and max(cpu) < 1.25 and min(mirror_cpu) > 1.0 and max(mirror_cpu) < 1.5,
@@ -111,14 +111,14 @@ def _rule() -> list[FigureRow]:
         statement(
             "COMP.rule",
             kept == 1.0 and used == 0.87,
-            f"12 % saved: {kept:g}, 13 % saved: {used:g} wire bytes a byte",
+            f"12% saved: {kept:g}, 13% saved: {used:g} wire bytes a byte",
         ),
         statement(
             "COMP.rule.cpu",
             tried.cpu_percent > raw.cpu_percent + 0.5
             and abs(tried.mirror_cpu_percent / raw.mirror_cpu_percent - 1) < 0.01,
-            f"principal {raw.cpu_percent:.1f} to {tried.cpu_percent:.1f} %, "
-            f"mirror {raw.mirror_cpu_percent:.1f} to {tried.mirror_cpu_percent:.1f} %",
+            f"principal {raw.cpu_percent:.1f} to {tried.cpu_percent:.1f}%, "
+            f"mirror {raw.mirror_cpu_percent:.1f} to {tried.mirror_cpu_percent:.1f}%",
         ),
         statement("COMP.2005", off == 1.0, f"2005 sends {off:g} wire bytes a byte"),
     ]
@@ -169,7 +169,7 @@ def bandwidth_rows() -> list[FigureRow]:
         number("BW.none", none),
         number("BW.1000", fast),
         number("BW.100", medium),
-        statement("BW.100.link", used > 0.85, f"{100 * used:.0f} %"),
+        statement("BW.100.link", used > 0.85, f"{100 * used:.0f}%"),
         statement("BW.10", slow < 0.25 * fast, f"{slow:.0f} MB/min"),
         statement("BW.10.upload", upload_min > 5.0, f"{upload_min:.1f} minutes"),
     ]
@@ -246,8 +246,6 @@ def durability_rows() -> list[FigureRow]:
         statement("DD.batches", 15.0 <= every_s <= 25.0, f"a block each {every_s:.3f} s"),
     ]
 
-
-MANY: Final = "Mirroring a Large Number of Databases in a Single SQL Server Instance (2010)"
 
 DATABASES: Final = (20, 40, 60, 80, 100)
 

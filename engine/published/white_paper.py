@@ -90,8 +90,8 @@ def _text() -> list[FigureRow]:
             f"{w1[SafetyMode.OFF].transactions_per_s:.1f} against {w1[SafetyMode.NONE].transactions_per_s:.1f} per s, "
             f"{w1[SafetyMode.OFF].response_s:.4f} against {w1[SafetyMode.NONE].response_s:.4f} s",
         ),
-        statement("text.FULL.W1", 0 < w1_loss < 3, f"{w1_loss:.1f} % fewer transactions"),
-        statement("text.OFF.W2", abs(loss[SafetyMode.OFF] - 2.0) <= 0.5, f"{loss[SafetyMode.OFF]:.1f} %"),
+        statement("text.FULL.W1", 0 < w1_loss < 3, f"{w1_loss:.1f}% fewer transactions"),
+        statement("text.OFF.W2", abs(loss[SafetyMode.OFF] - 2.0) <= 0.5, f"{loss[SafetyMode.OFF]:.1f}%"),
         number("text.FULL.W2.loss", loss[SafetyMode.FULL]),
         number("text.FULL.W2.response", slower[SafetyMode.FULL] * factor),
         statement(
@@ -103,7 +103,7 @@ def _text() -> list[FigureRow]:
         statement(
             "text.connections",
             w1_loss < loss[SafetyMode.FULL],
-            f"{w1_loss:.1f} % with 1,000 connections, {loss[SafetyMode.FULL]:.1f} % with 20",
+            f"{w1_loss:.1f}% with 1,000 connections, {loss[SafetyMode.FULL]:.1f}% with 20",
         ),
     ]
 
@@ -146,7 +146,7 @@ def _encryption() -> list[FigureRow]:
         loss = 100 * (1 - secret.transactions_per_s / plain.transactions_per_s)
         longer_ms = 1000 * (secret.response_s - plain.response_s)
         found += [
-            statement(f"F6.{mode.name}", -0.1 < loss < 1.0, f"{loss:.3f} % fewer transactions"),
+            statement(f"F6.{mode.name}", -0.1 < loss < 1.0, f"{loss:.3f}% fewer transactions"),
             statement(f"F7.{mode.name}", -0.001 < longer_ms < 2.0, f"{longer_ms:.3f} ms longer"),
         ]
     return found
@@ -168,7 +168,7 @@ def _full_by_rtt() -> list[FigureRow]:
         statement(
             "F8.below20",
             loss_20 < 2.0 and longer_20_ms < 30.0,
-            f"at 20 ms {loss_20:.1f} % fewer transactions, {longer_20_ms:.0f} ms longer",
+            f"at 20 ms {loss_20:.1f}% fewer transactions, {longer_20_ms:.0f} ms longer",
         ),
         statement(
             "F8.above20",
@@ -182,7 +182,7 @@ def _full_by_rtt() -> list[FigureRow]:
             all(later < earlier for earlier, later in pairwise(tps)),
             f"{_list(tps)} per s at {_list(list(RTTS_MS), 1)} ms",
         ),
-        statement("F9.cpu", all(later < earlier for earlier, later in pairwise(cpu)), f"{_list(cpu, 1)} %"),
+        statement("F9.cpu", all(later < earlier for earlier, later in pairwise(cpu)), f"{_list(cpu, 1)}%"),
     ]
 
 
@@ -198,7 +198,7 @@ def _off_by_rtt() -> list[FigureRow]:
     w2_tps = [m.transactions_per_s for m in w2.values()]
     return [
         statement("F10.same", max(near) - min(near) < 0.005 * max(near), f"{_list(near, 1)} per s"),
-        statement("F10.marginal", 0.0 <= round(loss, 2) < 2.0, f"{loss:.2f} % fewer transactions"),
+        statement("F10.marginal", 0.0 <= round(loss, 2) < 2.0, f"{loss:.2f}% fewer transactions"),
         statement("F10.response", max(responses) - min(responses) < 0.005, f"{_list(responses, 3)} s"),
         statement(
             "F11.low",

@@ -103,7 +103,7 @@ def _table_5() -> list[FigureRow]:
         low, middle, high = _band(values)
         found.append(
             statement(
-                id, low <= published <= high, f"5 to 95 %: {low:.2f} to {high:.2f} s, median {middle:.2f} s"
+                id, low <= published <= high, f"5 to 95%: {low:.2f} to {high:.2f} s, median {middle:.2f} s"
             )
         )
     world = lab(1)

@@ -183,7 +183,7 @@ def _configure(world: World, item: Input) -> None:
         wanted = changes.get(field)
         if isinstance(wanted, str) and wanted:
             changes[field] = spelled.get(wanted.lower(), wanted)
-    client = replace(world.clients[name], known_partner=None, kept_addresses=names.NONE_KEPT, **changes)
+    client = replace(world.clients[name], known_partner=None, kept_addresses=names.NO_ADDRESSES, **changes)
     world.clients[name] = client
     clients.look_for_server(world, name)
 

@@ -14,7 +14,7 @@ from engine.verbs.verb import (
     COMPUTER,
     SERVER,
     Args,
-    Before,
+    SavedValues,
     VerbParameter,
     describe_pending_effect,
     verb,
@@ -23,7 +23,7 @@ from engine.verbs.verb import (
 # --- slower hardware --------------------------------------------------------------------------------------
 
 
-def _slow(world: World, server: str, field: str, factor: float) -> Before:
+def _slow(world: World, server: str, field: str, factor: float) -> SavedValues:
     if factor < 1.0:
         raise InputError(say("factor must be 1 (normal speed) or above"))
     computer = world.computer_named(server)
@@ -34,11 +34,11 @@ def _slow(world: World, server: str, field: str, factor: float) -> Before:
     return before
 
 
-def _slow_disk(world: World, item: Input) -> Before:
+def _slow_disk(world: World, item: Input) -> SavedValues:
     return _slow(world, item.args[0], f"{item.args[1]}_disk_factor", item.option("factor", 10.0))
 
 
-def _slow_cpu(world: World, item: Input) -> Before:
+def _slow_cpu(world: World, item: Input) -> SavedValues:
     return _slow(world, item.args[0], "cpu_factor", item.option("factor", 4.0))
 
 
@@ -126,7 +126,7 @@ DRIVE: Final = VerbParameter(mark("drive"), values=_drives_with_files)
 # --- pages ------------------------------------------------------------------------------------------------
 
 
-def _corrupt(world: World, item: Input) -> Before:
+def _corrupt(world: World, item: Input) -> SavedValues:
     server, database = item.args
     if (server, database) not in world.copies:
         raise InputError(say("{server} has no copy of {database}", server=server, database=database))

@@ -236,10 +236,10 @@ def _parse_time(token: str, previous_tick: int) -> int:
 UNTOLD: Final = frozenset({"connect", "rewind"})
 """Verbs with arguments that people do not type."""
 
-NOBODY_ASKED: Final[Mapping[str, Sequence[str]]] = {}
+NO_CHOICES: Final[Mapping[str, Sequence[str]]] = {}
 
 
-def describe_input(item: Input, questions: Mapping[str, Sequence[str]] = NOBODY_ASKED) -> str:
+def describe_input(item: Input, questions: Mapping[str, Sequence[str]] = NO_CHOICES) -> str:
     """Describe *item* without its time. *questions*: question -> its choices."""
     verb = VERBS[item.verb]
     arguments = dict(zip((parameter.name for parameter in verb.parameters), item.args, strict=False))
@@ -252,7 +252,7 @@ def describe_input(item: Input, questions: Mapping[str, Sequence[str]] = NOBODY_
     return say("{act} (by {role})", act=words, role=item.by) if item.by else words
 
 
-def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NOBODY_ASKED) -> str:
+def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NO_CHOICES) -> str:
     """Describe a line as `describe_input` does; return other text unchanged."""
     try:
         return describe_input(parse_line(line), questions)
@@ -278,9 +278,9 @@ def _describe_choice(verb: Verb, item: Input, arguments: Mapping[str, str]) -> s
 
     Append the other arguments.
     """
-    fields = [name for _, name, _, _ in Formatter().parse(verb.told) if name]
-    if verb.told and all(name in arguments for name in fields):
-        words: str = say(verb.told, **{name: arguments[name] for name in fields})
+    fields = [name for _, name, _, _ in Formatter().parse(verb.sentence) if name]
+    if verb.sentence and all(name in arguments for name in fields):
+        words: str = say(verb.sentence, **{name: arguments[name] for name in fields})
     else:
         heads = 2 if verb.of_link else 1
         fields = list(arguments)[:heads]

@@ -10,10 +10,10 @@ from engine.inputs import Input, InputError
 from engine.localization import mark, say
 from engine.model import FieldOf, Link, World
 from engine.protocol import network
-from engine.verbs.verb import Args, Before, describe_pending_effect, verb
+from engine.verbs.verb import Args, SavedValues, describe_pending_effect, verb
 
 
-def _change(world: World, item: Input, both_directions: bool = True, **changes: FieldOf[Link]) -> Before:
+def _change(world: World, item: Input, both_directions: bool = True, **changes: FieldOf[Link]) -> SavedValues:
     """Change the link that *item* names and return the former values.
 
     *both_directions*: also change the opposite direction.
@@ -56,7 +56,7 @@ def _reset(world: World, item: Input) -> None:
             world.call_after(0.05, "contact.lost", guid, me, peer, contact.epoch, "hard")
 
 
-def _degrade(world: World, item: Input) -> Before:
+def _degrade(world: World, item: Input) -> SavedValues:
     changes: dict[str, float] = {name: float(value) for name, value in item.options}
     if changes.get("loss", 0.0) >= 1.0:
         raise InputError(say("degrade: loss must be below 1; to lose all packets, use black-hole"))
@@ -71,7 +71,7 @@ PERIOD_S: Final = 2.0
 """Period of a flapping link: one down phase and one up phase. Assumed: about the time to detect each."""
 
 
-def _flap(world: World, item: Input) -> Before:
+def _flap(world: World, item: Input) -> SavedValues:
     half_s = item.option("period_s", PERIOD_S) / 2.0
     world.call_after(half_s, "link.flap", *item.args, half_s, len(world.faults))
     return _change(world, item, up=False)

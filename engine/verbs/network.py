@@ -11,7 +11,7 @@ from engine.inputs import Input, InputError, but_there_are
 from engine.localization import mark, say
 from engine.model import Fault, Instance, World
 from engine.protocol import network, security
-from engine.verbs.verb import COMPUTER, SERVER, Before, Doing, VerbParameter, of_server, verb
+from engine.verbs.verb import COMPUTER, SERVER, Doing, SavedValues, VerbParameter, of_server, verb
 
 # --- firewall ---------------------------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ def _set_expiry(world: World, thumbprint: int, tick: int) -> None:
     network.reassess(world)
 
 
-def _expire(world: World, item: Input) -> Before:
+def _expire(world: World, item: Input) -> SavedValues:
     server = world.instances[item.args[0]]
     found = security.certificate_of(server, _certificate_name(server, item))
     assert found is not None

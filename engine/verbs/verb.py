@@ -17,9 +17,9 @@ from engine.model import Client, Computer, Fault, Instance, TimerName, World
 from engine.tables import read_table
 
 Args = tuple[str, ...]
-Before = tuple[tuple[str, object], ...]
+SavedValues = tuple[tuple[str, object], ...]
 """Values that reverting a fault restores: `Fault.before`."""
-Doing = Callable[[World, Input], Before | None]
+Doing = Callable[[World, Input], SavedValues | None]
 Values = Callable[[World, str, bool], Iterable[str]]
 """(world, first argument, whether the true state may be shown) -> values."""
 Variants = Callable[[World, Args], Iterable[tuple[str, str]]]
@@ -75,7 +75,7 @@ class Verb:
     Outside these bounds the model has no meaning or needs unlimited time. All bounds are assumed.
     """
     help: str
-    told: str = ""
+    sentence: str = ""
     """Template that describes the line, with parameter names in braces.
 
     The menu text replaces an empty template, or one with an unknown argument (`engine.verbs.lines`).
@@ -224,7 +224,7 @@ def verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
         parameters=tuple(p for key in row["parameters"].split() for p in PARAMETERS[key]),
         options=options,
         help=row["help"],
-        told=row["told"],
+        sentence=row["sentence"],
         group=cast(Group, row["group"]),
         do=do,
         reverse=row["reverse"],

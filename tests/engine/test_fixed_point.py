@@ -67,7 +67,7 @@ def test_results_equal_decimal_bit_for_bit(name: str) -> None:
 def test_errors_are_within_the_stated_limit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[tuple[int, int]] = []
 
-    def note(number: int, offset: int = fixed_point.OFF) -> float:
+    def note(number: int, offset: int = fixed_point.ERROR_BOUND) -> float:
         found.append((number, offset))
         return 1.0
 
@@ -76,7 +76,7 @@ def test_errors_are_within_the_stated_limit(name: str, monkeypatch: pytest.Monke
     chosen = [x for x in numbers(name) if name != "exp" or 0.0 <= x < 0.69]
     for x in chosen:
         getattr(fixed_point, name)(x)
-        assert abs(found[-1][0] - units(by_decimal(name, x))) < fixed_point.OFF / 8, x
+        assert abs(found[-1][0] - units(by_decimal(name, x))) < fixed_point.ERROR_BOUND / 8, x
     assert len(chosen) > 50
 
 

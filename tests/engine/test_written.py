@@ -7,7 +7,7 @@ import pickle
 from msgspec.structs import replace
 
 from engine.model import Job
-from engine.model.world import AT_ONCE, ReprCache
+from engine.model.world import JOINED_TEXTS, ReprCache
 from tests.engine.drill.texts import drill, run
 from tests.room import room
 
@@ -23,7 +23,7 @@ def test_items_read_as_a_sorted_list_after_any_change() -> None:
 
 def test_values_read_as_their_list() -> None:
     written = ReprCache()
-    for parts in ([JOB, 1], [JOB, True], [1, JOB], list(range(2 * AT_ONCE + 1)), [0] * AT_ONCE, []):
+    for parts in ([JOB, 1], [JOB, True], [1, JOB], list(range(2 * JOINED_TEXTS + 1)), [0] * JOINED_TEXTS, []):
         assert b"".join(written.values("x", parts)).decode() == repr(parts)
 
 

@@ -256,5 +256,5 @@ def _describe_outage(outage: Outage) -> str:
         moment=formatting.run_time(outage.span.from_tick / TICKS_PER_S),
         database=outage.database,
         time=formatting.seconds(outage.span.ticks / TICKS_PER_S),
-        why=localize(outage.told),
+        why=localize(outage.summary),
     )

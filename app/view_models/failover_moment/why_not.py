@@ -15,7 +15,7 @@ from engine.drill.time.history import History
 from engine.inputs import InputError
 from engine.model import DatabaseCopy, Failover, Role, World
 from engine.protocol import causes
-from engine.protocol.groups import FailoverPrecondition, armed, preconditions
+from engine.protocol.groups import FailoverPrecondition, has_automatic_failover, preconditions
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -130,7 +130,7 @@ def _capitalize(text: str) -> str:
 def find_expected(drill: Drill, database: str) -> tuple[Failover, str] | None:
     """Return the failover of *database* that should follow its loss, and its technology; None if none is expected."""
     world = drill.world
-    if not armed(world, database):
+    if not has_automatic_failover(world, database):
         return None
     copies = list(world.copies_of(database))
     target = next((row.target for row in preconditions(world, database) if row.target), "")

@@ -16,7 +16,9 @@ from app.widgets import theme
 from app.words import formatting
 from app.words.formatting import COUNTERS
 from app.words.language import mark, tr
+from app.words.localization import localize
 from engine.constants import TICKS_PER_S
+from engine.localization import format_duration
 from engine.model import DbState
 from engine.overrides import override
 from engine.protocol import volumes
@@ -138,7 +140,7 @@ def sentences(expected: Mapping[str, str], sample_ticks: int) -> list[str]:
     said = [f"{tr(COUNTERS[name].title)}: {words}" for name, words in expected.items()]
     if sample_ticks > TICKS_PER_S:
         words = tr("Long run: one value every {time} from here on.")
-        said.append(words.format(time=formatting.seconds(sample_ticks / TICKS_PER_S, 0)))
+        said.append(words.format(time=localize(format_duration(sample_ticks / TICKS_PER_S))))
     return said
 
 

@@ -295,11 +295,11 @@ class ConnectionStatus:
     databases: tuple[str, ...] = ()
     """Names in the list of databases."""
     paused: bool = False
+    """True while time stands still."""
     wait: str = ""
     """Reason why the batch waits, a key of `WAITS`; empty: it does not wait."""
     blockers: tuple[int, ...] = ()
     """Session IDs that hold the lock for which the batch waits."""
-    """Time stands still."""
 
 
 def _without_passing(status: ConnectionStatus) -> ConnectionStatus:

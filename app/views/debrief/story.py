@@ -104,7 +104,12 @@ def _group_outages(outages: Sequence[Outage]) -> list[list[Outage]]:
     groups: dict[object, list[Outage]] = {}
     for outage in outages:
         why = tuple((guard.name, since) for guard, since in outage.against)
-        about = (outage.span.from_tick // TICKS_PER_S, outage.span.to_tick // TICKS_PER_S, outage.told, why)
+        about = (
+            outage.span.from_tick // TICKS_PER_S,
+            outage.span.to_tick // TICKS_PER_S,
+            outage.summary,
+            why,
+        )
         groups.setdefault(about, []).append(outage)
     return list(groups.values())
 
@@ -127,7 +132,7 @@ def _outage(review: Review, group: Sequence[Outage]) -> QWidget:
             start=moment(outage.span.from_tick),
             end=moment(outage.span.to_tick),
             length=formatting.seconds(outage.span.ticks / TICKS_PER_S, 1),
-            why=f"{said_of(outage.told)} {_format_obstacles(outage, review)}".strip(),
+            why=f"{said_of(outage.summary)} {_format_obstacles(outage, review)}".strip(),
         )
     )
 

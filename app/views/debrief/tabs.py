@@ -112,7 +112,11 @@ def build_confidence(rows: Iterable[Row], narrow: bool = False) -> list[QWidget]
 def build_calibration(calibration: Calibration, narrow: bool = False) -> list[QWidget]:
     """Return the score and the curve in numbers."""
     curve = [
-        (f"{point['sure_percent']:g} %", f"{point['right_percent']:.0f} %", str(point["answers"]))
+        (
+            f"{point['sure_percent']:g}{formatting.percent_sign()}",
+            f"{point['right_percent']:.0f}{formatting.percent_sign()}",
+            str(point["answers"]),
+        )
         for point in calibration["curve"]
     ]
     return [

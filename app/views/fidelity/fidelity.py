@@ -301,7 +301,7 @@ class FidelityView(QWidget):
         height = max(7 * line, (view.height() - 9 * line) // len(figure.panels) - 3 * line)
         document = self.page.document()
         document.clear()
-        parts = [f"<h3>{figure.title}</h3><p>{tr(figure.said)} {figure.source}.</p>"]
+        parts = [f"<h3>{figure.title}</h3><p>{tr(figure.conclusion)} {figure.source}.</p>"]
         for number, panel in enumerate(figure.panels):
             drawing = PanelDrawing(figure, panel, colors, (width, height), round(0.85 * line))
             image = QImage(QSize(width, height) * ratio, QImage.Format.Format_ARGB32_Premultiplied)

@@ -43,7 +43,7 @@ def _errors(rows: Sequence[FigureRow]) -> Figure | None:
                 )
             )
     ends = (0.0, float(len(numbers)) + 1.0)
-    lines += [FigureLine(f"{side:+g} %", ends, (side, side)) for side in (10.0, -10.0)]
+    lines += [FigureLine(f"{side:+g}%", ends, (side, side)) for side in (10.0, -10.0)]
     return Figure(
         tr("All figures: error of Mirrordrill"),
         tr("All papers"),

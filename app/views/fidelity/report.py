@@ -127,7 +127,7 @@ SERIES_OF: Final = {
 }  # fmt: skip
 """Index of the color of a series: the same quantity has the same color in every figure; others are gray."""
 
-GUIDES: Final = ("+10 %", "-10 %", "no mirroring", "input")
+GUIDES: Final = ("+10%", "-10%", "no mirroring", "input")
 """Lines that are dashed."""
 BAR: Final = 0.2
 """Width of a bar among names along the axis."""

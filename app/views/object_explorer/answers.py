@@ -283,7 +283,7 @@ def folder_title(folder: Folder, server: Instance) -> str:
 
 
 def format_age(tick: int, now_tick: int) -> str:
-    """Format `0:41, 2 min 05 s ago`."""
+    """Format `0:41, 2:05 ago`."""
     at = formatting.run_time(tick / TICKS_PER_S)
     age_s = max(0, now_tick - tick) / TICKS_PER_S
     age = formatting.seconds(age_s, 0).replace(" ", "\u00a0")  # on one line

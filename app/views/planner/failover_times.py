@@ -165,7 +165,7 @@ def _row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str, ...]:
     return (
         tr(NAMES[cause]),
         tr("{hits} of {runs}").format(hits=hits, runs=len(times)),
-        f"{100 * low:.0f}–{100 * high:.0f} %",
+        f"{100 * low:.0f}–{100 * high:.0f}{formatting.percent_sign()}",
         formatting.seconds(percentile(times, 50)),
         formatting.seconds(percentile(times, 95)),
     )
@@ -211,7 +211,7 @@ class Shares(QWidget):
         painter.setFont(theme.sized(self.font(), 0.85))
         metrics = QFontMetricsF(painter.font())
         line = metrics.height()
-        left = metrics.horizontalAdvance("100 %") + 8
+        left = metrics.horizontalAdvance(f"100{formatting.percent_sign()}") + 8
         box = QRectF(left, line * 2.6, self.width() - left - 1.5 * line, self.height() - line * 5.4)
         slowest = max((each[-1] for each in self._times.values()), default=0.0)
         end_s = min(SHOWN_S, 5.0 * (int(max(slowest, self._limit_s) / 5.0) + 1))
@@ -242,7 +242,10 @@ class Shares(QWidget):
     def _paint_axes(self, painter: QPainter, box: QRectF, line: float, end_s: float) -> None:
         colors = theme.tokens(self.palette())
         draw_levels(
-            painter, box, [(percent / 100.0, f"{percent} %") for percent in (0, 25, 50, 75, 100)], colors
+            painter,
+            box,
+            [(percent / 100.0, f"{percent}{formatting.percent_sign()}") for percent in (0, 25, 50, 75, 100)],
+            colors,
         )
         words = QRectF(0.0, 0.0, self.width(), line)
         painter.drawText(words, Qt.AlignmentFlag.AlignLeft, tr("runs online"))

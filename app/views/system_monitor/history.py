@@ -14,7 +14,7 @@ import numpy.typing as npt
 from app.view_models.series import Columns
 from app.words.language import mark
 from engine.constants import TICKS_PER_S
-from engine.flow import COUNTERS, NOWHERE, Place, Samples, total_commit_delay_ms
+from engine.flow import COUNTERS, NOWHERE, Samples, StreamNumbers, total_commit_delay_ms
 from engine.model import Computer, Instance, Key, World
 from engine.protocol import streams
 
@@ -183,7 +183,7 @@ class SampledState(Protocol):
         """Return the copies that write each source."""
 
     @property
-    def places(self) -> Mapping[Key, Place]:
+    def places(self) -> Mapping[Key, StreamNumbers]:
         """Return the log place of each copy."""
 
     @property
@@ -320,7 +320,7 @@ class _Sides:
         self.columns.add(places)
 
 
-def _find_role(standing: SampledState, key: Key) -> tuple[Place, LogRole]:
+def _find_role(standing: SampledState, key: Key) -> tuple[StreamNumbers, LogRole]:
     server = standing.instances.get(key[0])
     if server is None or not (server.answering and standing.computers[server.computer].nic_up):
         return NOWHERE, LogRole.AWAY

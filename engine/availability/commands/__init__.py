@@ -45,7 +45,7 @@ def alter(
     if action in ("SET", "JOIN"):
         do = configuration.set_options if action == "SET" else join
         return do(world, server, name, options)
-    return WHOLE[action](world, server, name)
+    return GROUP_ACTIONS[action](world, server, name)
 
 
 REPLICAS = {
@@ -53,4 +53,4 @@ REPLICAS = {
     "MODIFY": configuration.modify_replica,
     "REMOVE": configuration.remove_replica,
 }
-WHOLE = {"FAILOVER": planned_failover, "FORCE": forced_failover, "OFFLINE": offline}
+GROUP_ACTIONS = {"FAILOVER": planned_failover, "FORCE": forced_failover, "OFFLINE": offline}

@@ -44,7 +44,7 @@ def is_url(value: Value) -> bool:
     return found is not None and 1 <= int(found[1]) <= PORT_MAX
 
 
-SINCE: Final = {
+OPTION_VERSIONS: Final = {
     "SEEDING_MODE": 2016, "DB_FAILOVER": 2016, "DTC_SUPPORT": 2016, "BASIC": 2016, "CLUSTER_TYPE": 2017,
     "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": 2017, "PRIMARY_ROLE READ_WRITE_ROUTING_URL": 2019,
 }  # fmt: skip
@@ -80,7 +80,7 @@ def check_option_name(name: str, value: Value, allowed_names: Container[str], ve
 
     Raise "Not simulated" for an option that only the product has.
     """
-    if version < SINCE.get(name, 0):
+    if version < OPTION_VERSIONS.get(name, 0):
         raise SqlError(102, name.split()[-1])
     given = str(value).upper()
     since = NOT_SIMULATED.get((name, given)) or NOT_SIMULATED.get((name, ""))
@@ -481,7 +481,7 @@ def permit_creation(world: World, server: str, name: str, granted: bool) -> list
     Raise 41100 if the server has no replica.
     """
     node(world, server)
-    if world.instances[server].version < SINCE["SEEDING_MODE"]:
+    if world.instances[server].version < OPTION_VERSIONS["SEEDING_MODE"]:
         raise SqlError(102, "CREATE")
     group = replicas.by_name(world, server, name)
     if group is None or (server, group.guid) not in world.replicas:

@@ -12,7 +12,7 @@ from engine.drill.authoring.schema import AvailabilityGroupSpec, ClusterInstance
 from engine.localization import say
 from engine.model import Cluster, ClusterConfig, ClusterRole, Computer, Instance, Node, Resource, World
 
-Known = Callable[[ProblemFinder, Path, str | None, Sequence[str], str], bool]
+KnownNameCheck = Callable[[ProblemFinder, Path, str | None, Sequence[str], str], bool]
 
 REPLICAS_MAX = {2012: 5}
 REPLICAS_MAX_LATER = 9
@@ -22,7 +22,7 @@ Documented [DOC: prerequisites of availability groups].
 """
 
 
-def check_clusters(scenario: Scenario, finder: ProblemFinder, check_name: Known) -> None:
+def check_clusters(scenario: Scenario, finder: ProblemFinder, check_name: KnownNameCheck) -> None:
     """Report every unknown name, and every configuration that SQL Server or Windows would refuse."""
     computers = [server.name for server in scenario.servers]
     used: dict[str, str] = {}
@@ -54,7 +54,7 @@ def _check_group(
     group: AvailabilityGroupSpec,
     path: Path,
     finder: ProblemFinder,
-    check_name: Known,
+    check_name: KnownNameCheck,
     used: dict[str, str],
 ) -> None:
     servers = {server.name: server for server in scenario.servers if server.sql}

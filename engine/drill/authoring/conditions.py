@@ -32,7 +32,7 @@ LENGTH_MAX: Final = 600
 """Maximum length of a condition. It also limits the depth and the cost of an evaluation."""
 
 Test = Callable[[Facts], bool]
-NEVER: Final = 2**40
+UNREACHED_TICK: Final = 2**40
 """Tick that no run reaches."""
 
 
@@ -40,13 +40,13 @@ class ConditionResult(NamedTuple):
     """Result of a condition, and how long it stays valid if no event occurs."""
 
     holds: bool
-    until: Tick = NEVER
+    until: Tick = UNREACHED_TICK
     """First whole second at which the result may change without an event."""
     levels: tuple[Level, ...] = ()
     """Levels of the flow at which the result may change even earlier."""
 
 
-Asked = Callable[[Facts], ConditionResult]
+ConditionQuery = Callable[[Facts], ConditionResult]
 
 
 class ConditionError(ValueError):
@@ -65,7 +65,7 @@ class Condition:
 
     text: str
     test: Test
-    answer: Asked | None
+    answer: ConditionQuery | None
     """Function that evaluates the condition and says how long the result is valid. None: only events change
     the result.
     """
@@ -185,12 +185,12 @@ def answer_for_seconds(facts: Facts, holds: bool, seconds: int = 1) -> Condition
     return ConditionResult(holds, (facts.world.tick // TICKS_PER_S + seconds) * TICKS_PER_S)
 
 
-def poll_each_second(test: Test) -> Asked:
+def poll_each_second(test: Test) -> ConditionQuery:
     """Return an evaluation of *test* that is repeated every second."""
     return lambda facts: answer_for_seconds(facts, test(facts))
 
 
-def poll_if_clustered(test: Test) -> Asked:
+def poll_if_clustered(test: Test) -> ConditionQuery:
     """Return an evaluation that is repeated every second in worlds with a cluster.
 
     A cluster forgets failures and restarts after some time, without an event.
@@ -216,7 +216,7 @@ class _Part:
     """Part of a condition: its test, and its evaluation over time."""
 
     test: Test
-    answer: Asked | None = None
+    answer: ConditionQuery | None = None
 
 
 class _ConditionReader:
@@ -388,7 +388,7 @@ def _joined(join: Callable[[Test, Test], Test], parts: list[_Part], decides: boo
     return _Part(test, answer)
 
 
-def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) -> Asked | None:
+def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) -> ConditionQuery | None:
     """Return the repeated evaluation of a comparison; None if only events change it."""
     quantity, name = number.quantity, number.name
     if operand.quantity.moves != "by events" or (quantity.moves == "by itself" and not quantity.counter):

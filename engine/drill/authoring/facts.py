@@ -13,7 +13,7 @@ from engine.availability.policy import READY
 from engine.cluster import config
 from engine.drill.team.calls import Calls
 from engine.events import Event, PowerShellData, SqlDoneData
-from engine.flow import NOWHERE, Place
+from engine.flow import NOWHERE, StreamNumbers
 from engine.mirroring import prerequisites
 from engine.model import (
     DatabaseCopy,
@@ -66,7 +66,7 @@ class Facts:
         """Return the leading copy of *database* (see `principal`)."""
         return principal(self.world, database, self.serving(database))
 
-    def log(self, database: str) -> Place:
+    def log(self, database: str) -> StreamNumbers:
         """Return the log and the stream of the leading copy, or of the first copy that has a log."""
         copy = self.principal(database)
         copies = [copy] if copy is not None else self.world.copies_of(database)
@@ -182,7 +182,7 @@ def _encrypts(endpoint: Endpoint | None) -> bool:
 def database_is(facts: Facts, database: str, state: str) -> bool:
     """Evaluate `Sales is SYNCHRONIZED` (the mirroring state at the principal) or `Sales is ARMED`."""
     if state == ARMED:
-        return groups.armed(facts.world, database)
+        return groups.has_automatic_failover(facts.world, database)
     return _state_word(facts.principal(database)) == state
 
 
@@ -265,7 +265,7 @@ _COMMENT: Final = re.compile(r"--[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _LITERAL: Final = re.compile(r"N?'[^']*+(?:''[^']*+)*+(?:'|\Z)")
 
 
-PLAIN_KEPT: Final = 2_000_000
+NORMALIZED_CHARACTERS_MAX: Final = 2_000_000
 """Maximum number of cached characters of normalized batches. Conditions read all batches each second."""
 
 
@@ -274,7 +274,7 @@ def normalize_sql(sql: str, keep_literals: bool) -> str:
 
     Literals are removed too unless *keep_literals*, because otherwise PRINT would match.
     """
-    return _PLAIN.get((sql, keep_literals), len(sql), lambda: _normalize_uncached(sql, keep_literals))
+    return _NORMALIZED.get((sql, keep_literals), len(sql), lambda: _normalize_uncached(sql, keep_literals))
 
 
 def _normalize_uncached(sql: str, keep_literals: bool) -> str:
@@ -284,7 +284,7 @@ def _normalize_uncached(sql: str, keep_literals: bool) -> str:
     return " ".join(sql.upper().replace("[", "").replace("]", "").split())
 
 
-_PLAIN: Final[ResultCache[str]] = ResultCache(PLAIN_KEPT)
+_NORMALIZED: Final[ResultCache[str]] = ResultCache(NORMALIZED_CHARACTERS_MAX)
 
 
 ERROR_SEVERITY_MIN: Final = 11

@@ -125,7 +125,7 @@ _KEY: Final = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
 _STRING: Final = re.compile(
     r'''"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*\'''', re.DOTALL
 )
-_PLAIN: Final = re.compile(r"[^,\]}#\n]*")
+_BARE_VALUE: Final = re.compile(r"[^,\]}#\n]*")
 _BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE: Final = re.compile(r"[ \t]*")
 
@@ -222,7 +222,7 @@ class _Scan:
                 assert string is not None, f"tomllib accepted an open string at {self.at}"
                 self.at = string.end()
             case _:
-                self._skip(_PLAIN)
+                self._skip(_BARE_VALUE)
 
     def _list(self, path: Path) -> None:
         self.at += 1

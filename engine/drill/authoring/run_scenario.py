@@ -36,7 +36,7 @@ LOOK: Final = say("where to look")
 MEANS: Final = say("the finding there and its meaning")
 TYPE: Final = say("what to type")
 BETTER: Final = say("advice for the full points")
-ASKED: Final[dict[str, str]] = {
+PLACEHOLDERS: Final[dict[str, str]] = {
     text: text for text in (SUMMARY, BRIEF, FACILITATOR, LOOK, MEANS, TYPE, BETTER)
 }
 """Standard placeholders for the author: text in the file -> message."""
@@ -47,9 +47,9 @@ UNNAMED: Final = ("to-write",)
 STORY: Final = frozenset({"fault", "load"})
 """Groups of verbs that become the timeline. All others are the trainee's reactions."""
 
-LEFT_OUT: Final = REMARKS | {"cancel", "revert-all"}
+OMITTED_VERBS: Final = REMARKS | {"cancel", "revert-all"}
 
-KEPT: Final = (
+COPIED_TABLES: Final = (
     "settings", "server", "link", "database", "session", "client", "before", "role", "source", "fidelity",
 )  # fmt: skip
 """Tables of the recorded scenario that the new one keeps, in this order. Its story, goals and points are dropped."""
@@ -92,14 +92,14 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     """
     journal = _drop_undone_inputs(drill.journal)
     story = [item for item in journal if _is_story_input(item)]
-    acts = [item for item in journal if not _is_story_input(item) and item.verb not in LEFT_OUT]
-    if not acts:
+    actions = [item for item in journal if not _is_story_input(item) and item.verb not in OMITTED_VERBS]
+    if not actions:
         raise ScenarioRecordingError(
             say("This run contains no repair. A drill needs an action that makes a difference.")
         )
-    last_s = max(item.tick for item in (*story, *acts)) / TICKS_PER_S
+    last_s = max(item.tick for item in (*story, *actions)) / TICKS_PER_S
     length_s = round(max(last_s, drill.world.t_s) + ROOM_S)
-    goals = _propose_goals(drill, acts)
+    goals = _propose_goals(drill, actions)
     base = _build_base(drill, name, length_s)
     base["timeline"] = [
         *_read_timeline(drill),
@@ -107,7 +107,7 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     ]
     base["goal"] = goals
     base["hint"] = []
-    base["solution"] = [_build_step(item) for item in acts]
+    base["solution"] = [_build_step(item) for item in actions]
     trial = load_scenario(as_toml({**base, "rubric": _build_rubric(0.0, 0.0)}), f"{name}.toml")
     try:
         solved = play_reference(trial, trial.seed)
@@ -173,7 +173,7 @@ def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, object]:
     data = tomllib.loads(drill.scenario.text)
     if data.get(VARIANTS):
         data = substitute_picks(data, pick_values(data[VARIANTS], drill.seed))
-    kept_tables: dict[str, object] = {key: data[key] for key in KEPT if key in data}
+    kept_tables: dict[str, object] = {key: data[key] for key in COPIED_TABLES if key in data}
     return {
         "title": f"{TO_WRITE}a title ({name})",
         "summary": f"{TO_WRITE}{SUMMARY}",
@@ -212,12 +212,12 @@ def _build_hint(goal: str) -> dict[str, object]:
 # --- goals --------------------------------------------------------------------------------------------------
 
 
-def _propose_goals(drill: Drill, acts: Sequence[Input]) -> list[dict[str, object]]:
+def _propose_goals(drill: Drill, actions: Sequence[Input]) -> list[dict[str, object]]:
     """Propose goals from the facts at the end of the run.
 
     A goal counts only from the first action on, because nothing is broken before.
     """
-    after_s = acts[0].tick / TICKS_PER_S
+    after_s = actions[0].tick / TICKS_PER_S
     found = []
     for condition, text in _facts(drill.world):
         if _holds(drill, condition):
@@ -307,7 +307,7 @@ def find_prompts(
             yield from find_prompts(part, (*path, number))
     elif isinstance(data, str) and data.startswith(TO_WRITE):
         asked = data.removeprefix(TO_WRITE)
-        yield path, ASKED.get(asked, asked)
+        yield path, PLACEHOLDERS.get(asked, asked)
     elif data in UNNAMED:
         yield path, say("names of skills")
 

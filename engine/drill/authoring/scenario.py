@@ -34,7 +34,7 @@ from engine.verbs.lines import parse_line, parse_script
 
 __all__ = ["Problem", "Scenario", "ScenarioError", "load_scenario", "schema", "select_variant"]
 
-_PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
+_POSITION: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 
 
 def load_scenario(
@@ -108,11 +108,11 @@ def _toml(text: str, file: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         message = str(error)
-        place = _PLACE.search(message)
+        place = _POSITION.search(message)
         line, column = text.count("\n") + 1, 1
         if place is not None and place[1] is not None:
             line, column = int(place[1]), int(place[2])
-        problem = Problem(file, line, column, "", say("not TOML: {said}", said=_PLACE.sub("", message)))
+        problem = Problem(file, line, column, "", say("not TOML: {said}", said=_POSITION.sub("", message)))
         raise ScenarioError([problem]) from None
 
 

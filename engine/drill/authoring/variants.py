@@ -38,7 +38,7 @@ _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 Picks = Mapping[str, object]
 """Name -> its picked value."""
 
-Found = tuple[Path, str, str]
+VariantProblem = tuple[Path, str, str]
 """Problem: path, description, expected value."""
 
 
@@ -104,7 +104,7 @@ def _substitute(value: object, picks: Picks) -> object:
 # -------------------------------------------------------------------------------------
 
 
-def find_problems(data: Mapping[str, object]) -> list[Found]:
+def find_problems(data: Mapping[str, object]) -> list[VariantProblem]:
     """Return the problems in the pools of a file, and the placeholders without a pool."""
     variants = data.get(VARIANTS)
     if variants is None:
@@ -122,7 +122,7 @@ def find_problems(data: Mapping[str, object]) -> list[Found]:
     ]
 
 
-def find_unused_pools(data: Mapping[str, object]) -> list[Found]:
+def find_unused_pools(data: Mapping[str, object]) -> list[VariantProblem]:
     """Return the pools that no placeholder uses."""
     used, pools = {name for _, name in _placeholders(data, ())}, data.get(VARIANTS)
     return [
@@ -137,12 +137,12 @@ def find_unused_pools(data: Mapping[str, object]) -> list[Found]:
     ]
 
 
-def _pool(name: str, pool: object) -> Iterator[Found]:
+def _pool(name: str, pool: object) -> Iterator[VariantProblem]:
     path: Path = (VARIANTS, name)
     if not isinstance(pool, dict):
         yield from _entries(path, name, pool)
         return
-    before: list[Found] = [
+    before: list[VariantProblem] = [
         found for inner, entries in pool.items() for found in _entries((*path, inner), inner, entries)
     ]
     yield from before
@@ -157,7 +157,7 @@ def _pool(name: str, pool: object) -> Iterator[Found]:
         )
 
 
-def _entries(path: Path, name: str, pool: object) -> Iterator[Found]:
+def _entries(path: Path, name: str, pool: object) -> Iterator[VariantProblem]:
     if not _NAME.match(name):
         yield (
             path,

@@ -35,7 +35,7 @@ RANDOM_PLAYERS: Final = 3
 STALL_S: Final = 60.0
 """Delay of each action of a stalling player."""
 REVERT_EVERY_S: Final = 20.0
-SOON: Final = ticks(1.0)
+FIRST_ACTION_TICK: Final = ticks(1.0)
 """Time of the first action of players that do not wait for the failure."""
 
 
@@ -108,12 +108,12 @@ def play_worst(scenario: Scenario, seed: int) -> Drill:
     """Remove every session, force service wherever possible, then switch everything off."""
     drill = Drill(scenario, seed)
     for clause in ("SET WITNESS OFF", "SET PARTNER OFF"):
-        drill.advance_to(drill.tick + SOON)
+        drill.advance_to(drill.tick + FIRST_ACTION_TICK)
         for line in list_candidate_lines(drill.scenario):
             if line.endswith(clause):
                 _try(drill, line)
     for verb in ("restore", "stop-service", "pull-cable", "power-off"):
-        drill.advance_to(drill.tick + SOON)
+        drill.advance_to(drill.tick + FIRST_ACTION_TICK)
         for line in list_candidate_lines(drill.scenario):
             if line.startswith(verb) or (verb == "restore" and "RESTORE" in line):
                 _try(drill, line)
@@ -162,11 +162,11 @@ def farm_hints(scenario: Scenario, seed: int) -> Drill:
     history = History(Drill(scenario, seed))
     steps = _steps(scenario, seed)
     for item in steps:
-        history.advance_to(max(SOON, item.tick - 1))
+        history.advance_to(max(FIRST_ACTION_TICK, item.tick - 1))
         for layer in (1, 2, 3):
             _try(history, f"hint {layer}")
         _try(history, item.line_without_time)
-    return _play_steps(history.fork(min(SOON, history.drill.tick)), steps)
+    return _play_steps(history.fork(min(FIRST_ACTION_TICK, history.drill.tick)), steps)
 
 
 def play_late(scenario: Scenario, seed: int) -> Drill:
@@ -177,7 +177,9 @@ def play_late(scenario: Scenario, seed: int) -> Drill:
 
 def act_before_failure(scenario: Scenario, seed: int) -> Drill:
     """Apply all actions of the reference immediately, before anything has happened."""
-    return _play_steps(Drill(scenario, seed), [replace(i, tick=SOON) for i in _steps(scenario, seed)])
+    return _play_steps(
+        Drill(scenario, seed), [replace(i, tick=FIRST_ACTION_TICK) for i in _steps(scenario, seed)]
+    )
 
 
 def revert_all_repeatedly(scenario: Scenario, seed: int) -> Drill:
@@ -194,7 +196,7 @@ def revert_all_repeatedly(scenario: Scenario, seed: int) -> Drill:
 def finish_immediately(scenario: Scenario, seed: int) -> Drill:
     """End the drill before anything can fail."""
     drill = Drill(scenario, seed)
-    drill.advance_to(SOON)
+    drill.advance_to(FIRST_ACTION_TICK)
     _try(drill, "finish")
     return drill
 
@@ -245,8 +247,8 @@ class Agent:
     play: Play
     twin: str | None = None
     allowed: Allowed = lambda _: ""
-    """Function that returns why the agent may equal the score of its twin, or finish earlier with equal
-    points; "" if it may not.
+    """Function that returns why the agent may equal the score of its honest twin, or finish earlier with
+    equal points. It returns "" if the agent may not.
     """
 
 

@@ -103,11 +103,13 @@ def compare_states(left_run: Drill, right_run: Drill) -> list[StateRow]:
 
 def _server(drill: Drill, name: str) -> str:
     return ", ".join(
-        word for word, true in facts.SERVER_WORDS.items() if word in _PLAIN and true(drill.world, name)
+        word
+        for word, true in facts.SERVER_WORDS.items()
+        if word in _SERVER_STATES and true(drill.world, name)
     )
 
 
-_PLAIN: Final = ("RUNNING", "STOPPED", "OFF", "HUNG", "UNPLUGGED")
+_SERVER_STATES: Final = ("RUNNING", "STOPPED", "OFF", "HUNG", "UNPLUGGED")
 
 
 def _copy(drill: Drill, key: tuple[str, str]) -> str:

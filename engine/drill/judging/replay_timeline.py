@@ -219,9 +219,9 @@ def recording_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
 def _moments(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
     """Yield each tick with an event, with the affected databases. An empty set means all databases."""
     done = ((item.tick, None) for item in drill.journal)
-    told = ((event.tick, event.database) for event in drill.events)
+    changes = ((event.tick, event.database) for event in drill.events)
     before = sorted((max(0, lost.failed_tick - 1), lost.database) for lost in drill.world.failovers)
-    both = heapq.merge(done, told, before, [(drill.tick, None)], key=itemgetter(0))
+    both = heapq.merge(done, changes, before, [(drill.tick, None)], key=itemgetter(0))
     for tick, found in groupby(both, key=itemgetter(0)):
         about = {database for _, database in found}
         yield tick, set() if None in about else {name for name in about if name is not None}

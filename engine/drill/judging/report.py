@@ -24,7 +24,7 @@ from engine.drill.running.state import DrillState
 from engine.drill.team.calls import describe_fault
 from engine.drill.time.event_log import PackedList
 from engine.events import Event, PowerShellData, SqlDoneData, data_of, select_data
-from engine.flow import COUNTERS, NOWHERE, Place
+from engine.flow import COUNTERS, NOWHERE, StreamNumbers
 from engine.localization import say
 from engine.model import Availability, Failover, World
 from engine.protocol import streams
@@ -350,7 +350,7 @@ def _account(account: Availability) -> dict[str, float]:
 # --- readings -----------------------------------------------------------------------------------------------
 
 
-def log_of(world: World, database: str) -> Place | None:
+def log_of(world: World, database: str) -> StreamNumbers | None:
     """Return the log of *database* and the stream that carries it now: the principal's, else any."""
     copy = facts.principal(world, database)
     copies = [*([copy] if copy is not None else []), *world.copies_of(database)]
@@ -429,7 +429,10 @@ def clients_at_start(scenario: Scenario) -> dict[str, DatabaseClients]:
 
 
 class ClientService:
-    """Tracker that follows a run's events in report form and knows the databases whose clients work."""
+    """State of the applications in a run: the server of each client, and the databases in service.
+
+    Events in report form update it.
+    """
 
     def __init__(self, clients: Mapping[str, DatabaseClients]) -> None:
         self._clients = clients

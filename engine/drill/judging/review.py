@@ -92,7 +92,7 @@ class Outage:
     """Kind of the failover that ended the outage: automatic, manual or forced; empty if none did."""
     against: tuple[tuple[PreconditionHistory, Tick], ...]
     """Unmet preconditions, each with the tick since when."""
-    told: str
+    summary: str
     """Sentence that names the server that took over."""
     verdict: str
     """Sentence that also names the obstacles of an automatic failover."""
@@ -253,7 +253,7 @@ def _find_losses(events: Iterable[Event]) -> list[LostTransactions]:
 # -------------------------------------------------------------
 
 
-TOOK_OVER: Final = {
+TAKEOVER_TEXTS: Final = {
     "automatic": mark("{server} took over automatically."),
     "manual": mark("{server} took over on command (manual failover)."),
     "forced": mark("{server} took over on command (forced failover)."),
@@ -294,10 +294,10 @@ def _build_outage(drill: Drill, lanes: Lanes, span: StateSpan) -> Outage:
         )
     )
     if automatic and ending_failover is not None:
-        way = STARTED if _was_started(drill, ending_failover) else TOOK_OVER[ending_failover.kind]
+        way = STARTED if _was_started(drill, ending_failover) else TAKEOVER_TEXTS[ending_failover.kind]
         verdict = outcome = say(way, server=ending_failover.to_server)
     elif ending_failover is not None:
-        outcome = say(TOOK_OVER[ending_failover.kind], server=ending_failover.to_server)
+        outcome = say(TAKEOVER_TEXTS[ending_failover.kind], server=ending_failover.to_server)
         verdict = (
             outcome
             if ending_failover.kind in ("manual", "role-move")

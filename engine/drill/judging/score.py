@@ -39,7 +39,7 @@ from engine.drill.judging.refusals import (
     was_serving,
 )
 from engine.drill.judging.scored_run import Loss, RubricItem, ScoredRun
-from engine.drill.running.questions import LATER, Inquiry, format_verdict, is_counted
+from engine.drill.running.questions import ANSWER_SHOWN_LATER, Inquiry, format_verdict, is_counted
 from engine.drill.team.calls import describe_fault, orders
 from engine.drill.team.rights import find_role_name
 from engine.drill.time.event_log import select_events
@@ -315,7 +315,7 @@ def _score_prediction(run: ScoredRun, rule: PredictionRule) -> RuleResult:
 def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) -> RuleResult:
     """Score correct answers by weight. While the drill runs, the result reveals nothing."""
     if not run.over and not run.answers_at_once:
-        return RuleResult(0.0, LATER)
+        return RuleResult(0.0, ANSWER_SHOWN_LATER)
     counted = [
         inquiry
         for inquiry in inquiries
@@ -330,19 +330,23 @@ def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) 
         if not run.over and (answer.asked_tick is None or answer.open):
             continue
         share = rule.points * inquiry.weight / weights
-        told = format_verdict(inquiry, answer)
-        verdicts.append(told)
+        verdict = format_verdict(inquiry, answer)
+        verdicts.append(verdict)
         moment = answer.answered_tick if answer.answered_tick is not None else answer.asked_tick
         answer_ticks += [moment] if moment is not None else []
         if answer.correct:
             points += share
         else:
             unasked = answer.asked_tick is None
-            losses.append(Loss(round(share, 1), moment, told, rule.better, unasked=unasked))
-    return RuleResult(points, join_messages(" ", verdicts) if verdicts else LATER, answer_ticks, losses)
+            losses.append(Loss(round(share, 1), moment, verdict, rule.better, unasked=unasked))
+    return RuleResult(
+        points, join_messages(" ", verdicts) if verdicts else ANSWER_SHOWN_LATER, answer_ticks, losses
+    )
 
 
-NO_OCCASION: Final = say("Not counted in this run: its points are set by the other parts of the score.")
+NO_OCCASION: Final = say(
+    "Not counted in this run: you get the same share of its points as of the other parts."
+)
 
 
 def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
@@ -413,7 +417,7 @@ def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
     if not status_questions:
         return RuleResult(0.0, say("No role asked for the state."), counted=False)
     if not run.over and not run.answers_at_once:
-        return RuleResult(0.0, LATER)
+        return RuleResult(0.0, ANSWER_SHOWN_LATER)
     losses = []
     team, points_each = run.scenario.team, rule.points / len(status_questions)
     for call in status_questions:

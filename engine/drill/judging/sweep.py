@@ -179,8 +179,8 @@ def _format_count(row: LimitResult) -> str:
     counted = f"{row.measure} at most {row.most:g} in {row.within} of {row.runs} runs that have it"
     if not row.runs:
         return counted
-    share, low, high = (f"{100.0 * each:.1f} %" for each in (row.within / row.runs, row.low, row.high))
-    return f"{counted} ({share}; 95 % sure: {low} to {high})"
+    share, low, high = (f"{100.0 * each:.1f}%" for each in (row.within / row.runs, row.low, row.high))
+    return f"{counted} ({share}; 95% sure: {low} to {high})"
 
 
 def as_json(outcomes: Sequence[RunOutcome], limits: Limits = ()) -> dict[str, object]:

@@ -113,9 +113,9 @@ class Account:
     doubt: BoundGap | None = None
     """Time at which V is least certain to be the best possible; None: a higher V is impossible at all times."""
     risen: float = 0.0
-    """Largest rise of V at an action or wait, if V uses only the knowledge before it.
+    """Largest increase of V at an action or wait, if V is computed only from what was known before.
 
-    The reported V uses the rest of the run as well and never rises.
+    The reported V also uses the rest of the run, and so never increases.
     """
 
     @property

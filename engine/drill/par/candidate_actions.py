@@ -248,12 +248,10 @@ def list_remaining_steps(moment: SearchDrill) -> list[SolutionStep]:
     return filter_undone(moment, moment.scenario.solution, parse_step)
 
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 
 
-def filter_undone(
-    moment: SearchDrill, planned: Iterable[Thing], act: Callable[[Thing], Input]
-) -> list[Thing]:
+def filter_undone(moment: SearchDrill, planned: Iterable[Item], act: Callable[[Item], Input]) -> list[Item]:
     """Return the *planned* items that are not done yet, in their order. *act* returns the input of an item."""
     done, left = list(moment.journal), []
     for each in planned:

@@ -48,7 +48,7 @@ WAITING_SHARE: Final = 0.9
 """Share of the total time at which refining the cost of waiting ends; the rest is for other seeds. Assumed."""
 
 PlanName = Literal["robust", "safest"]
-Over = Callable[[float], bool]
+IsExpired = Callable[[float], bool]
 """Function that returns whether this share of the total time is over."""
 
 
@@ -100,7 +100,7 @@ class CertificateBuilder:
         self._earlier = before
         self._variant = select_variant(scenario, seed).model_copy(update={"variants": {}})
         """Scenario with the variant of this seed, for playing with any other seed."""
-        self._acts: dict[SearchPlan, tuple[Reaction, ...]] = {}
+        self._reactions: dict[SearchPlan, tuple[Reaction, ...]] = {}
         self._values: dict[tuple[SearchPlan, int], float] = {}
         """(plan, other seed) -> score."""
 
@@ -127,7 +127,7 @@ class CertificateBuilder:
         """End the present search after it has played its first plans."""
         self._is_out_of_time = True
 
-    def certificate(self, is_expired: Over = _never_expires) -> ParCertificate:
+    def certificate(self, is_expired: IsExpired = _never_expires) -> ParCertificate:
         """Return the certificate in the form of `mirrordrill par --json`.
 
         Scores and hashes come from full drills that replay the plans. Parts that take long stop when
@@ -137,7 +137,7 @@ class CertificateBuilder:
         assert par is not None and upper_bound is not None, "doing nothing is a plan, and fair"
         runs = {plan: self._replay_plan(plan) for plan in dict.fromkeys((par, upper_bound))}
         shortest = self.fair.shortest
-        idle = next(plan for plan in self.fair.plans if not plan.acts)
+        idle = next(plan for plan in self.fair.plans if not plan.actions)
         blunders = self.fair.blunders()
         for _ in blunders.steps():
             if is_expired(BLUNDERS_SHARE):
@@ -174,8 +174,8 @@ class CertificateBuilder:
     def _build_waiting_cost(self, idle: SearchPlan, shortest: SearchPlan | None) -> WaitingCost:
         par = self.fair.best
         assert par is not None
-        chances = [plan.acts for plan in self.fair.plans if plan.reached and plan.acts]
-        known = [plan.acts for plan in (par, shortest) if plan is not None]
+        chances = [plan.actions for plan in self.fair.plans if plan.reached and plan.actions]
+        known = [plan.actions for plan in (par, shortest) if plan is not None]
         # a plan of a later search from the middle of a run need not be fair from the beginning
         last_lines = None if self._earlier is None else self._earlier.get("last_chance")
         earlier = _parse_inputs(last_lines or ())
@@ -184,7 +184,7 @@ class CertificateBuilder:
         last_chance = () if idle.reached else max(chances, key=_begin, default=())
         return WaitingCost(self.fair.scenario, self.fair.seed, known, par.score, idle.score, last_chance)
 
-    def _measure_luck(self, plan: SearchPlan, is_expired: Over) -> SeedScores:
+    def _measure_luck(self, plan: SearchPlan, is_expired: IsExpired) -> SeedScores:
         """Return mean, minimum and maximum score of the reference over its own seed and further seeds."""
         scores = [plan.score]
         for seed in self._seeds:
@@ -196,7 +196,7 @@ class CertificateBuilder:
             scores.append(run.total())
         return {"seeds": len(scores) - 1, "mean": _mean(scores), "least": min(scores), "most": max(scores)}
 
-    def _find_robust_plan(self, is_expired: Over) -> WeighedPlan | None:
+    def _find_robust_plan(self, is_expired: IsExpired) -> WeighedPlan | None:
         """Return the plan with the highest mean score over several seeds with the same fault, including its own."""
         scores_by_plan: dict[SearchPlan, list[float]] = {}
         known = [*self._fair_reference, *self._find_earlier_plans("robust")]
@@ -241,10 +241,10 @@ class CertificateBuilder:
             return entry
         return earlier if entry is None or entry[value_key] < earlier[value_key] else entry
 
-    def _find_safest_plan(self, shortest: SearchPlan | None, is_expired: Over) -> WeighedPlan | None:
+    def _find_safest_plan(self, shortest: SearchPlan | None, is_expired: IsExpired) -> WeighedPlan | None:
         """Return the plan with the highest worst-case score: over other seeds, and with every action delayed."""
         whole = [plan for plan in self.fair.plans if plan.reached]
-        known = [*self._acts, *self._fair_reference, *self._find_earlier_plans("safest")]
+        known = [*self._reactions, *self._fair_reference, *self._find_earlier_plans("safest")]
         best = [*heapq.nsmallest(SAFEST_OF, whole, key=_key), shortest, *known]
         least_scores: dict[SearchPlan, float] = {}
         for plan in dict.fromkeys(plan for plan in best if plan is not None and plan.reached):
@@ -268,28 +268,28 @@ class CertificateBuilder:
     def _seeds(self) -> range:
         return range(self.fair.seed + 1, self.fair.seed + 1 + SEEDS)
 
-    def _score_other_seeds(self, plan: SearchPlan, is_expired: Over) -> list[float]:
+    def _score_other_seeds(self, plan: SearchPlan, is_expired: IsExpired) -> list[float]:
         """Return the scores of the plan, played as reactions, with other seeds and the same variant.
 
         Seeds for which no time was left are omitted.
         """
         scenario, seed = self.fair.scenario, self.fair.seed
-        if plan not in self._acts:
-            self._acts[plan] = multi_seed.build_reactions(scenario, seed, plan.acts)
+        if plan not in self._reactions:
+            self._reactions[plan] = multi_seed.build_reactions(scenario, seed, plan.actions)
         for other in self._seeds:
             if (plan, other) not in self._values and not is_expired(1.0):
                 self._values[plan, other] = multi_seed.play_reactions(
-                    SearchDrill(self._variant, other), self._acts[plan]
+                    SearchDrill(self._variant, other), self._reactions[plan]
                 )
         return [self._values[plan, other] for other in self._seeds if (plan, other) in self._values]
 
     def _score_delayed(self, plan: SearchPlan, delay: Tick) -> float:
-        return self._play_delayed(plan.acts, delay).total()
+        return self._play_delayed(plan.actions, delay).total()
 
-    def _play_delayed(self, acts: Sequence[Input], delay: Tick = 0) -> SearchDrill:
+    def _play_delayed(self, actions: Sequence[Input], delay: Tick = 0) -> SearchDrill:
         """Return the end of the run with all actions delayed by *delay*."""
         run = SearchDrill(self.fair.scenario, self.fair.seed)
-        for item in acts:
+        for item in actions:
             run.advance_to(item.tick + delay)
             with suppress(InputError):
                 run.do(item.line_without_time)
@@ -311,8 +311,8 @@ class CertificateBuilder:
 
     def _replay_plan(self, plan: SearchPlan) -> Drill:
         drill = Drill(self.fair.scenario, self.fair.seed)
-        play_inputs(drill, plan.acts)
-        drill.advance_to(default_end(drill, plan.acts[-1].tick if plan.acts else 0))
+        play_inputs(drill, plan.actions)
+        drill.advance_to(default_end(drill, plan.actions[-1].tick if plan.actions else 0))
         assert drill.total() == plan.score, "a lean drill that is worth something else than the whole one"
         return drill
 
@@ -321,8 +321,8 @@ def _mean(scores: Sequence[float]) -> float:
     return round(total(scores) / len(scores), 1)
 
 
-def _begin(acts: Sequence[Input]) -> Tick:
-    return acts[0].tick
+def _begin(actions: Sequence[Input]) -> Tick:
+    return actions[0].tick
 
 
 def _key(plan: SearchPlan) -> tuple[object, ...]:

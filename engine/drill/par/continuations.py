@@ -62,7 +62,7 @@ class Rollout:
     score: float
     reached: bool
     """True if every goal is reached."""
-    acts: tuple[Input, ...]
+    actions: tuple[Input, ...]
     """All actions of the run, including those of the continuation."""
     done: int
     """Number of actions that precede the continuation."""
@@ -140,7 +140,7 @@ class BaselineRun:
         """
         begins, name = (yield from self._find_start(moment, play)), play.name
         if begins is None:
-            begins, name = default_end(moment, moment.tick), NOTHING
+            begins, name = default_end(moment, moment.tick), IDLE
         cache_key = begins, (name, patient)
         known = self._found.get(cache_key)
         if isinstance(known, Rollout):
@@ -154,10 +154,10 @@ class BaselineRun:
             if isinstance(rollout, Rollout) and is_inspection(
                 look
             ):  # it explains the next action to a person
-                rollout = replace(rollout, acts=(*rollout.acts[:done], look, *rollout.acts[done:]))
+                rollout = replace(rollout, actions=(*rollout.actions[:done], look, *rollout.actions[done:]))
             self._found[cache_key] = rollout
             return rollout
-        if name is not NOTHING:
+        if name is not IDLE:
             checked = run.tick
             for _ in run_continuation(run, play.does, patient):
                 yield 0.0
@@ -264,7 +264,7 @@ def find_last_chances(
             if way is None:
                 upper_tick = tick
             else:
-                low = max([tick, *(item.tick for item in way.acts[way.done :][:1])])
+                low = max([tick, *(item.tick for item in way.actions[way.done :][:1])])
                 yield low, way
             tick = (low + upper_tick) // 2
         waiting.rotate(-1)
@@ -273,7 +273,7 @@ def find_last_chances(
 
 def rank(rollout: Rollout) -> tuple[float, bool, int]:
     """Return a sort key; the best is last: more points, then all goals, then fewer actions."""
-    return rollout.score, rollout.reached, -len(rollout.acts)
+    return rollout.score, rollout.reached, -len(rollout.actions)
 
 
 def list_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
@@ -402,7 +402,7 @@ def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = Non
 
 def build_idle_continuation() -> Continuation:
     """Build a continuation without actions."""
-    return Continuation(_do_nothing, NOTHING)
+    return Continuation(_do_nothing, IDLE)
 
 
 def list_bridged_continuations(lines: Iterable[str], plan: Sequence[Input]) -> Iterator[Continuation]:
@@ -452,7 +452,7 @@ def _do_nothing(_: Run) -> Iterator[None]:
     yield from ()
 
 
-NOTHING: Final = "nothing"
+IDLE: Final = "nothing"
 
 
 def _build_rollout(run: SearchDrill, done_count: int) -> Rollout:

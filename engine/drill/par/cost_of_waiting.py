@@ -25,7 +25,7 @@ from engine.model import Tick, ticks
 STOPS_MAX: Final = 12
 """Maximum number of observations during a wait that are evaluated; the first ones are chosen. Assumed."""
 
-HARDER: Final = 200
+LATE_PLANS_MIN: Final = 200
 """Number of plans that must fail just after the point of no return before it is accepted. Assumed.
 
 In half of the shipped drills these plans find a later point.
@@ -94,7 +94,7 @@ class WaitingCost:
         """Return the cost of waiting as fields of a certificate."""
         points: list[tuple[Tick, float]] = []
         best = self.idle
-        for tick in sorted(self._values, reverse=True):  # also reachable earlier, by waiting
+        for tick in sorted(self._values, reverse=True):  # waiting reaches it from each earlier tick
             best = max(best, self._values[tick])
             points.append((tick, best))
         points = [*points[-1:], *(now for before, now in pairwise(reversed(points)) if now[1] != before[1])]
@@ -124,7 +124,7 @@ class WaitingCost:
         ):
             if isinstance(step, tuple):
                 _, way = step
-                self.last_chance = way.acts
+                self.last_chance = way.actions
             else:
                 yield step
         yield from self._evaluate_moment(self.last_chance[0].tick)
@@ -154,9 +154,9 @@ class WaitingCost:
             return ()
         search = ParSearch(self.scenario, self.seed, start=run)
         begun = [_shift_plan(plan, tick) for plan in (self.last_chance, *self.plans)]
-        for _ in takewhile(lambda _: search.nodes < HARDER, search.steps(begun)):
+        for _ in takewhile(lambda _: search.nodes < LATE_PLANS_MIN, search.steps(begun)):
             if search.plans and search.plans[-1].reached:
-                return search.plans[-1].acts
+                return search.plans[-1].actions
             yield 0.0
         return ()
 

@@ -26,7 +26,7 @@ CAUSES_MAX: Final = 64
 LOOKS_MAX: Final = 32
 """Maximum number of cached beginnings of plans; the latest are kept. Each holds a run of every cause. Assumed."""
 
-TOLD: Final = (
+PUBLIC_TABLES: Final = (
     "brief", "roles", "settings", "servers", "links", "databases", "sessions", "clusters", "instances", "groups",
     "clients",
 )  # fmt: skip
@@ -43,7 +43,7 @@ def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
     for picks in islice(_list_picks(scenario), CAUSES_MAX):
         with suppress(ScenarioError):
             other = load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
-            if _has_equal_parts(own, other, TOLD) and not _has_equal_parts(own, other, HIDDEN):
+            if _has_equal_parts(own, other, PUBLIC_TABLES) and not _has_equal_parts(own, other, HIDDEN):
                 found.append(other.model_copy(update={"variants": {}}))  # the seed picks no other values
     return found
 

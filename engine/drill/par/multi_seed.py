@@ -34,7 +34,7 @@ CLUES: Final = frozenset(
 )
 """Kinds of events that can trigger an action: kinds that occur once, not repeatedly."""
 
-NEVER: Final = sys.maxsize
+UNREACHED_TICK: Final = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
     kinds: dict[tuple[tuple[str, int], ...], list[SearchPlan]] = {}
     for plan in sorted(plans, key=_key):
         kind = sorted(
-            (item.line_without_time, after) for item, after in zip(plan.acts, plan.happened, strict=True)
+            (item.line_without_time, after) for item, after in zip(plan.actions, plan.happened, strict=True)
         )
         kinds.setdefault(tuple(kind), []).append(plan)
     best = list(kinds.values())[:KINDS_MAX]
@@ -78,16 +78,16 @@ def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
     return list(dict.fromkeys([*(kind[0] for kind in best), *(each[len(each) // 2] for each in equals)]))
 
 
-def build_reactions(scenario: Scenario, seed: int, acts: Sequence[Input]) -> tuple[Reaction, ...]:
-    """Convert the actions *acts* of a plan to reactions."""
+def build_reactions(scenario: Scenario, seed: int, actions: Sequence[Input]) -> tuple[Reaction, ...]:
+    """Convert the *actions* of a plan to reactions."""
     run, accepted = SearchDrill(scenario, seed), []
-    for item in acts:
+    for item in actions:
         run.advance_to(item.tick)
         accepted.append(is_accepted(run, item.line_without_time))
         with suppress(InputError):
             run.do(item.line_without_time)
     run.advance_to(default_end(run, run.tick))
-    return tuple(_build_reaction(run, item, patient) for item, patient in zip(acts, accepted, strict=True))
+    return tuple(_build_reaction(run, item, patient) for item, patient in zip(actions, accepted, strict=True))
 
 
 def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
@@ -99,14 +99,14 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
     end = default_end(run, max((reaction.item.tick for reaction in plan), default=0))
     planned = find_announced_ticks(run.scenario)
     answers = [reaction for reaction in plan if reaction.item.verb == "answer"]
-    acts = [reaction for reaction in plan if reaction.item.verb != "answer"]
+    actions = [reaction for reaction in plan if reaction.item.verb != "answer"]
     refusals, noticed = 0, 0
     retry_tick: Tick | None = 0
     """Tick of the next retry after a refusal; None: the next retry follows the next observation."""
-    while (answers or acts) and run.tick < end and not run.finished:
+    while (answers or actions) and run.tick < end and not run.finished:
         if retry_tick is None and any(map(is_observable, run.events[noticed:])):
             retry_tick = next_whole_second(run.tick)
-        first_act = [] if retry_tick is None else acts[:1]
+        first_act = [] if retry_tick is None else actions[:1]
         dues = [(_find_due_tick(run, each, planned, 0), each) for each in answers]
         dues += [(_find_due_tick(run, each, planned, retry_tick or 0), each) for each in first_act]
         due, reaction = min(dues, key=_due_tick, default=(end, None))
@@ -125,7 +125,7 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
                 run.do(reaction.item.line_without_time)
             if reaction in first_act:
                 refusals, retry_tick = 0, 0
-            (acts if reaction in first_act else answers).remove(reaction)
+            (actions if reaction in first_act else answers).remove(reaction)
     run.advance_to(default_end(run, run.tick))
     return run.total()
 
@@ -164,10 +164,10 @@ def _find_due_tick(
     """
     if reaction.item.verb == "answer":
         asked = run.answers[reaction.item.args[0]].asked_tick
-        return NEVER if asked is None else asked + reaction.delay
+        return UNREACHED_TICK if asked is None else asked + reaction.delay
     story = _find_hidden_ticks(run, planned)[: reaction.hidden]
     if len(story) < reaction.hidden:
-        return NEVER
+        return UNREACHED_TICK
     symptom = _find_symptom_tick(story, run.events)
     earliest_tick = max(earliest_tick, symptom)
     if reaction.by_clock:

@@ -20,7 +20,7 @@ from engine.inputs import Input
 from engine.model import Tick, ticks
 from engine.verbs import VERBS
 
-SEEN: Final = frozenset({
+OBSERVABLE_KINDS: Final = frozenset({
     "detected", "failover", "state", "role", "witness", "trace", "errorlog", "client", "alert", "question",
     "cluster", "powershell",
 })  # fmt: skip
@@ -38,7 +38,7 @@ def is_observable(event: Event) -> bool:
     """Return whether the seat observes *event*. The response of a server counts as well."""
     if isinstance(event.data, SqlDoneData):
         return not facts.is_story_window(event.data.window)
-    return event.kind in SEEN
+    return event.kind in OBSERVABLE_KINDS
 
 
 def next_whole_second(tick: Tick) -> Tick:

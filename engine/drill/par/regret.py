@@ -71,7 +71,7 @@ RISE_MAX: Final = 0.5
 equals the loss that labels ignore.
 """
 
-HARDER: Final = 60
+EXTRA_PLANS: Final = 60
 """Number of plans in a search from a time with a low V or a large loss.
 
 Measured: a third of a second with one database.
@@ -83,7 +83,7 @@ DATABASES_MAX: Final = 20
 HARDER_MAX: Final = 6
 """Maximum number of times of a run from which a search starts. Assumed."""
 
-FURTHER: Final = 10
+LONGER_SEARCH_FACTOR: Final = 10
 """Factor by which a longer search increases the number of plans. Assumed."""
 
 BRIDGED_MAX: Final = 12
@@ -99,7 +99,7 @@ def build_account(
     plans: Sequence[Sequence[Input]] = (),
     doubting: bool = True,
     on_progress: Callable[[Account], None] = lambda _: None,
-    node_limit: int = HARDER,
+    node_limit: int = EXTRA_PLANS,
 ) -> Slices[Account]:
     """Build the account of a finished run. Runs in slices.
 
@@ -108,10 +108,12 @@ def build_account(
     last chance is exact to the second.
     """
     moments = yield from _collect_moments(drill)
-    doubting = doubting and (node_limit > HARDER or len(drill.world.availability) <= DATABASES_MAX)
+    doubting = doubting and (node_limit > EXTRA_PLANS or len(drill.world.availability) <= DATABASES_MAX)
     if doubting and not (plans or drill.scenario.solution):
         plans = [
-            (yield from _search_from_moment(moments[0], Rollout(0.0, False, (), 0), plans, node_limit)).acts
+            (
+                yield from _search_from_moment(moments[0], Rollout(0.0, False, (), 0), plans, node_limit)
+            ).actions
         ]
     known = yield from _find_rollouts(moments, plans, quick=True)
     on_progress((yield from _build_account(moments, known)))
@@ -186,7 +188,7 @@ def _build_account(
             continue
         points = values[index] - values[index + 1]
         label = _label(points, 0.0 if here.line == WAITING else surprises[index])
-        plan = rollouts[index].acts if points >= LABELS[-1][0] else ()
+        plan = rollouts[index].actions if points >= LABELS[-1][0] else ()
         ends, done = (here.run.tick, then.run.tick), len(here.run.journal)
         moves.append(RunSegment(*ends, here.line, values[index], values[index + 1], label, plan, done))
     doubt = _find_bound_gap(moments, values)
@@ -289,7 +291,7 @@ def _find_best_rollout(
     )
     if earlier_rollout is not None:
         known = chain(
-            [continuations.build_plan_continuation(earlier_rollout.acts[earlier_rollout.done :])], known
+            [continuations.build_plan_continuation(earlier_rollout.actions[earlier_rollout.done :])], known
         )
     enough = earlier_rollout.score if quick and earlier_rollout is not None else math.inf
     return (yield from continuations.find_best_rollout(moment.still, moment.run, known, enough))
@@ -372,7 +374,7 @@ def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], in
         way = rollouts[later - 1]
         if rollouts[later].score >= way.score:
             break
-        again = [continuations.build_plan_continuation(way.acts[way.done :])]
+        again = [continuations.build_plan_continuation(way.actions[way.done :])]
         rollouts[later] = yield from _improve_rollout(moments[later], rollouts[later], again)
 
 
@@ -393,7 +395,7 @@ def _bridge_rollout(
     moment: RunMoment, rollout: Rollout, target_rollout: Rollout, patient: bool = False
 ) -> Slices[Rollout]:
     """Return *rollout*, or a better one that follows *target_rollout* immediately or after one available action."""
-    run, rest = moment.run, target_rollout.acts[target_rollout.done :]
+    run, rest = moment.run, target_rollout.actions[target_rollout.done :]
     on_offer = list_candidates(run, list_scenario_lines(run.scenario))
     lines = dict.fromkeys(
         [*continuations.list_own_fault_reversals(run), *continuations.list_recoveries(run.world), *on_offer]
@@ -441,7 +443,7 @@ def _search_from_moment(
     rollout = yield from _improve_rollout(
         moment, rollout, continuations.list_suffixes(run, plans, include_undelayed=False), patient=True
     )
-    search, rest = ParSearch(run.scenario, run.seed, start=run), rollout.acts[rollout.done :]
+    search, rest = ParSearch(run.scenario, run.seed, start=run), rollout.actions[rollout.done :]
     for _ in takewhile(
         lambda _: search.nodes < node_limit,
         search.steps([rest, (*continuations.list_repair_inputs(run), *rest)]),
@@ -450,7 +452,7 @@ def _search_from_moment(
     best = search.best
     if best is None or best.score <= rollout.score:
         return rollout
-    return Rollout(best.score, best.reached, (*run.journal, *best.acts), done_count)
+    return Rollout(best.score, best.reached, (*run.journal, *best.actions), done_count)
 
 
 def _label(regret: float, surprise: float) -> str:
@@ -461,8 +463,10 @@ def _label(regret: float, surprise: float) -> str:
 
 def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
     """Collect the states of the run before each evaluated action, at observations during waits, and at its end."""
-    acts = [item for item in drill.journal if item.verb != "rewind"]
-    order = sorted(range(len(acts)), key=lambda at: (acts[at].verb != FINISH, is_inspection(acts[at])))
+    actions = [item for item in drill.journal if item.verb != "rewind"]
+    order = sorted(
+        range(len(actions)), key=lambda at: (actions[at].verb != FINISH, is_inspection(actions[at]))
+    )
     weighed = set(order[:MOVES_MAX])
     stops = sorted({next_whole_second(event.tick) for event in drill.events if is_observable(event)})
     run = SearchDrill(drill.scenario, drill.seed)
@@ -476,7 +480,7 @@ def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
             RunMoment(here, line, before.still if same and before is not None else BaselineRun(here))
         )
 
-    for place, item in enumerate((*acts, None)):
+    for place, item in enumerate((*actions, None)):
         end = drill.tick if item is None else item.tick
         if item is not None and place not in weighed:
             if not moments or moments[-1].line != WAITING:
@@ -498,20 +502,20 @@ def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
     return moments
 
 
-Worth = tuple[Tick, Rollout]
+TimedRollout = tuple[Tick, Rollout]
 """(tick, best rollout from it)."""
 
 
 def _find_last_chance(
     moment: RunMoment, later_run: SearchDrill, rollout: Rollout, plans: Sequence[Sequence[Input]]
-) -> Slices[tuple[LastChance, tuple[Worth, Worth]]]:
+) -> Slices[tuple[LastChance, tuple[TimedRollout, TimedRollout]]]:
     """Return the last chance to reach every goal, with two rollouts.
 
     It lies after *moment*, from which *rollout* reaches every goal, and before *later_run*. The rollouts are
     the best from there and from soon after it.
     """
     baseline, low = moment.still, moment.run.tick
-    own = continuations.build_plan_continuation(rollout.acts[rollout.done :])
+    own = continuations.build_plan_continuation(rollout.actions[rollout.done :])
     for step in continuations.find_last_chances(
         baseline, low, later_run.tick, chain([own], continuations.list_continuations(moment.run, plans))
     ):
@@ -531,8 +535,8 @@ def _find_last_chance(
 
 def _build_last_chance(moment: RunMoment, later_run: SearchDrill, rollout: Rollout) -> Slices[LastChance]:
     """Build the last chance: *rollout* reaches every goal from *moment*, but not after *later_run*."""
-    missed = yield from _find_missed_goals(later_run.fork(), rollout.acts[rollout.done :])
-    return LastChance(moment.run.tick, rollout.acts, rollout.done, moment.line, missed)
+    missed = yield from _find_missed_goals(later_run.fork(), rollout.actions[rollout.done :])
+    return LastChance(moment.run.tick, rollout.actions, rollout.done, moment.line, missed)
 
 
 def _find_missed_goals(
@@ -549,7 +553,7 @@ def _find_missed_goals(
     )
 
 
-def _split_wait(move: RunSegment, boundary_rollouts: tuple[Worth, Worth]) -> list[RunSegment]:
+def _split_wait(move: RunSegment, boundary_rollouts: tuple[TimedRollout, TimedRollout]) -> list[RunSegment]:
     """Return a wait split in two at the last chance, which passed during it."""
     if not move.tick < boundary_rollouts[1][0] <= move.until:
         return [move]
@@ -558,5 +562,5 @@ def _split_wait(move: RunSegment, boundary_rollouts: tuple[Worth, Worth]) -> lis
         if move.tick < tick < move.until:
             worth = min(move.before, max(move.after, way.score))
             parts.append(replace(move, until=tick, after=worth, label=_label(move.before - worth, 0.0)))
-            move = replace(move, tick=tick, before=worth, plan=way.acts, done=way.done)
+            move = replace(move, tick=tick, before=worth, plan=way.actions, done=way.done)
     return [*parts, replace(move, label=_label(move.regret, 0.0))]

@@ -78,7 +78,7 @@ class ParSearch:
         trials = None if narrower_search is None else narrower_search._trials
         trials = self._trials = trials or Trials(self.scenario, self.seed, self.start)
         start_plans: list[SearchPlan] = [] if narrower_search is None else list(narrower_search.plans)
-        start_inputs = [tuple(acts) for acts in seeds]
+        start_inputs = [tuple(actions) for actions in seeds]
         if narrower_search is None and self.start is None:
             start_plans.append(trials.play_reference(self._rules()))
             self.nodes += 1
@@ -87,19 +87,20 @@ class ParSearch:
             start_inputs.insert(0, ())
         if self.actions_max is None:
             self.actions_max = (
-                max(len(acts) for acts in (*start_inputs, *(plan.acts for plan in start_plans))) + DEEDS_MORE
+                max(len(actions) for actions in (*start_inputs, *(plan.actions for plan in start_plans)))
+                + DEEDS_MORE
             )
         for plan in start_plans:
             self._add_plan(plan)
-        for acts in start_inputs:
+        for actions in start_inputs:
             yield
-            self._add_plan(trials.play(trials.begun.fork(), acts, self._rules()))
+            self._add_plan(trials.play(trials.begun.fork(), actions, self._rules()))
             self.nodes += 1
         self.begun_with_all = True
         yield
         spread = self.spread or self._try_in_process
         while plans := self._pop_round():
-            decisions = [Decision(plan.acts, tick) for plan in plans for tick in plan.points]
+            decisions = [Decision(plan.actions, tick) for plan in plans for tick in plan.points]
             for several in spread(decisions, self._rules(), self._known):
                 for trial in several:
                     if trial is None or self._accept_trial(trial):
@@ -144,7 +145,7 @@ class ParSearch:
     def _pop_round(self) -> list[SearchPlan]:
         """Return the best open plan of each length, beginning with the length of the best plan."""
         assert self.best is not None, "doing nothing is a plan"
-        best = len(self.best.acts)
+        best = len(self.best.actions)
         lengths = sorted(self._open, key=lambda length: (length != best, length))
         return [heapq.heappop(self._open[length])[-1] for length in lengths if self._open[length]]
 
@@ -167,19 +168,19 @@ class ParSearch:
             self.best = plan
         new = not facts <= self._facts
         self._facts |= facts
-        entries = self._open.setdefault(len(plan.acts), [])
+        entries = self._open.setdefault(len(plan.actions), [])
         heapq.heappush(entries, ((-plan.score, -plan.held, not new), plan.key, len(self.plans), plan))
 
 
 def _length(plan: SearchPlan) -> tuple[object, ...]:
     """Return a sort key; the plan with the fewest actions is first."""
-    return (len(plan.acts), *plan.key)
+    return (len(plan.actions), *plan.key)
 
 
 # --- share of blunders among the available actions at each action of a plan ------------------------------- A
 # blunder is an action after which no known continuation comes near the plan's score.
 
-MOST: Final = 80
+TESTED_ACTIONS_MAX: Final = 80
 """Maximum number of actions that are tested, spread over the plan.
 
 Assumed: the error of the share is then at most a tenth, 19 times in 20.
@@ -214,7 +215,7 @@ class Blunders:
         return {
             "blunder_share": self.found / self.tried if self.tried else None,
             "acts_tried": self.tried,
-            "choices": len([act for act in self.plan.acts if is_choice(act)]),
+            "choices": len([act for act in self.plan.actions if is_choice(act)]),
         }
 
     def steps(self) -> Slices[None]:
@@ -223,7 +224,9 @@ class Blunders:
         for choice in self._list_choices():
             offered.append(choice)
             yield 0.0
-        order = sorted(range(len(offered)), key=lambda place: place * STRIDE % len(offered))[:MOST]
+        order = sorted(range(len(offered)), key=lambda place: place * STRIDE % len(offered))[
+            :TESTED_ACTIONS_MAX
+        ]
         for number, place in enumerate(order):
             run, item, rest = offered[place]
             drill = run.fork()
@@ -236,7 +239,7 @@ class Blunders:
         """Yield every possible choice at a decision: the run at that time, the action, and the remaining plan."""
         answers: set[str] = set()
         run = self.trials.begun.fork()
-        for number, act in enumerate(self.plan.acts):
+        for number, act in enumerate(self.plan.actions):
             run.advance_to(act.tick)
             here = run.fork()
             for item in self.trials.list_candidates(here, self.rules) if is_choice(act) else ():
@@ -249,7 +252,7 @@ class Blunders:
                     continue
                 if item.verb == "answer":  # one choice, however long the question stays open
                     answers.add(item.line_without_time)
-                yield here, item, self.plan.acts[number:]
+                yield here, item, self.plan.actions[number:]
             try_input(run, act)
 
     def _check_blunder(
@@ -260,7 +263,7 @@ class Blunders:
             return False
         if drill.journal[-1].verb == "answer":
             return True  # an answer cannot be changed later
-        plans = [plan.acts for plan in (self.plan, *self.known)]
+        plans = [plan.actions for plan in (self.plan, *self.known)]
         ways_on = continuations.find_best_rollout(
             continuations.BaselineRun(drill),
             drill,

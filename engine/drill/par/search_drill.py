@@ -11,7 +11,7 @@ from typing import Final, Self, TypeVar
 
 from msgspec.msgpack import Encoder
 
-from engine.drill.authoring.conditions import NEVER
+from engine.drill.authoring.conditions import UNREACHED_TICK
 from engine.drill.authoring.facts import SentBatch
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging import score
@@ -81,7 +81,7 @@ class SearchDrill(Drill):
         """Take no samples for charts."""
 
     def _next_record(self) -> Tick:
-        return NEVER
+        return UNREACHED_TICK
 
     def _record(self, start_tick: Tick) -> None:
         """Record nothing for the report."""

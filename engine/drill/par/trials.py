@@ -52,7 +52,7 @@ Key = tuple[float, int, tuple[tuple[Tick, str], ...]]
 class SearchPlan:
     """Plan with its actions and times, and its score."""
 
-    acts: tuple[Input, ...]
+    actions: tuple[Input, ...]
     score: float
     reached: bool
     """True if every goal is reached."""
@@ -69,12 +69,16 @@ class SearchPlan:
     @property
     def lines(self) -> list[str]:
         """Return the inputs as lines with times."""
-        return [item.line for item in self.acts]
+        return [item.line for item in self.actions]
 
     @property
     def key(self) -> Key:
         """Return a sort key; better plans first: more points, then fewer actions, then earlier actions."""
-        return (-self.score, len(self.acts), tuple((item.tick, item.line_without_time) for item in self.acts))
+        return (
+            -self.score,
+            len(self.actions),
+            tuple((item.tick, item.line_without_time) for item in self.actions),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ class Rules:
 class Decision:
     """Decision point of a known plan."""
 
-    acts: tuple[Input, ...]
+    actions: tuple[Input, ...]
     tick: Tick
 
 
@@ -113,7 +117,7 @@ class Trial:
 Part = tuple[int, int]
 """(number from 0, count): a share of a plan's neighbors at a decision point, in order."""
 
-WHOLE: Final = (0, 1)
+ALL_NEIGHBORS: Final = (0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +163,11 @@ class Trials:
         self._known_lines = list_scenario_lines(self.begun.scenario, looking=self._causes is not None)
 
     def try_neighbors(
-        self, decision: Decision, rules: Rules, known_states: Container[bytes] = (), part: Part = WHOLE
+        self,
+        decision: Decision,
+        rules: Rules,
+        known_states: Container[bytes] = (),
+        part: Part = ALL_NEIGHBORS,
     ) -> Iterator[Trial | None]:
         """Yield a trial of every neighbor of a plan at one of its decision points.
 
@@ -208,8 +216,8 @@ class Trials:
 
     def _play_to_decision(self, decision: Decision) -> tuple[SearchDrill, list[Input]]:
         """Return the run of a plan at a decision point, and its remaining actions."""
-        run, remaining_inputs = self.begun.fork(), list(decision.acts)
-        if self._last_decision is not None and self._last_decision[0].acts == decision.acts:
+        run, remaining_inputs = self.begun.fork(), list(decision.actions)
+        if self._last_decision is not None and self._last_decision[0].actions == decision.actions:
             before, known_run, known_left = self._last_decision
             if before.tick <= decision.tick:
                 run, remaining_inputs = known_run.fork(), known_left.copy()
@@ -244,9 +252,9 @@ class Trials:
             if not is_blind or verb == "answer":
                 yield Input(run.tick, verb, (rest,))
 
-    def play(self, drill: SearchDrill, acts: Sequence[Input], rules: Rules) -> SearchPlan:
-        """Play *drill* to its end with *acts*. Return the plan without impossible actions."""
-        for item in acts:
+    def play(self, drill: SearchDrill, actions: Sequence[Input], rules: Rules) -> SearchPlan:
+        """Play *drill* to its end with *actions*. Return the plan without impossible actions."""
+        for item in actions:
             drill.advance_to(item.tick)
             try_input(drill, item)
         return self.finish_plan(drill, rules)

@@ -470,7 +470,7 @@ def prepare(world: World, lines: Iterable[str]) -> list[str]:
             if done is not None and (errors := facts.errors(done)):
                 refused.append(say("{input}: error {n}", input=line.strip(), n=errors[0]))
         if world.batches:
-            refused.append(say("{input}: takes too long for a preparation", input=line.strip()))
+            refused.append(say("{input}: takes too long to prepare a drill", input=line.strip()))
             world.batches.clear()
     simulator.advance(world, world.tick)
     world.sessions.clear()

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Final, Self
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.conditions import NEVER, Asked, Test
+from engine.drill.authoring.conditions import UNREACHED_TICK, ConditionQuery, Test
 from engine.drill.authoring.facts import Facts
 from engine.drill.authoring.schema import Prediction, Scenario
 from engine.drill.running import questions
@@ -34,7 +34,7 @@ class PollState:
 
     quiet: dict[str, Test]
     """Conditions that only events can change."""
-    moving: dict[str, Asked]
+    moving: dict[str, ConditionQuery]
     """Evaluations of conditions that may change without events."""
     held: dict[str, bool]
     """Result of each condition at the poll."""
@@ -197,4 +197,4 @@ class ConditionPoller(DrillState):
                 ):  # its premise has just failed; it waits again from the next second on
                     moments.append(tick + TICKS_PER_S)
         seconds = (-(-moment // TICKS_PER_S) * TICKS_PER_S for moment in moments if moment > tick)
-        return tuple(text for text in texts if text is not None), min(seconds, default=NEVER)
+        return tuple(text for text in texts if text is not None), min(seconds, default=UNREACHED_TICK)

@@ -18,7 +18,7 @@ from engine.model import Tick, ticks
 
 Inquiry = Question | Prediction
 
-LATER: Final = say("The correct answer is shown after the drill.")
+ANSWER_SHOWN_LATER: Final = say("The correct answer is shown after the drill.")
 
 News = Literal["asked", "missed", "judged"]
 

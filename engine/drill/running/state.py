@@ -25,7 +25,7 @@ from engine.drill.running.questions import NOT_SO, GoalState, Inquiry, InquiryAn
 from engine.drill.team.calls import Calls
 from engine.drill.time.event_log import EventLog
 from engine.events import Event
-from engine.flow import Place, Samples
+from engine.flow import Samples, StreamNumbers
 from engine.inputs import Input
 from engine.localization import say
 from engine.model import Computer, Instance, Key, Tick, World, ticks
@@ -115,7 +115,7 @@ class SampledState:
     sources: Mapping[int, Key]
     streams: Mapping[int, Key | None]
     """Stream -> copy that receives it, as in `World.streams`."""
-    places: Mapping[Key, Place]
+    places: Mapping[Key, StreamNumbers]
     """Source and stream of each copy that has a log."""
     computers: Mapping[str, Computer]
     instances: Mapping[str, Instance]
@@ -150,7 +150,7 @@ class DrillState:
         match them.
         """
         self.samples = Samples(every=TICKS_PER_S, exact=False)
-        self.logs: list[dict[str, Place | None]] = []
+        self.logs: list[dict[str, StreamNumbers | None]] = []
         """Source and stream of each database, for each sample."""
         self.standings: list[SampledState] = []
         """Log owners and server states, for each sample."""
@@ -180,8 +180,8 @@ class DrillState:
         self._watched = _list_watched(scenario)
         self._compared = 0
         self._standing: SampledState | None = None
-        self._places: dict[Key, Place] = {}
-        self._log_of: dict[str, Place | None] = {}
+        self._places: dict[Key, StreamNumbers] = {}
+        self._log_of: dict[str, StreamNumbers | None] = {}
         self._waiting: list[tuple[Tick, int, Input]] = []
         self._unfired: dict[int, Inject] = {}
 

@@ -101,7 +101,10 @@ def _index_server_names(drill: DrillState) -> dict[str, str]:
 
 
 def _find_solution_action(drill: DrillState, call: TeamCall) -> str:
-    """Return the role's action in the solution after an order with the same names and at least half of the words."""
+    """Return the role's action that follows a similar order in the solution; "" if there is none.
+
+    Similar: the same names, and at least half of the words.
+    """
     said, order_matches = set(extract_keywords(call.text)), False
     names = {word for word in said if word in _index_server_names(drill)}
     for item, _ in _steps(drill):
@@ -130,13 +133,13 @@ def _steps(drill: DrillState) -> Iterator[tuple[Input, str]]:
 def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
     """Return a fact that answers the question and is true now; "" if the role knows none."""
     names, asked = names_of(drill.scenario), set(extract_keywords(call.text))
-    told = [item.args[-1] for item, _ in _steps(drill) if item.verb == "status" and item.by == call.to]
+    statements = [item.args[-1] for item, _ in _steps(drill) if item.verb == "status" and item.by == call.to]
     serving = [f"{one} serves on {server}" for one, server in product(names.databases, names.servers)]
     using = [f"{one} on {server} is CONNECTED" for one, server in product(names.clients, names.servers)]
     power = [f"{server} is {word}" for server, word in product(names.servers, ("OFF", "RUNNING"))]
     every = {name.lower() for name in (*names.databases, *names.clients, *names.servers)}
     wanted = asked & every
-    for fact in (*told, *serving, *using, *power):
+    for fact in (*statements, *serving, *using, *power):
         if (not wanted or wanted & set(extract_keywords(fact))) and drill.holds(fact):
             return fact
     return ""

@@ -125,13 +125,13 @@ def notices(role: StoryRole, event: Event) -> bool:
         return False  # only the role that asked can see an answer
     if by is not None:
         return "acts" in role.sees
-    shown_by = SHOWN_BY.get(event.kind)
+    shown_by = SIGHT_BY_KIND.get(event.kind)
     if shown_by is None or shown_by not in role.sees:
         return False
     return shown_by in WITHOUT_SERVER or event.server in role.servers
 
 
-SHOWN_BY: Final[dict[str, str]] = {
+SIGHT_BY_KIND: Final[dict[str, str]] = {
     "errorlog": "errorlog",
     "alert": "queues",
     "state": "databases",

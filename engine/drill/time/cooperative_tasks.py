@@ -32,9 +32,9 @@ class Run(Protocol):
         """Advance to *tick* and return the events."""
 
 
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 Kind = TypeVar("Kind", bound=Run)
-Slices = Generator[float, None, Done]
+Slices = Generator[float, None, Result]
 """Generator of the completed share (0 to 1) that returns the result."""
 
 SLICE_ROWS: Final = 100 * TICKS_PER_S
@@ -47,13 +47,13 @@ SQL_TICKS: Final = 5
 """Ticks per slice while T-SQL has more work than a tick can do (engine/tsql/batches/work.py)."""
 
 
-def scale_progress(work: Slices[Done], start: float, end: float) -> Slices[Done]:
+def scale_progress(work: Slices[Result], start: float, end: float) -> Slices[Result]:
     """Scale the progress of *work* to the range from *start* to *end* of a larger task."""
     while True:
         try:
             share = next(work)
         except StopIteration as end_of_it:
-            found: Done = end_of_it.value
+            found: Result = end_of_it.value
             return found
         yield start + share * (end - start)
 

@@ -20,7 +20,7 @@ COLUMNS: Final = np.dtype(
 )
 """Columns of an event: its tick, and the indexes of its texts and fields in the tables. 28 bytes in all."""
 
-AT_ONCE: Final = 1_024
+READ_BATCH: Final = 1_024
 """Number of events that are read from the columns together. Assumed."""
 
 
@@ -210,8 +210,8 @@ class EventLog(Sequence[Event]):
         return wanted[column]
 
     def _build_events(self, columns: Array) -> Iterator[Event]:
-        for at in range(0, len(columns), AT_ONCE):
-            for fields in columns[at : at + AT_ONCE].tolist():
+        for at in range(0, len(columns), READ_BATCH):
+            for fields in columns[at : at + READ_BATCH].tolist():
                 yield self._event(*fields)
 
     def _event(self, tick: int, _kind: int, server: int, database: int, text: int, data: int) -> Event:

@@ -39,7 +39,7 @@ Fitted to an hour of faults: 0.02 ms per timer, 0.04 ms per event, 12 ms per inp
 """
 
 KEEP_HASHES: Final = 1
-"""Number of hashes that cost as much as KEEP_EVERY ticks. A snapshot precedes each input with a hash, if
+"""Number of hashes that take as long as KEEP_EVERY ticks. A snapshot precedes each input with a hash, if
 there is room.
 """
 

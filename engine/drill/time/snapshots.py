@@ -129,7 +129,7 @@ def unpack_array(packed: bytes, template: Array) -> Array:
     return flat.reshape(-1, *template.shape[1:])
 
 
-Taken = TypeVar("Taken", bound=DrillState)
+State = TypeVar("State", bound=DrillState)
 
 LOGS: Final = attributes(Storage.LOG)
 """Append-only lists of a drill, in addition to events and samples."""
@@ -176,10 +176,13 @@ class Lengths:
 
 
 @dataclass(frozen=True, slots=True)
-class RunSnapshot(Generic[Taken]):
-    """Snapshot without the past, of which it has only the lengths, and with its parts in blocks."""
+class RunSnapshot(Generic[State]):
+    """Snapshot of a run without its history.
 
-    drill: Taken
+    The journal and the events are not copied, only counted (*lengths*). The other parts are stored in blocks.
+    """
+
+    drill: State
     parts: tuple[Blocks, ...]
     """Blocks of OF_THE_WORLD, SETUPS and OF_THE_DRILL, in this order."""
     arrays: tuple[bytes, ...]
@@ -201,7 +204,7 @@ class RunSnapshot(Generic[Taken]):
         """Return the number of events at the snapshot."""
         return self.lengths.events
 
-    def restore(self, history_source: Taken) -> Taken:
+    def restore(self, history_source: State) -> State:
         """Restore an independent drill from the snapshot.
 
         *history_source* is any drill that has passed this time. It is not changed.
@@ -230,7 +233,7 @@ class RunSnapshot(Generic[Taken]):
         drill.world.errorlog = found
         return drill
 
-    def pack(self, newest: RunSnapshot[Taken]) -> None:
+    def pack(self, newest: RunSnapshot[State]) -> None:
         """Compress the parts that *newest*, the next snapshot, does not share."""
         for name, part, later in zip((*OF_THE_WORLD, *SETUPS), self.parts, newest.parts, strict=False):
             if name in PACKED:
@@ -243,7 +246,7 @@ def lengths_of(drill: DrillState) -> Lengths:
     return Lengths(logs, len(drill.events), drill.samples.count, drill.samples.every)
 
 
-def attach_history(drill: Taken, history_source: Taken, lengths: Lengths) -> None:
+def attach_history(drill: State, history_source: State, lengths: Lengths) -> None:
     """Give *drill* the beginning of the history of *history_source*. *drill* then extends it independently."""
     for name, length in zip(LOGS, lengths.logs, strict=True):
         setattr(drill, name, getattr(history_source, name)[:length])
@@ -252,7 +255,7 @@ def attach_history(drill: Taken, history_source: Taken, lengths: Lengths) -> Non
     drill.samples.every = lengths.sampled_every
 
 
-def take_snapshot(drill: Taken, previous: RunSnapshot[Taken] | None = None) -> RunSnapshot[Taken]:
+def take_snapshot(drill: State, previous: RunSnapshot[State] | None = None) -> RunSnapshot[State]:
     """Take a snapshot of *drill*. It shares the parts that have not changed since the snapshot *previous*."""
     twin = drill.fork_shallow()
     for name in LOGS:

@@ -19,9 +19,9 @@ from engine.flow.compiled.library import fingerprint
 FLOAT: Final = "double"
 INT: Final = "int64_t"
 BOOL: Final = "bool"
-NOTHING: Final = "void"
+VOID: Final = "void"
 RECORD: Final = "const Arrays *"
-SCALARS: Final = {"float": FLOAT, "int": INT, "bool": BOOL, "None": NOTHING, "Arrays": RECORD}
+SCALARS: Final = {"float": FLOAT, "int": INT, "bool": BOOL, "None": VOID, "Arrays": RECORD}
 ARRAYS: Final = {
     "Row": (FLOAT, 1),
     "Table": (FLOAT, 2),
@@ -185,7 +185,7 @@ class _Module:
         parameters, result = self.parameters(name), self.result(name)
         head = ", ".join(f"{c_type(kind)} {parameter}" for parameter, kind in parameters)
         call = f"{name}({', '.join(parameter for parameter, _ in parameters)});"
-        back = "" if result == NOTHING else "return "
+        back = "" if result == VOID else "return "
         return f"#ifdef WIDE\nWIDE {c_type(result)} {name}_wide({head}) {{ {back}{call} }}\n#endif\n"
 
     def _translate_entry_point(self, name: str) -> str:
@@ -193,12 +193,12 @@ class _Module:
         parameters, result = self.parameters(name), self.result(name)
         arrays = [(k, n, t) for k, (n, t) in enumerate(parameters) if isinstance(t, ArrayType)]
         kind = c_type(result)
-        zero = "" if result == NOTHING else " 0"
+        zero = "" if result == VOID else " 0"
         out = [
             f"EXPORT {kind} call_{name}(void *arguments) {{",
             f"    View views[{len(arrays)}];",
             "    int views_taken = 0;",
-            *([] if result == NOTHING else [f"    {kind} result = 0;"]),
+            *([] if result == VOID else [f"    {kind} result = 0;"]),
             f'    if (!is_length(arguments, {len(parameters)}, "{name}")) return{zero};',
         ]
         for place, (parameter, of) in enumerate(parameters):
@@ -217,7 +217,7 @@ class _Module:
             )
         for number, (_, parameter, of) in enumerate(arrays):
             out.append(f"    {of.c} {parameter} = AS_ARRAY({of.c}, views[{number}]);")
-        store = "" if result == NOTHING else "result = "
+        store = "" if result == VOID else "result = "
         values = f"({', '.join(parameter for parameter, _ in parameters)});"
         is_long = self.marks[name] == "long_entry"
         wide = ["#ifdef WIDE", f"    if (wide_entries_run) {store}{name}_wide{values}", "    else", "#endif"]
@@ -227,7 +227,7 @@ class _Module:
             *(["    python.enter(thread);"] if is_long else []),
             "end:",
             "    while (views_taken > 0) python.release(&views[--views_taken]);",
-            f"    return{'' if result == NOTHING else ' result'};",
+            f"    return{'' if result == VOID else ' result'};",
             "}",
             "",
         ]

@@ -249,7 +249,7 @@ def _login_settings(
     language, database = options.get("DEFAULT_LANGUAGE"), options.get("DEFAULT_DATABASE")
     found = None if language is None else languages.find(to_text(language))
     if language is not None and found is None:
-        if to_text(language).casefold() in languages.KNOWN:
+        if to_text(language).casefold() in languages.UNSIMULATED_LANGUAGES:
             raise UnsimulatedFeatureError(f"the language {to_text(language)}")
         raise SqlError(15033, to_text(language))
     if database is not None and machine.context.database_id(to_text(database)) is None:

@@ -12,7 +12,7 @@ from engine.messages import SqlError
 from engine.model import Computer, DatabaseCopy, Instance, Key, Snapshot, World
 from engine.protocol import accounts, commits, options, statements
 from engine.protocol.accounts import SERVER
-from engine.tsql.batches.data import CaughtError, DeclaredVariable, Place, SqlSession, Table
+from engine.tsql.batches.data import CaughtError, DeclaredVariable, ObjectKey, SqlSession, Table
 from engine.tsql.scalars.values import Scalar, stamp
 
 SYSTEM_DATABASES = {"master": 1, "tempdb": 2, "model": 3, "msdb": 4}
@@ -33,7 +33,7 @@ class Context:
     """Id of the running procedure: @@PROCID."""
     call: Callable[[Sequence[Scalar]], Scalar] | None = None
     """Function that calls a user-defined scalar function by name, with arguments (resolution.py)."""
-    writes: dict[Place, object] = field(init=False)
+    writes: dict[ObjectKey, object] = field(init=False)
     """Changes of the transaction to objects (objects.py); see SqlSession.writes."""
     logs: dict[Key, tuple[float, float]] = field(init=False)
     """Copy -> start of the transaction's log, and amount of this log in KB."""

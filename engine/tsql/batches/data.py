@@ -55,7 +55,7 @@ class Table(Struct, frozen=True):
         return len(self.columns) * len(self.rows)
 
 
-Place = tuple[str, str, str]
+ObjectKey = tuple[str, str, str]
 """(server, database, lowercase name) of an object that a script created."""
 
 
@@ -71,7 +71,7 @@ class RowChanges(Struct, frozen=True):
 class ApplicationLock(Struct, frozen=True):
     """Lock of sp_getapplock on an application resource."""
 
-    place: Place
+    place: ObjectKey
     mode: str
     owner: str
     """"transaction" or "session"."""
@@ -105,12 +105,12 @@ class ResultSet(Struct, frozen=True):
 
 def in_order(messages: Sequence[Message], results: Iterable[ResultSet]) -> Iterator[Message | ResultSet]:
     """Yield messages and result sets in the order in which the client receives them."""
-    told = 0
+    start = 0
     for grid in results:
-        yield from messages[told : grid.after_messages]
-        told = grid.after_messages
+        yield from messages[start : grid.after_messages]
+        start = grid.after_messages
         yield grid
-    yield from messages[told:]
+    yield from messages[start:]
 
 
 class SqlCursor(Struct, frozen=True):
@@ -164,7 +164,9 @@ class SavedContext(Struct, frozen=True):
     transactions: int = 0
     """@@TRANCOUNT at its beginning."""
     principal: tuple[str, str, str, tuple[tuple[str, str, str], ...]] | None = None
-    """Login, user, the user's database and callers. EXECUTE AS ends with the text that contains it."""
+    """Principal before the procedure: login, user, the user's database, callers. An EXECUTE AS in a procedure
+    or dynamic SQL ends with it.
+    """
 
 
 class Frame(Struct, frozen=True):
@@ -197,7 +199,7 @@ class Frame(Struct, frozen=True):
     known: tuple[
         tuple[tuple[str, SqlType], ...], tuple[tuple[str, tuple[tuple[str, SqlType | None], ...]], ...]
     ] = ((), ())
-    """Result of the name resolution so far, as fields of Scope."""
+    """Names resolved so far: the variables and tables of `Scope`."""
     procedure: str = ""
     """Name of the procedure whose text this is; else empty."""
 
@@ -206,7 +208,7 @@ class Undo(Struct, frozen=True):
     """State that ROLLBACK restores: the temp tables, and earlier changes of other objects."""
 
     tables: tuple[tuple[str, Table], ...]
-    writes: tuple[tuple[Place, object], ...] = ()
+    writes: tuple[tuple[ObjectKey, object], ...] = ()
 
 
 class ClientProgram(Struct, frozen=True, kw_only=True):
@@ -279,13 +281,13 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     savepoints: tuple[tuple[str, Undo], ...] = ()
     doomed: bool = False
     """True after a caught error under XACT_ABORT: only a rollback is possible."""
-    writes: tuple[tuple[Place, object], ...] = ()
+    writes: tuple[tuple[ObjectKey, object], ...] = ()
     """Changes of the transaction by object: RowChanges, a created object, or None for a dropped object. No
     log contains them yet, so the end of the connection undoes them.
     """
     logs: tuple[tuple[tuple[str, str], float, float], ...] = ()
     """Log that the transaction has written: (copy, start position, KB)."""
-    held: tuple[tuple[Place, str], ...] = ()
+    held: tuple[tuple[ObjectKey, str], ...] = ()
     """Locks on whole tables that last until the end of the transaction (locks.py)."""
     applocks: tuple[ApplicationLock, ...] = ()
     committing: tuple[tuple[tuple[str, str], float], ...] = ()
@@ -332,7 +334,7 @@ class Submission(Struct, frozen=True, kw_only=True):
     due_tick: int = 0
     since_tick: int | None = None
     """Start tick of the wait for a lock or a commit, which is checked repeatedly."""
-    blocked: tuple[tuple[int, ...], Place, str] = ((), ("", "", ""), "")
+    blocked: tuple[tuple[int, ...], ObjectKey, str] = ((), ("", "", ""), "")
     """(sessions that have the lock, object, requested mode) of the lock for which it waits."""
     wait_id: int = 0
     """Number of the wait. A timer with an older number is ignored."""

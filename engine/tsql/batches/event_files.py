@@ -97,12 +97,12 @@ def _group_data(context: Context, group: str) -> tuple[Data, ...]:
     )
 
 
-_WORDS: Final = tuple(ReplicaWord)
+_REPLICA_WORDS: Final = tuple(ReplicaWord)
 
 
 def _state_change(context: Context, match: re.Match[str]) -> tuple[Data, ...]:
     """Return the data of a state change. The states are numbered in the order of their names. Assumed."""
-    known = {word.value: number for number, word in enumerate(_WORDS)}
+    known = {word.value: number for number, word in enumerate(_REPLICA_WORDS)}
     words = (("previous_state", match["old"]), ("current_state", match["new"]))
     states = tuple((name, known.get(word, 0), word) for name, word in words)
     return (*states, *_group_data(context, match["group"]))

@@ -164,7 +164,7 @@ DATABASE_OPTIONS: Final[dict[str, frozenset[str] | None]] = {
 """Options of ALTER DATABASE … SET -> their values; None: any value. Documented [DOC: ALTER DATABASE SET options]."""
 
 
-SINCE: Final = {"DELAYED_DURABILITY": 2014, "TARGET_RECOVERY_TIME": 2012, "CONTAINMENT": 2012,
+OPTION_VERSIONS: Final = {"DELAYED_DURABILITY": 2014, "TARGET_RECOVERY_TIME": 2012, "CONTAINMENT": 2012,
     "COMPATIBILITY_LEVEL": 2008, "QUERY_STORE": 2016,
 }  # fmt: skip
 """Option -> version that introduced it."""
@@ -172,7 +172,7 @@ SINCE: Final = {"DELAYED_DURABILITY": 2014, "TARGET_RECOVERY_TIME": 2012, "CONTA
 
 def _check_option(option: str, value: str, version: int) -> None:
     """Raise 102 for an option or value that the product does not know."""
-    if option not in DATABASE_OPTIONS or version < SINCE.get(option, 0):
+    if option not in DATABASE_OPTIONS or version < OPTION_VERSIONS.get(option, 0):
         raise SqlError(102, option)
     values = DATABASE_OPTIONS[option]
     if values is not None and value not in values:

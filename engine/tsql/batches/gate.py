@@ -94,7 +94,7 @@ KINDS: Final = {
 }
 """Columns of the table, with their meaning."""
 
-IN_USE: Final = {"restore": 3101, "tail": 3101, "drop": 3702, "detach": 3703, "rename": 5030}
+IN_USE_ERRORS: Final = {"restore": 3101, "tail": 3101, "drop": 3702, "detach": 3703, "rename": 5030}
 """Kind of statement -> error while a connection uses the database. The errors of the table take precedence.
 
 A RESTORE by that connection itself gets 3102. A connection may rename the database that it uses.
@@ -116,12 +116,12 @@ _ARGUMENTS: Final[dict[int, Callable[[str], tuple[object, ...]]]] = {
 """Error number -> function for its arguments, if the name of the database is not its only argument."""
 
 
-_ALONE: Final = frozenset({924, 5030})
+_FINAL_ERRORS: Final = frozenset({924, 5030})
 """Errors that no message follows, except for a backup."""
 
 
 def _trailers(number: int, kind: str) -> tuple[int, ...]:
-    return () if number in _ALONE and kind != "backup" else _TRAILERS.get(kind, ())
+    return () if number in _FINAL_ERRORS and kind != "backup" else _TRAILERS.get(kind, ())
 
 
 def _arguments(number: int, name: str) -> tuple[object, ...]:
@@ -232,22 +232,24 @@ def admit_alone(context: Context, kind: str, database: str) -> None:
         return
     shown = context.database_shown(database)
     if is_database_in_use(context, database, ignore_own_session=kind == "rename"):
-        number = IN_USE[kind]
+        number = IN_USE_ERRORS[kind]
         raise SqlError(number, *_arguments(number, shown), also=_trailers(number, kind))
 
 
 # --- kind of a statement, and its database
 # --------------------------------------------------------------------
 
-Where = tuple[str, str]
+StatementTarget = tuple[str, str]
 """(kind of statement, name of the database)."""
 
 
-def _writes(machine: Machine, statement: object) -> list[Where]:
+def _writes(machine: Machine, statement: object) -> list[StatementTarget]:
     return [("write", machine.session.database)]
 
 
-def _of_object(machine: Machine, statement: s.CreateTable | s.AlterTable | s.CreateIndex) -> list[Where]:
+def _of_object(
+    machine: Machine, statement: s.CreateTable | s.AlterTable | s.CreateIndex
+) -> list[StatementTarget]:
     """Return where a table is created or changed. A name that begins with # is in tempdb."""
     name = statement.name if isinstance(statement.name, tuple) else statement.table
     if name[-1].startswith("#"):
@@ -255,17 +257,17 @@ def _of_object(machine: Machine, statement: s.CreateTable | s.AlterTable | s.Cre
     return [("write", name[0] if len(name) == 3 and name[0] else machine.session.database)]
 
 
-def _permission(machine: Machine, statement: s.Permission) -> list[Where]:
+def _permission(machine: Machine, statement: s.Permission) -> list[StatementTarget]:
     return _writes(machine, statement) if statement.kind in ("OBJECT", "DATABASE", "SCHEMA", "USER") else []
 
 
-def _drops(machine: Machine, statement: s.DropObject) -> list[Where]:
+def _drops(machine: Machine, statement: s.DropObject) -> list[StatementTarget]:
     if statement.kind in ("USER", "SCHEMA"):
         return _writes(machine, statement)
     return [("drop", name) for name in statement.names] if statement.kind == "DATABASE" else []
 
 
-def _sets(machine: Machine, statement: s.SetOption) -> list[Where]:
+def _sets(machine: Machine, statement: s.SetOption) -> list[StatementTarget]:
     return [(option_kind(option, value), statement.database) for option, value in statement.options]
 
 
@@ -283,38 +285,38 @@ def option_kind(option: str, value: str) -> str:
     return "alone" if f"{option} {value}".strip() in options.REFUSED_WHILE_MIRRORED else "option"
 
 
-def _files(machine: Machine, statement: s.AlterFiles) -> list[Where]:
+def _files(machine: Machine, statement: s.AlterFiles) -> list[StatementTarget]:
     """Return where the change of a file is stored: only a new path is stored in master."""
     if statement.action == "MODIFY FILE" and {name for name, _ in statement.options} == {"NAME", "FILENAME"}:
         return [("path", statement.database)]
     return [("rename" if statement.action == "MODIFY NAME" else "file", statement.database)]
 
 
-def _owner(machine: Machine, statement: s.AlterAuthorization) -> list[Where]:
+def _owner(machine: Machine, statement: s.AlterAuthorization) -> list[StatementTarget]:
     return [("owner", statement.name)] if statement.kind == "DATABASE" else []
 
 
-def _restores(machine: Machine, statement: s.Restore) -> list[Where]:
+def _restores(machine: Machine, statement: s.Restore) -> list[StatementTarget]:
     """Return no database for a snapshot, or for a restore of files or pages, which are not simulated."""
     if statement.snapshot is not None or "PARTIAL" in dict(statement.options):
         return []
     return [("restore", machine.text(statement.database))]
 
 
-def _backs_up(machine: Machine, statement: s.Backup) -> list[Where]:
+def _backs_up(machine: Machine, statement: s.Backup) -> list[StatementTarget]:
     tail = "NORECOVERY" in dict(statement.options)
     return [("tail" if tail else "backup", machine.text(statement.database))]
 
 
-def _session(machine: Machine, statement: s.OnDatabase) -> list[Where]:
+def _session(machine: Machine, statement: s.OnDatabase) -> list[StatementTarget]:
     return [("session", statement.database)]
 
 
-def _picture(machine: Machine, statement: s.CreateDatabase) -> list[Where]:
+def _picture(machine: Machine, statement: s.CreateDatabase) -> list[StatementTarget]:
     return [] if statement.snapshot_of is None else [("snap", statement.snapshot_of)]
 
 
-RULES: Final[dict[type[s.Statement], Handler[Machine, list[Where]]]] = {
+RULES: Final[dict[type[s.Statement], Handler[Machine, list[StatementTarget]]]] = {
     **dict.fromkeys((s.CreateTable, s.AlterTable, s.CreateIndex), _of_object),
     **dict.fromkeys(
         (
@@ -379,7 +381,7 @@ NOT_IN_TRANSACTION: Final[dict[type[s.Statement], str]] = {
 }
 """Statements that message 226 refuses inside a user transaction. Documented [DOC: each statement's page]."""
 
-SINCE: Final[dict[type[s.Statement], tuple[int, str]]] = {
+STATEMENT_VERSIONS: Final[dict[type[s.Statement], tuple[int, str]]] = {
     **dict.fromkeys((gs.CreateGroup, gs.AlterGroup, gs.DropGroup), (2012, "AVAILABILITY")),
     **dict.fromkeys((gs.HadrJoin, gs.HadrOff, gs.HadrSuspend, gs.HadrResume), (2012, "HADR")),
     s.CreateEncryptionKey: (2008, "KEY"),
@@ -410,7 +412,7 @@ def check(machine: Machine, statement: s.Statement) -> None:
     kind = type(statement)
     if machine.session.transactions:
         _admit_transaction(statement)
-    since = SINCE.get(kind)
+    since = STATEMENT_VERSIONS.get(kind)
     if since is not None and machine.context.version < since[0]:
         raise SqlError(102, since[1])
     if kind in IN_MASTER and machine.session.database.lower() != "master":
@@ -432,5 +434,5 @@ def _admit_where(context: Context, kind: str, database: str) -> None:
     if kind == "restore" and context.session.database.lower() == database.lower():
         raise SqlError(3102, "RESTORE", context.database_shown(database), also=(3013,))
     admit(context, kind, database)
-    if kind in IN_USE:
+    if kind in IN_USE_ERRORS:
         admit_alone(context, kind, database)

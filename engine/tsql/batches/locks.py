@@ -18,7 +18,7 @@ from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import World
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import Place, RowChanges, SqlSession, Submission
+from engine.tsql.batches.data import ObjectKey, RowChanges, SqlSession, Submission
 from engine.tsql.scalars.settings import deadlock_priority
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ of ROWS are derived from it.
 class LockConflictError(Exception):
     """Signal that the statement must wait for *spids* before it can lock *place*. It has changed nothing yet."""
 
-    def __init__(self, spids: tuple[int, ...], place: Place, mode: str) -> None:
+    def __init__(self, spids: tuple[int, ...], place: ObjectKey, mode: str) -> None:
         super().__init__(spids, place, mode)
         self.spids, self.place, self.mode = spids, place, mode
 
@@ -62,7 +62,7 @@ class SqlLock:
     """Lock of a connection on an object or a row."""
 
     spid: int
-    place: Place
+    place: ObjectKey
     mode: str
     row: int | None = None
 
@@ -82,7 +82,7 @@ def locks_of(session: SqlSession) -> list[SqlLock]:
     return found
 
 
-def _modes(session: SqlSession, object_key: Place) -> set[str]:
+def _modes(session: SqlSession, object_key: ObjectKey) -> set[str]:
     """Return the modes in which a connection has locked an object as a whole."""
     held = {mode for where, mode in session.held if where == object_key}
     for where, edit in session.writes:
@@ -91,7 +91,9 @@ def _modes(session: SqlSession, object_key: Place) -> set[str]:
     return held
 
 
-def require_lock(context: Context, object_key: Place, mode: str, rows: Collection[int] | None = None) -> None:
+def require_lock(
+    context: Context, object_key: ObjectKey, mode: str, rows: Collection[int] | None = None
+) -> None:
     """Raise LockConflictError unless the connection can lock the object, or only *rows* of it, in *mode* now."""
     spids = tuple(
         session.spid
@@ -102,7 +104,7 @@ def require_lock(context: Context, object_key: Place, mode: str, rows: Collectio
         raise LockConflictError(spids, object_key, mode)
 
 
-def _is_conflict(session: SqlSession, object_key: Place, mode: str, rows: Collection[int] | None) -> bool:
+def _is_conflict(session: SqlSession, object_key: ObjectKey, mode: str, rows: Collection[int] | None) -> bool:
     conflicts = CONFLICTS[mode] & _modes(session, object_key)
     edit = dict(session.writes).get(object_key)
     if rows is None or conflicts != {ROWS} or not isinstance(edit, RowChanges):
@@ -116,12 +118,12 @@ DIRTY: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
 _LEVELS: Final = {"UNCOMMITTED": "NOLOCK", "READ": "REPEATABLEREAD", "SERIALIZABLE": "SERIALIZABLE"}
 """Word of SET TRANSACTION ISOLATION LEVEL -> equivalent hint."""
 
-_WORDS: Final = DIRTY | {
+_HINTS: Final = DIRTY | {
     "READPAST", "READCOMMITTED", "READCOMMITTEDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK", "UPDLOCK", "XLOCK",
     "TABLOCKX",
 }  # fmt: skip
 
-_KEPT: Final = (
+_HINT_MODES: Final = (
     ({"XLOCK", "TABLOCKX"}, EXCLUSIVE),
     ({"UPDLOCK"}, UPDATE),
     ({"SERIALIZABLE", "HOLDLOCK"}, RANGE),
@@ -134,14 +136,14 @@ hints].
 
 def hints_of(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
     """Return the hints of a table in a query, including those that the isolation level implies."""
-    words = table_hints & _WORDS
+    words = table_hints & _HINTS
     level = _LEVELS.get(dict(context.session.options).get("TRANSACTION", ""))
     return words if level is None or words - {"READPAST"} else words | {level}
 
 
 def lock_for_read(
     machine: Machine,
-    object_key: Place,
+    object_key: ObjectKey,
     hints: frozenset[str],
     rows: Collection[int] | None = None,
     *,
@@ -156,7 +158,7 @@ def lock_for_read(
     context = machine.context
     if dict(context.session.options).get("TRANSACTION") == "SNAPSHOT" and context.copy_named(object_key[1]):
         raise SqlError(3952, context.database_shown(object_key[1]))
-    keeps = next((mode for words, mode in _KEPT if words & hints), None)
+    keeps = next((mode for words, mode in _HINT_MODES if words & hints), None)
     weak = bool(hints & (DIRTY | {"READPAST"}))
     plain = UPDATE if changes else SHARED
     require_lock(context, object_key, SCHEMA_STABLE if weak and keeps is None else keeps or plain, rows)
@@ -306,22 +308,22 @@ def combine(current: str, requested: str) -> str:
     return "U" if "U" in parts else "S"
 
 
-def make_place(context: Context, database: str, principal: str, resource: str) -> Place:
+def make_place(context: Context, database: str, principal: str, resource: str) -> ObjectKey:
     """Return the key of an application resource. Its name is case-sensitive and is cut at 255 characters."""
     return (context.session.server, database.lower(), f"{MARK}{principal.lower()}\n{resource[:255]}")
 
 
-def is_application(key: Place) -> bool:
+def is_application(key: ObjectKey) -> bool:
     """Return whether *key* is an application resource."""
     return key[2].startswith(MARK)
 
 
-def describe(key: Place) -> str:
+def describe(key: ObjectKey) -> str:
     """Return the name of the resource as in `resource_description`, without its hash."""
     return key[2].rpartition("\n")[2][:32]
 
 
-def find_holders(context: Context, key: Place, mode: str) -> tuple[int, ...]:
+def find_holders(context: Context, key: ObjectKey, mode: str) -> tuple[int, ...]:
     """Return the other sessions whose locks on *key* conflict with *mode*."""
     return tuple(
         session.spid
@@ -331,13 +333,13 @@ def find_holders(context: Context, key: Place, mode: str) -> tuple[int, ...]:
     )
 
 
-def find(session: SqlSession, key: Place, owner: str) -> ApplicationLock | None:
+def find(session: SqlSession, key: ObjectKey, owner: str) -> ApplicationLock | None:
     """Return the lock that *owner* of the session has on *key*."""
     return next((lock for lock in session.applocks if (lock.place, lock.owner) == (key, owner)), None)
 
 
 def acquire(
-    locks: Iterable[ApplicationLock], key: Place, owner: str, mode: str
+    locks: Iterable[ApplicationLock], key: ObjectKey, owner: str, mode: str
 ) -> tuple[ApplicationLock, ...]:
     """Return *locks* with one more request. Repeated requests of the same owner raise the mode and the count."""
     found = {(lock.place, lock.owner): lock for lock in locks}

@@ -166,8 +166,8 @@ class SubmissionOutput:
                 number, severity, state, line, text, self.session.server, self._lines_above, rows, called
             )
             self.messages.append(said)
-        elif not self.messages or self.messages[-1].text != _TOO_MUCH:
-            self.messages.append(Message(0, 0, 0, 0, _TOO_MUCH, self.session.server))
+        elif not self.messages or self.messages[-1].text != _OUTPUT_LIMIT:
+            self.messages.append(Message(0, 0, 0, 0, _OUTPUT_LIMIT, self.session.server))
 
     def say_number(self, number: int, *arguments: object, state: int = 1) -> None:
         """Append message *number* as information."""
@@ -243,8 +243,8 @@ class SubmissionOutput:
         size = sum(len(str(value)) for row in shown_rows for value in row)
         cells = len(shown_rows) * len(shown_rows[0]) if shown_rows else 0
         if self.run.characters + size > CHARACTERS_MAX or self.run.cells + cells > CELLS_MAX:
-            if not self.messages or self.messages[-1].text != _TOO_MUCH:
-                self.append_message(_TOO_MUCH)
+            if not self.messages or self.messages[-1].text != _OUTPUT_LIMIT:
+                self.append_message(_OUTPUT_LIMIT)
         elif len(self.results) < OUTPUT_MAX:
             self.run = replace(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
             named = tuple(columns)
@@ -255,7 +255,7 @@ class SubmissionOutput:
 _FOLLOWING: Final = frozenset({1750, 3727})
 """Messages of severity 10 that clients receive as errors of severity 16, state 0. Seen in public client output."""
 
-_TOO_MUCH: Final = (
+_OUTPUT_LIMIT: Final = (
     f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission, "
     f"more than {SAID_MAX} characters in its messages, "
     f"or more than {CELLS_MAX} values or {CHARACTERS_MAX} characters in them."

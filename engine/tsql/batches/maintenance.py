@@ -29,7 +29,7 @@ Arguments = tuple[Scalar, ...]
 def dbcc(machine: Machine, statement: s.Dbcc) -> None:
     """Execute DBCC *command* (arguments) WITH options."""
     run = DBCC.get(statement.command)
-    if run is None and statement.command not in KNOWN:
+    if run is None and statement.command not in UNSIMULATED_COMMANDS:
         raise SqlError(2526)
     if run is None:
         raise UnsimulatedFeatureError(f"DBCC {statement.command}")
@@ -320,22 +320,22 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
     elif rest[:1] != ["NORESEED"] and column is not None:
         following = max(following, column + step)
     if len(rest) > 1 and machine.context.version >= 2012:
-        told = f"Checking identity information: current identity value '{shown[0]}'."
-        machine.append_message(told, 7998, 10, 1, machine.line)
+        report = f"Checking identity information: current identity value '{shown[0]}'."
+        machine.append_message(report, 7998, 10, 1, machine.line)
     else:
         machine.say_number(7998, shown[0], rest[1] if len(rest) > 1 else shown[1])
     if following != table.next_identity:
         sources.store_table(machine, ref, replace(table, next_identity=following, identity_cache=("", 0, 0)))
 
 
-_KNOWN: Final = """
+_UNSIMULATED_TEXT: Final = """
 BUFFER BYTES CHECKALLOC CHECKCATALOG CHECKCONSTRAINTS CHECKFILEGROUP CHECKTABLE CLEANTABLE
 CLONEDATABASE DBINFO DBREINDEX DBREPAIR DBTABLE DROPCLEANBUFFERS EXTENTINFO FILEHEADER FLUSHPROCINDB
 FREEPROCCACHE FREESESSIONCACHE FREESYSTEMCACHE HELP IND INDEXDEFRAG LOG MEMORYSTATUS OUTPUTBUFFER PAGE PERFMON
 PINTABLE PROCCACHE RESOURCE SHOW_STATISTICS SHOWCONTIG SHOWFILESTATS SHOWWEIGHTS SHRINKDATABASE SQLMGRSTATS
 STACKDUMP TAB UNPINTABLE UPDATEUSAGE WRITEPAGE
 """
-KNOWN: Final = frozenset(_KNOWN.split())
+UNSIMULATED_COMMANDS: Final = frozenset(_UNSIMULATED_TEXT.split())
 """Commands of the product that are not simulated. Most are documented [DOC: DBCC]; some are known otherwise."""
 
 DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {

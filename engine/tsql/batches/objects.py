@@ -24,7 +24,7 @@ from engine.model import DatabaseCopy, World
 from engine.protocol import commits, disks, logspace
 from engine.tsql.batches import access, gate, locks, tables
 from engine.tsql.batches.context import Context, has_permission, require_object_permission
-from engine.tsql.batches.data import Place, RowChanges, SqlSession, Table
+from engine.tsql.batches.data import ObjectKey, RowChanges, SqlSession, Table
 from engine.tsql.language.statements import ProcedureParameter
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import SqlType
@@ -212,7 +212,7 @@ def list_writing_sessions(context: Context) -> Iterator[SqlSession]:
 
 
 def read_object(
-    context: Context, object_key: Place, *, include_other_sessions: bool = True
+    context: Context, object_key: ObjectKey, *, include_other_sessions: bool = True
 ) -> StoredObject | None:
     """Return the object as this connection sees it: committed, with its own edits and (optionally) those of others."""
     found = _read_committed_objects(context, object_key[1]).get(object_key[2])
@@ -266,7 +266,7 @@ def schemas(context: Context) -> dict[str, Schema]:
     return {**{name: Schema(number, name) for name, number in SCHEMAS.items()}, **made}
 
 
-def resolve_object_key(context: Context, parts: tuple[str, ...]) -> Place:
+def resolve_object_key(context: Context, parts: tuple[str, ...]) -> ObjectKey:
     """Return (server, database, key) for a name of up to three parts. The database must be open."""
     database = context.session.database
     if len(parts) == 3:
@@ -277,7 +277,7 @@ def resolve_object_key(context: Context, parts: tuple[str, ...]) -> Place:
 
 def locate_object(
     context: Context, parts: tuple[str, ...], *, include_other_sessions: bool = True
-) -> tuple[Place, StoredObject | None]:
+) -> tuple[ObjectKey, StoredObject | None]:
     """Return the place of the object with that name, and the object or None.
 
     `sp_…` is also looked up in master.
@@ -348,7 +348,7 @@ def _log_kb(edit: Edit) -> float:
 
 
 def _change(
-    context: Context, object_key: Place, old_object: StoredObject | None, new_object: StoredObject | None
+    context: Context, object_key: ObjectKey, old_object: StoredObject | None, new_object: StoredObject | None
 ) -> None:
     """Record the statement's change of an object and write it into the log.
 
@@ -416,7 +416,7 @@ def move(context: Context, old_object: StoredObject, new_object: StoredObject) -
     _change(context, (*where, new_object.key), None, new_object)
 
 
-def keep_in_system_database(world: World, object_key: Place, edit: object) -> None:
+def keep_in_system_database(world: World, object_key: ObjectKey, edit: object) -> None:
     """Store a committed change of an object in master or another system database, whose log is not simulated."""
     _put(world.objects, object_key, apply_edit(world.objects.get(object_key), edit))
 
@@ -427,7 +427,7 @@ CHARACTERS_MAX: Final = 20_000_000
 """Maximum number of objects of a database, values in their rows, and characters together. Assumed."""
 
 
-def _check_capacity(context: Context, object_key: Place, user_object: UserObject) -> None:
+def _check_capacity(context: Context, object_key: ObjectKey, user_object: UserObject) -> None:
     kept = [
         found
         for name, found in _read_committed_objects(context, object_key[1]).items()

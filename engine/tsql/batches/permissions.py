@@ -284,7 +284,7 @@ def _grants(machine: Machine, statement: s.Permission) -> None:
 
 def _drops(machine: Machine, statement: s.DropObject) -> None:
     context, database = machine.context, machine.session.database
-    kind, word = statement.kind, _WORDS.get(statement.kind, statement.kind.lower())
+    kind, word = statement.kind, _LONG_KINDS.get(statement.kind, statement.kind.lower())
     for name in statement.names:
         parts = tuple(part.strip("[]") for part in name.split("."))
         if kind in ("LOGIN", "ENDPOINT", "CERTIFICATE"):
@@ -308,7 +308,7 @@ def _drops(machine: Machine, statement: s.DropObject) -> None:
             raise error
 
 
-_WORDS: Final = {"PROC": "procedure"}
+_LONG_KINDS: Final = {"PROC": "procedure"}
 
 
 def _dbcc(machine: Machine, statement: s.Dbcc) -> None:
@@ -379,7 +379,7 @@ NEEDS: Final[dict[type[s.Statement], Rule]] = {
 }
 """Statement -> rule for a login outside sysadmin. [DOC: each statement's page]"""
 
-FREE: Final = (
+PUBLIC_STATEMENTS: Final = (
     s.QueryStatement, s.UseDatabase, s.Execute, s.ExecuteString, s.ExecuteAs, s.Revert, s.Transaction,
     s.SetSession, s.Declare, s.Assign, s.Print, s.Return, s.Raiserror, s.Throw, s.Waitfor, s.CursorAction,
     s.DeclareCursor, s.FetchCursor, s.InsertExec, s.UnsimulatedStatement,
@@ -392,7 +392,7 @@ def admit(machine: Machine, statement: s.Statement) -> None:
 
     Raises UnsimulatedFeatureError if the rule is unknown.
     """
-    if isinstance(statement, FREE):
+    if isinstance(statement, PUBLIC_STATEMENTS):
         return
     rule = NEEDS.get(type(statement))
     if rule is None:

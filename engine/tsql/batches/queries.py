@@ -62,7 +62,7 @@ def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
     width = len(columns)
     action, place = (
         ColumnDefinition(name=_ACTION, type="nvarchar(10)"),
-        ColumnDefinition(name=_PLACE, type="int"),
+        ColumnDefinition(name=_ROW_COLUMN, type="int"),
     )
     named = (*columns, action, place)
     nothing = (None,) * width
@@ -78,7 +78,7 @@ def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
     try:
         plan = machine.plan(
             "statement",
-            f"SELECT {asked} FROM inserted JOIN deleted ON inserted.[{_PLACE}] = deleted.[{_PLACE}]",
+            f"SELECT {asked} FROM inserted JOIN deleted ON inserted.[{_ROW_COLUMN}] = deleted.[{_ROW_COLUMN}]",
         )
         names, rows = machine.select(plan)
     finally:
@@ -92,15 +92,17 @@ def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
     else:
         known = len(machine.results)
         machine.add_result(names, rows if machine.captures else plan.format_rows(rows), plan.kinds)
-        told = machine.messages[-1:]
-        if len(machine.results) > known and told and told[0].rows is not None:  # the rows precede their count
+        last_messages = machine.messages[-1:]
+        if (
+            len(machine.results) > known and last_messages and last_messages[0].rows is not None
+        ):  # the rows precede their count
             shown = machine.results.pop()
             machine.results.append(replace(shown, after_messages=len(machine.messages) - 1))
     machine.note(rowcount=count)
 
 
 _ACTION: Final = "$action"
-_PLACE: Final = "$place"
+_ROW_COLUMN: Final = "$place"
 """Additional column of inserted and deleted."""
 
 

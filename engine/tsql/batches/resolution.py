@@ -30,7 +30,13 @@ from engine.tsql.query import planner
 from engine.tsql.query.planner import without_cursor_options
 from engine.tsql.query.plans import BindingContext, Columns, QueryPlan, UnsimulatedFeatureError
 from engine.tsql.query.totals import AGGREGATES, COLLECTING
-from engine.tsql.scalars.functions import CULTURED, FUNCTIONS, KNOWN, SINCE, check_arity
+from engine.tsql.scalars.functions import (
+    CULTURED,
+    FUNCTION_VERSIONS,
+    FUNCTIONS,
+    UNSIMULATED_FUNCTIONS,
+    check_arity,
+)
 from engine.tsql.scalars.types import SqlType, check_conversion, type_of
 from engine.tsql.scalars.values import Scalar, convert, to_text
 
@@ -170,7 +176,7 @@ def check_calls(plan: QueryPlan, version: int) -> None:
         name = written.lower()
         if name in _ROWSETS and version < (2022 if name == "number_series" else 2016):
             raise SqlError(208, _ROWSETS[name])
-        if SINCE.get(name, 0) > version:
+        if FUNCTION_VERSIONS.get(name, 0) > version:
             raise SqlError(195, written, "built-in function name")
         if count < 0:
             continue
@@ -180,7 +186,7 @@ def check_calls(plan: QueryPlan, version: int) -> None:
             check_arity(name, found[0], found[1], count)
         elif name in _WINDOWED:
             continue
-        elif name in KNOWN:
+        elif name in UNSIMULATED_FUNCTIONS:
             raise UnsimulatedFeatureError(f"the function {name}")
         elif f"t_{name}" not in AGGREGATES | COLLECTING:
             raise SqlError(195, written, "built-in function name")

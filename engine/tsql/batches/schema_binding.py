@@ -114,7 +114,7 @@ def _sources(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
 # --- CREATE SCHEMA, ALTER SCHEMA … TRANSFER, DROP SCHEMA --------------------------------------------------
 # They follow each statement's page [DOC: each statement's page].
 
-FIRST: Final = 5
+CREATED_SCHEMA_ID_MIN: Final = 5
 """schema_id of the first created schema of a database. Documented [DOC: sys.schemas]."""
 
 
@@ -140,7 +140,11 @@ def create(machine: Machine, statement: s.CreateSchema) -> list[Message]:
     if statement.name.lower() in map(str.lower, there):
         raise SqlError(2714, statement.name, also=(2759,))
     taken = {made.number for made in there.values()}
-    number = next(number for number in range(FIRST, FIRST + len(taken) + 1) if number not in taken)
+    number = next(
+        number
+        for number in range(CREATED_SCHEMA_ID_MIN, CREATED_SCHEMA_ID_MIN + len(taken) + 1)
+        if number not in taken
+    )
     objects.put_schema(context, statement.name, objects.Schema(number, owner or "dbo"))
     return []
 
@@ -148,7 +152,7 @@ def create(machine: Machine, statement: s.CreateSchema) -> list[Message]:
 def drop(machine: Machine, name: str) -> list[Message]:
     """Drop a schema. Raises 15151 for an unknown schema, 15150 for a built-in one, 3729 for one with objects."""
     found = _find(machine, name, "drop")
-    if found in objects.SCHEMAS and objects.SCHEMAS[found] < FIRST:
+    if found in objects.SCHEMAS and objects.SCHEMAS[found] < CREATED_SCHEMA_ID_MIN:
         raise SqlError(15150, "drop", "schema", found)
     for kept, _ in objects.list_objects(machine.context):
         if kept.schema == found:

@@ -13,7 +13,7 @@ from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import constraints, locks, objects, tables
 from engine.tsql.batches.context import METADATA, OWN_ROWS, Context, has_server_permission, require_state
-from engine.tsql.batches.data import Place, Row, Table
+from engine.tsql.batches.data import ObjectKey, Row, Table
 from engine.tsql.catalog import counters
 from engine.tsql.catalog.locks import WITHOUT_CLIENTS, has_running_clients
 from engine.tsql.catalog.view import PARTLY_SILENT, has_view
@@ -238,7 +238,9 @@ def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
     return objects.exclude_locked_rows(machine.context, ref.parts, made) if "READPAST" in hints else made
 
 
-def _find_sought_rows(machine: Machine, ref: TableRef, table: Table, place: Place) -> frozenset[int] | None:
+def _find_sought_rows(
+    machine: Machine, ref: TableRef, table: Table, place: ObjectKey
+) -> frozenset[int] | None:
     """Return the numbers of the rows that a query finds by a unique key. None for a query that scans the table."""
     wanted: dict[str, Scalar] = {}
     for column, value in ref.seek:

@@ -16,7 +16,7 @@ from engine.messages import SqlError
 from engine.model import Key, World
 from engine.protocol import commits, logspace
 from engine.tsql.batches import locks, objects
-from engine.tsql.batches.data import Place, RowChanges, SqlSession, Table, Undo
+from engine.tsql.batches.data import ObjectKey, RowChanges, SqlSession, Table, Undo
 from engine.tsql.language import statements as s
 from engine.tsql.query import planner
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -133,12 +133,12 @@ def _undo_tables(machine: Machine, tables: tuple[tuple[str, Table], ...]) -> tup
     )
 
 
-def _collect_used_identities(machine: Machine, edits: dict[Place, object]) -> dict[Place, object]:
+def _collect_used_identities(machine: Machine, edits: dict[ObjectKey, object]) -> dict[ObjectKey, object]:
     """Return the edits that keep the identity values used by a statement that is rolled back.
 
     They are not reused [DOC: IDENTITY property, Remarks].
     """
-    kept: dict[Place, object] = {}
+    kept: dict[ObjectKey, object] = {}
     for place, edit in edits.items():
         found = objects.read_object(machine.context, place, include_other_sessions=False)
         table = found.item if found is not None else None

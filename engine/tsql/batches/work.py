@@ -203,7 +203,7 @@ WEIGHT_LEAST: Final = 200
 
 
 def allowance(world: World, *, new_submission: bool, booked: bool, remote: bool = False) -> int:
-    """Return the work that a submission may do now. If it is zero or less, the submission must book a turn.
+    """Return the work that a submission may do now. If it is zero or less, the submission must wait for its turn.
 
     *new_submission*: it has just been sent. *booked*: this is its turn. *remote*: a program sent it and waits
     for the response before it sends more. The host receives such submissions and so controls their number.

@@ -109,7 +109,7 @@ _BENIGN: Final = (
     "LOGMGR_QUEUE", "REQUEST_FOR_DEADLOCK_SEARCH", "SLEEP_TASK", "SQLTRACE_BUFFER_FLUSH", "XE_TIMER_EVENT",
 )  # fmt: skip
 """Wait types of idle threads, which always wait."""
-_OTHERS: Final = """
+_SCRIPT_WAITS: Final = """
 ASYNC_IO_COMPLETION ASYNC_NETWORK_IO BACKUPBUFFER BACKUPIO BACKUPTHREAD BROKER_RECEIVE_WAITFOR BROKER_TASK_STOP
 BROKER_TO_FLUSH CHKPT CLR_AUTO_EVENT CMEMTHREAD CXPACKET DBMIRROR_DBM_EVENT DBMIRROR_DBM_MUTEX DBMIRROR_EVENTS_QUEUE
 DBMIRROR_SEND DBMIRROR_WORKER_QUEUE DBMIRRORING_CMD DISPATCHER_QUEUE_SEMAPHORE IO_COMPLETION LATCH_EX LATCH_SH
@@ -120,16 +120,16 @@ RESOURCE_SEMAPHORE_QUERY_COMPILE SOS_SCHEDULER_YIELD THREADPOOL TRACEWRITE WAITF
 _IDLE_GROUPS: Final = ("HADR_CLUSAPI_CALL", "HADR_LOGCAPTURE_WAIT", "HADR_NOTIFICATION_DEQUEUE",
                        "HADR_TIMER_TASK", "HADR_WORK_QUEUE")  # fmt: skip
 """Wait types of the idle threads of availability groups, if the feature is enabled."""
-_INSIDE: Final = """
+_GROUP_WAITS: Final = """
 HADR_COMPRESSED_CACHE_SYNC HADR_DATABASE_FLOW_CONTROL HADR_GROUP_COMMIT HADR_LOGCAPTURE_SYNC
 HADR_SYNCHRONIZING_THROTTLE HADR_TRANSPORT_FLOW_CONTROL PARALLEL_REDO_DRAIN_WORKER PARALLEL_REDO_FLOW_CONTROL
 PARALLEL_REDO_LOG_CACHE PARALLEL_REDO_TRAN_LIST PARALLEL_REDO_TRAN_TURN PARALLEL_REDO_WORKER_SYNC
 PARALLEL_REDO_WORKER_WAIT_WORK REDO_THREAD_PENDING_WORK REDO_THREAD_SYNC
 """
-_UNKNOWN: Final = frozenset(_INSIDE.split())
+_UNKNOWN: Final = frozenset(_GROUP_WAITS.split())
 """Wait types of availability groups that the flow does not model. Their figures are NULL. Documented names."""
-_SINCE_2012: Final = frozenset({"HADR_SYNC_COMMIT", *_IDLE_GROUPS, *_UNKNOWN})
-_WAITS: Final = tuple(sorted({*_BENIGN, *_OTHERS.split(), *_SINCE_2012}))
+_WAITS_2012: Final = frozenset({"HADR_SYNC_COMMIT", *_IDLE_GROUPS, *_UNKNOWN})
+_WAITS: Final = tuple(sorted({*_BENIGN, *_SCRIPT_WAITS.split(), *_WAITS_2012}))
 """Wait types that scripts read. Documented [DOC: sys.dm_os_wait_stats]."""
 
 
@@ -166,7 +166,7 @@ def _waits(context: Context) -> Iterable[Record]:
     for name in _BENIGN:
         grown[name] = (up_ms / 1000.0, up_ms)
     for name in _WAITS:
-        if name in _SINCE_2012 and context.version < 2012:
+        if name in _WAITS_2012 and context.version < 2012:
             continue
         if name in _UNKNOWN and name not in grown:
             yield {"wait_type": name}

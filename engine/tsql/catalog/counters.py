@@ -60,23 +60,23 @@ Documented [DOC: Use SQL Server Objects].
 Counters whose work is not simulated (scans, latches, compilations …) stay 0.
 """
 
-_NEW: Final = 2008
+_COUNTERS_2008: Final = 2008
 _MIRRORING: Final = (
     # name, type, first version
     ("Bytes Received/sec", TOTAL, 2005),
     ("Bytes Sent/sec", TOTAL, 2005),
     ("Log Bytes Received/sec", TOTAL, 2005),
-    ("Log Bytes Redone from Cache/sec", TOTAL, _NEW),
-    ("Log Bytes Sent from Cache/sec", TOTAL, _NEW),
+    ("Log Bytes Redone from Cache/sec", TOTAL, _COUNTERS_2008),
+    ("Log Bytes Sent from Cache/sec", TOTAL, _COUNTERS_2008),
     ("Log Bytes Sent/sec", TOTAL, 2005),
-    ("Log Compressed Bytes Rcvd/sec", TOTAL, _NEW),
-    ("Log Compressed Bytes Sent/sec", TOTAL, _NEW),
-    ("Log Harden Time (ms)", TOTAL, _NEW),
-    ("Log Remaining for Undo KB", GAUGE, _NEW),
-    ("Log Scanned for Undo KB", GAUGE, _NEW),
-    ("Log Send Flow Control Time (ms)", TOTAL, _NEW),
+    ("Log Compressed Bytes Rcvd/sec", TOTAL, _COUNTERS_2008),
+    ("Log Compressed Bytes Sent/sec", TOTAL, _COUNTERS_2008),
+    ("Log Harden Time (ms)", TOTAL, _COUNTERS_2008),
+    ("Log Remaining for Undo KB", GAUGE, _COUNTERS_2008),
+    ("Log Scanned for Undo KB", GAUGE, _COUNTERS_2008),
+    ("Log Send Flow Control Time (ms)", TOTAL, _COUNTERS_2008),
     ("Log Send Queue KB", GAUGE, 2005),
-    ("Mirrored Write Transactions/sec", TOTAL, _NEW),
+    ("Mirrored Write Transactions/sec", TOTAL, _COUNTERS_2008),
     ("Pages Sent/sec", TOTAL, 2005),
     ("Receives/sec", TOTAL, 2005),
     ("Redo Bytes/sec", TOTAL, 2005),

@@ -19,7 +19,7 @@ TOTAL, GAUGE = 272696576, 65792
 
 Values = dict[str, float | None]
 
-_BETWEEN: Final = (
+_CONNECTION_COUNTERS: Final = (
     "Bytes Received from Replica/sec", "Bytes Sent to Replica/sec", "Bytes Sent to Transport/sec",
     "Flow Control Time (ms/sec)", "Flow Control/sec", "Receives from Replica/sec", "Resent Messages/sec",
     "Sends to Replica/sec", "Sends to Transport/sec",
@@ -149,7 +149,7 @@ def counters(context: Context) -> Iterable[tuple[str, str, str, float | None, in
     A value that is not simulated is NULL.
     """
     for instance, values in _collect_link_counters(context).items():
-        for name in _BETWEEN:
+        for name in _CONNECTION_COUNTERS:
             yield "Availability Replica", name, instance, _value(values, name), TOTAL
     of_databases = {
         copy.database: _database(context, copy)

@@ -12,7 +12,7 @@ from engine.protocol import connections
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import locks, objects
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
-from engine.tsql.batches.data import Place, Row, RowChanges, SqlSession, Submission, Table
+from engine.tsql.batches.data import ObjectKey, Row, RowChanges, SqlSession, Submission, Table
 from engine.tsql.batches.locks import SqlLock
 from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
@@ -64,7 +64,7 @@ class LockResource:
         return f"ridlock fileid=1 pageid={self.description.split(':')[1]} {tail}"
 
 
-def _object(context: Context, object_key: Place) -> LockResource:
+def _object(context: Context, object_key: ObjectKey) -> LockResource:
     number = context.database_id(object_key[1]) or 0
     if locks.is_application(object_key):
         return _application(context, object_key)
@@ -73,14 +73,16 @@ def _object(context: Context, object_key: Place) -> LockResource:
     return LockResource("OBJECT", number, "", objects.object_id(object_key[2]))
 
 
-def _application(context: Context, key: Place, owner: str = "TRANSACTION", count: int = 1) -> LockResource:
+def _application(
+    context: Context, key: ObjectKey, owner: str = "TRANSACTION", count: int = 1
+) -> LockResource:
     """Return a resource of sp_getapplock: principal id, name and hash [DOC: sys.dm_tran_locks]."""
     digest = hashlib.blake2b(repr(key).encode(), digest_size=4).hexdigest()
     description = f"0:[{locks.describe(key)}]:({digest})"
     return LockResource("APPLICATION", context.database_id(key[1]) or 0, description, 0, owner, count)
 
 
-def _row(context: Context, object_key: Place, number: int, row: Row | None) -> LockResource:
+def _row(context: Context, object_key: ObjectKey, number: int, row: Row | None) -> LockResource:
     """Return a row of a heap, or the key of a row in a table with a primary key."""
     kept = objects.read_object(context, object_key)
     table = kept.item if kept is not None and isinstance(kept.item, Table) else None
@@ -186,7 +188,7 @@ def _lock_wait(context: Context, run: Submission, sessions: dict[int, SqlSession
     return Wait(kind, passed_ms, resource.wait_resource, resource.described(held), spids[0], (resource, mode))
 
 
-def _find_lock_mode(session: SqlSession | None, object_key: Place) -> str:
+def _find_lock_mode(session: SqlSession | None, object_key: ObjectKey) -> str:
     held = [(lock.place, lock.mode) for lock in locks.locks_of(session)] if session is not None else []
     held += [(lock.place, lock.mode) for lock in session.applocks] if session is not None else []
     modes = [mode for place, mode in held if place == object_key]

@@ -142,7 +142,7 @@ for _name in _EMPTY.split():
 _TEXT: Final = (
     resources.files("engine.tsql.catalog").joinpath("unsimulated_views.txt").read_text(encoding="utf-8")
 )
-_SINCE: Final = {
+_VIEW_VERSIONS: Final = {
     name: int(since)
     for since, names in re.findall(r"^(\d+):\n((?: .*\n)*)", _TEXT, re.MULTILINE)
     for name in names.split()
@@ -154,7 +154,7 @@ def has_view(name: str, version: int) -> bool:
 
     *name*: full lowercase name, `sys.x` or `sys.f()`.
     """
-    return _SINCE.get(name, 9999) <= version
+    return _VIEW_VERSIONS.get(name, 9999) <= version
 
 
 def find(context: Context, parts: tuple[str, ...]) -> CatalogView:

@@ -184,11 +184,11 @@ def _warn_if_long_running(world: World, name: str, run: Submission) -> Submissio
         return run
     text = say("the batch in {window} has been executing for {t_s} s", window=name, t_s=LONG_S)
     world.emit(NoteData(), text, server=server_of(name))
-    said = Message(0, 0, 0, 0, _GOES_ON, server_of(name))
+    said = Message(0, 0, 0, 0, _LONG_BATCH_TEXT, server_of(name))
     return replace(run, told=True, messages=(*run.messages, said))
 
 
-_GOES_ON: Final = (
+_LONG_BATCH_TEXT: Final = (
     f"This batch has been executing for {LONG_S} s. "
     "A loop whose condition stays true runs until it is canceled."
 )
@@ -539,14 +539,14 @@ def _lose(world: World, name: str, number: int, *arguments: str) -> None:
         _finish(world, name, _append_client_message(world, name, run, number, *arguments))
 
 
-LEFT: Final = "closed by the program"
+CLOSED_BY_PROGRAM: Final = "closed by the program"
 
 
 def close_connection(world: World, name: str, reason: str) -> None:
     """Close the connection of a program and remove its window."""
     session = world.sessions.pop(name).session
     assert session is not None, "the window of a program has its connection as long as it is there"
-    if session.program is not None and reason != LEFT:
+    if session.program is not None and reason != CLOSED_BY_PROGRAM:
         connections.count(world, session.program.name, "lost")
     text = say("{login} disconnected: {why}", login=session.login, why=reason)
     world.emit(SessionData(window=name, what=reason), text, server=session.server)

@@ -17,7 +17,7 @@ FIRST_SPID: Final = 51
 
 def as_json(message: Message) -> dict[str, object]:
     """Return the message as an event sql_done contains it."""
-    said: dict[str, object] = {name: getattr(message, name) for name in _SAID}
+    said: dict[str, object] = {name: getattr(message, name) for name in _MESSAGE_FIELDS}
     if message.above:
         said["above"] = message.above
     if message.rows is not None:
@@ -27,7 +27,7 @@ def as_json(message: Message) -> dict[str, object]:
     return said
 
 
-_SAID: Final = ("number", "severity", "state", "line", "text")
+_MESSAGE_FIELDS: Final = ("number", "severity", "state", "line", "text")
 """Fields that every message has."""
 
 

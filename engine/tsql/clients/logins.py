@@ -34,7 +34,7 @@ REASONS: Final = {
 }
 """Reason of a refusal -> (state, text) of 18456 in the ERRORLOG since 2008. Documented."""
 
-SAID: Final = (
+LOGIN_FIELDS: Final = (
     "login", "password", "host", "program", "library", "database", "intent", "listener", "language", "encrypted",
     "packet_bytes",
 )  # fmt: skip
@@ -45,7 +45,7 @@ SAID: Final = (
 
 
 def connect(world: World, window: str, text: str) -> None:
-    """Log in with *text*, a JSON object with the keys SAID.
+    """Log in with *text*, a JSON object with the keys LOGIN_FIELDS.
 
     The event `session` reports admission, refusal or redirection. Raises InputError, with nothing changed,
     for a request that no program could send.
@@ -119,10 +119,12 @@ def _read(text: str) -> dict[str, str]:
         said = parse_json(text)
     except ValueError as problem:
         raise InputError(say("a login must be a JSON object: {why}", why=str(problem))) from None
-    if not isinstance(said, dict) or not {"login", "password"} <= said.keys() <= set(SAID):
-        raise InputError(say("a login must be a JSON object of {names}", names=", ".join(SAID)))
+    if not isinstance(said, dict) or not {"login", "password"} <= said.keys() <= set(LOGIN_FIELDS):
+        raise InputError(say("a login must be a JSON object of {names}", names=", ".join(LOGIN_FIELDS)))
     if said["password"] not in ("right", "wrong"):
-        raise InputError("the password of a login is right or wrong; it stands in no journal")
+        raise InputError(
+            'the password of a login must be "right" or "wrong"; a journal contains no real password'
+        )
     for name, value in said.items():
         if not isinstance(value, str) or len(value) > NAME_MAX:
             raise InputError(
@@ -260,7 +262,7 @@ def disconnect(world: World, window: str) -> None:
     run: Submission | None = world.batches.get(window)
     if run is not None:
         client.cancel(world, window)
-    client.close_connection(world, window, client.LEFT)
+    client.close_connection(world, window, client.CLOSED_BY_PROGRAM)
 
 
 def _check_connected(world: World, window: str) -> None:

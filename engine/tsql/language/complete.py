@@ -18,7 +18,7 @@ from engine.tsql.query import planner
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.functions import FUNCTIONS, INTERNAL
 
-_IN_WORD: Final = re.compile(r"[\w@#$]")
+_WORD_CHARACTER: Final = re.compile(r"[\w@#$]")
 _QUERY_WORDS: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"})
 _BEFORE_TABLE: Final = frozenset({"FROM", "JOIN", "INTO", "UPDATE", "TABLE"})
 _BEFORE_DATABASE: Final = frozenset({"DATABASE", "USE", "LOG"})
@@ -85,7 +85,7 @@ def _word_at_end(text: str) -> str:
     A pattern search would scan every character of a long text.
     """
     start = len(text)
-    while start and _IN_WORD.match(text[start - 1]):
+    while start and _WORD_CHARACTER.match(text[start - 1]):
         start -= 1
     return text[start:]
 

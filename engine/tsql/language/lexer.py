@@ -103,10 +103,10 @@ def tokens_of(text: str) -> tuple[Token, ...]:
 
     Raises SqlSyntaxError 102, 103, 105, 113, 1038 or 8623.
     """
-    return _KNOWN.get(text, len(text), lambda: ResumableComputation(lexing(text)).result()[:])
+    return _TOKEN_CACHE.get(text, len(text), lambda: ResumableComputation(lexing(text)).result()[:])
 
 
-_KNOWN: Final[ResultCache[tuple[Token, ...]]] = ResultCache(300_000)
+_TOKEN_CACHE: Final[ResultCache[tuple[Token, ...]]] = ResultCache(300_000)
 
 
 def lexing(text: str) -> Generator[int, None, TokenSequence]:

@@ -20,7 +20,6 @@ Pairs = tuple[tuple[str, str], ...]
 """Options and values in capitals. An option without a value has ''."""
 
 EFFECT: Final = "effect"
-NONE: Final = "none"
 REFUSED: Final = "refused"
 
 

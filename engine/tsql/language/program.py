@@ -52,14 +52,14 @@ def compiling(
     text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()
 ) -> ResumableComputation[Program]:
     """Run `compile_batch` in steps. A repeated request returns the cached computation."""
-    return _KNOWN.get(
+    return _PROGRAM_CACHE.get(
         (text, version, variables),
         len(text),
         lambda: ResumableComputation(_compile(text, version, variables)),
     )
 
 
-_KNOWN: Final[ResultCache[ResumableComputation[Program]]] = ResultCache(4_000_000)
+_PROGRAM_CACHE: Final[ResultCache[ResumableComputation[Program]]] = ResultCache(4_000_000)
 
 
 def _compile(text: str, version: int, variables: frozenset[str]) -> Generator[int, None, Program]:

@@ -11,7 +11,7 @@ RECONFIGURE RESTORE RETURN REVERT REVOKE ROLLBACK SAVE SELECT SET SHUTDOWN THROW
 WAITFOR WHILE WITH
 """
 
-_OTHER: Final = """
+_CLAUSE_WORDS: Final = """
 ALL AND ANY AS ASC AUTHORIZATION BETWEEN BY CASE COLLATE COLUMN CONSTRAINT CROSS CURSOR DATABASE DEFAULT
 DESC DISTINCT EXCEPT EXISTS EXTERNAL FOR FOREIGN FROM FULL FUNCTION GROUP HAVING IDENTITY IN INDEX INNER
 INTERSECT INTO IS JOIN KEY LEFT LIKE NOT NULL OF OFF ON OPTION OR ORDER OUTER OVER PERCENT PIVOT PLAN
@@ -22,7 +22,7 @@ TRANSACTION TRIGGER UNION UNIQUE UNPIVOT USER VALUES VIEW WHEN WHERE
 STATEMENT_WORDS: Final = frozenset(_STATEMENT.split())
 """Words that begin a statement or a clause."""
 
-KEYWORDS: Final = (STATEMENT_WORDS | frozenset(_OTHER.split())) - {"DISABLE", "ENABLE", "THROW"}
+KEYWORDS: Final = (STATEMENT_WORDS | frozenset(_CLAUSE_WORDS.split())) - {"DISABLE", "ENABLE", "THROW"}
 """Reserved words. A syntax error at one of them is 156, at other words 102."""
 
 STOP_WORDS: Final = STATEMENT_WORDS - {"ADD", "DISABLE", "ENABLE", "THROW", "WITH"}
@@ -76,7 +76,7 @@ WAITFOR
 """
 
 COMMAND_WORDS: Final = frozenset(_SINGLE.split())
-"""Statements of the command grammar by their first word."""
+"""First words of the statements in the command grammar."""
 
 INNER_WORDS: Final[dict[str, frozenset[str]]] = {
     "ALTER": frozenset({"SET"}),

@@ -61,7 +61,7 @@ Step = ScriptBatch | Connect | ClientNote | OnError
 Split = tuple[tuple[Step, ...], dict[str, str]]
 
 _MAY_MATTER: Final = re.compile(r"\s*(?:[Gg][Oo]|:|!!)")
-_GO: Final = re.compile(r"^\s*GO(?:\s+(?P<count>\d+))?\s*(?:--.*)?$", re.IGNORECASE)
+_SEPARATOR: Final = re.compile(r"^\s*GO(?:\s+(?P<count>\d+))?\s*(?:--.*)?$", re.IGNORECASE)
 _BAD_GO: Final = re.compile(r"^\s*GO\s*;", re.IGNORECASE)
 _DIRECTIVE: Final = re.compile(r"^\s*:(?P<word>[A-Za-z]+)\b(?P<rest>.*)$|^\s*!!(?P<shell>.*)$")
 _VARIABLE: Final = re.compile(r"\$\((?P<name>\w+)\)")
@@ -88,10 +88,10 @@ def split(text: str, variables: Mapping[str, str]) -> Split:
 def splitting(text: str, variables: Mapping[str, str]) -> ResumableComputation[Split]:
     """Run `split` in steps. A repeated request returns the cached computation."""
     key = (text, tuple(sorted(variables.items())))
-    return _KNOWN.get(key, len(text), lambda: ResumableComputation(_split(text, variables)))
+    return _SPLIT_CACHE.get(key, len(text), lambda: ResumableComputation(_split(text, variables)))
 
 
-_KNOWN: Final[ResultCache[ResumableComputation[Split]]] = ResultCache(4_000_000)
+_SPLIT_CACHE: Final[ResultCache[ResumableComputation[Split]]] = ResultCache(4_000_000)
 
 
 def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Split]:
@@ -128,7 +128,7 @@ def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Spli
             )
             return tuple(steps), known
         if not state.open and _MAY_MATTER.match(line):
-            go = _GO.match(line)
+            go = _SEPARATOR.match(line)
             if _BAD_GO.match(line) or (go is not None and not _can_count(go["count"] or "1")):
                 steps.append(ClientNote(_BAD_GO_TEXT, True))
                 return tuple(steps), known

@@ -66,7 +66,11 @@ def execute(machine: Machine, statement: s.Execute) -> None:
                     objects.require_permission(machine.context, tuple(parts), "EXECUTE")
                 _run(machine, parts[-1], made, statement, parts[-3] if len(parts) > 2 else "")
                 return
-            raise UnsimulatedFeatureError(f"procedure {name}") if plain in KNOWN else SqlError(2812, name)
+            raise (
+                UnsimulatedFeatureError(f"procedure {name}")
+                if plain in UNSIMULATED_PROCEDURES
+                else SqlError(2812, name)
+            )
         database = _system_database(parts)
         if SYSTEM_PROCEDURES[plain] == "msdb" != (database or machine.session.database).lower():
             raise SqlError(2812, name)
@@ -263,10 +267,10 @@ PROCEDURES: Final = {
 }
 """Procedures by lowercase name."""
 
-_KNOWN: Final = (
+_UNSIMULATED_TEXT: Final = (
     resources.files("engine.tsql.procedures").joinpath("not_simulated.txt").read_text(encoding="utf-8")
 )
-KNOWN: Final = frozenset(_KNOWN.split())
-SYSTEM_PROCEDURES.update(dict.fromkeys((*KNOWN, *PROCEDURES, "sp_executesql"), ""))
-SYSTEM_PROCEDURES.update(dict.fromkeys((*jobs.PROCEDURES, *job_help.PROCEDURES, *alerts.PROCEDURES), "msdb"))
+UNSIMULATED_PROCEDURES: Final = frozenset(_UNSIMULATED_TEXT.split())
 """Procedures of the product that have no effect in this simulation. Documented [DOC: system stored procedures]."""
+SYSTEM_PROCEDURES.update(dict.fromkeys((*UNSIMULATED_PROCEDURES, *PROCEDURES, "sp_executesql"), ""))
+SYSTEM_PROCEDURES.update(dict.fromkeys((*jobs.PROCEDURES, *job_help.PROCEDURES, *alerts.PROCEDURES), "msdb"))

@@ -8,7 +8,7 @@ from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import locks
-from engine.tsql.batches.data import Place
+from engine.tsql.batches.data import ObjectKey
 from engine.tsql.procedures.call import RETURN_VALUE, ProcedureCall, Procedures
 from engine.tsql.scalars.values import to_number, to_text
 
@@ -35,7 +35,7 @@ def _find_owner(call: ProcedureCall) -> str | None:
     return None
 
 
-def _make_place(call: ProcedureCall) -> Place:
+def _make_place(call: ProcedureCall) -> ObjectKey:
     """Return the key of the resource. Raise 1224 without a resource, 1202 for an unknown principal."""
     if call.get("@resource") is None:
         raise SqlError(1224, _WORKER, state=5)

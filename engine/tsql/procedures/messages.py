@@ -9,7 +9,7 @@ from engine.tsql.batches import ledger
 from engine.tsql.batches.stored_messages import CHANGED, TABLE, find
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 
-FIRST_OWN: Final = 50_001
+USER_MESSAGE_MIN: Final = 50_001
 SEVERITY_MAX: Final = 25
 """Maximum severity of user-defined messages. Documented [DOC: sp_addmessage]."""
 
@@ -21,7 +21,7 @@ def _add(call: ProcedureCall) -> None:
     REPLACE.
     """
     number, severity = call.number("@msgnum"), call.number("@severity")
-    if number < FIRST_OWN:
+    if number < USER_MESSAGE_MIN:
         raise SqlError(15040)
     if not 1 <= severity <= SEVERITY_MAX:
         raise SqlError(15041)
@@ -60,7 +60,7 @@ def _alter(call: ProcedureCall) -> None:
 def _drop(call: ProcedureCall) -> None:
     """Execute sp_dropmessage. Raise 15178 for a message of the product, 15179 for an unknown one."""
     number = call.number("@msgnum")
-    if number < FIRST_OWN:
+    if number < USER_MESSAGE_MIN:
         raise SqlError(15178)
     if not ledger.remove(call.world, call.server, TABLE, lambda other: other["message_id"] == number):
         raise SqlError(15179, number)

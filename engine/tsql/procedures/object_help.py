@@ -112,7 +112,7 @@ def _system_view(call: ProcedureCall, parts: tuple[str, ...]) -> CatalogView | N
 
 
 def _name_of(call: ProcedureCall, parts: tuple[str, ...]) -> str:
-    """Return the name in the spelling in which it was created."""
+    """Return the name of an object as CREATE spelled it; without such an object, the last part of *parts*."""
     listed = (known for known, _ in objects.list_objects(call.machine.context))
     return next((known.name for known in listed if known.key == objects.key_of(parts)), parts[-1])
 
@@ -208,11 +208,13 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
             case ForeignKey(columns=columns, table=parent, references=others):
                 acts = ("No Action", "No Action", "Enabled", "Is_For_Replication")
                 rows.append(("FOREIGN KEY", item.name, *acts, ", ".join(columns)))
-                told = f"REFERENCES {database}.{objects.format_qualified_name(parent)} ({', '.join(others)})"
-                rows.append((*(" ",) * 6, told))
+                description = (
+                    f"REFERENCES {database}.{objects.format_qualified_name(parent)} ({', '.join(others)})"
+                )
+                rows.append((*(" ",) * 6, description))
             case Key(kind="PRIMARY KEY" | "UNIQUE", columns=columns):
-                told = f"{item.kind} ({'clustered' if item.clustered else 'non-clustered'})"
-                rows.append((told, item.name, *NOT_APPLICABLE * 4, ", ".join(columns)))
+                description = f"{item.kind} ({'clustered' if item.clustered else 'non-clustered'})"
+                rows.append((description, item.name, *NOT_APPLICABLE * 4, ", ".join(columns)))
     for row in catalog.rows_of(call.machine.context, "sys.default_constraints"):
         column = (
             table.columns[int(str(row["parent_column_id"])) - 1]
@@ -220,8 +222,8 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
             else None
         )
         if column is not None:
-            told = f"DEFAULT on column {column.name}"
-            rows.append((told, row["name"], *NOT_APPLICABLE * 4, row["definition"]))
+            description = f"DEFAULT on column {column.name}"
+            rows.append((description, row["name"], *NOT_APPLICABLE * 4, row["definition"]))
     if rows:
         columns_shown = (
             "constraint_type", "constraint_name", "delete_action", "update_action", "status_enabled",

@@ -14,7 +14,7 @@ from sqlglot import exp
 from engine.messages import SqlError
 from engine.tsql.query import conversions, forjson, forms, infer
 from engine.tsql.query.conversions import Kind, as_float, convert_to, is_bare_function, text, wrap_in_call
-from engine.tsql.query.grouping_sets import AGAIN, Grouping, check_aggregates, has_aggregate, value_of
+from engine.tsql.query.grouping_sets import REPEATED, Grouping, check_aggregates, has_aggregate, value_of
 from engine.tsql.query.plans import (
     NO_NAMES,
     UNNAMED,
@@ -256,7 +256,7 @@ class QueryBinder(Grouping):
     def _select(self, select: exp.Select) -> Columns | None:
         space = self.space
         assert space is not None
-        told = len(self.problems)
+        problem_count = len(self.problems)
         source = select.args.get("from_")
         joins = list(select.args.get("joins") or ())
         if source is not None:
@@ -283,8 +283,8 @@ class QueryBinder(Grouping):
         columns = self._projections(select)
         self._order(select, columns)
         self._limit(select)
-        if select.meta.get(AGAIN):
-            del self.problems[told:]
+        if select.meta.get(REPEATED):
+            del self.problems[problem_count:]
         clause = select.args.get("for_")
         if is_json(clause):
             return forjson.note_kinds(select, columns, space)

@@ -61,7 +61,7 @@ class Binder(Protocol):
 Rule = Callable[[Binder, exp.Expr], Kind]
 
 
-MADE: Final = "made"
+INSERTED: Final = "made"
 """Metadata key of an inserted call, which the query's text does not contain."""
 
 
@@ -94,7 +94,7 @@ def wrap_in_call(
 ) -> exp.Expr:
     """Replace *node* with the call *name*(*before*, node, *trailing_arguments*) and return the call."""
     call = exp.Anonymous(this=name, expressions=[])
-    call.meta[MADE] = True
+    call.meta[INSERTED] = True
     node.replace(call)
     call.set("expressions", [*before, node, *trailing_arguments])
     return call
@@ -138,7 +138,7 @@ def all_of_one_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
 
 def current(node: exp.Expr) -> exp.Expr:
     """Return the node that now has the place of *node*: itself, or the outermost call around it."""
-    while isinstance(node.parent, exp.Anonymous) and node.parent.meta.get(MADE):
+    while isinstance(node.parent, exp.Anonymous) and node.parent.meta.get(INSERTED):
         node = node.parent
     return node
 
@@ -333,7 +333,13 @@ NAMED: Final[dict[str, Rule]] = {
 
 def is_bare_function(node: exp.Expr) -> bool:
     """Return whether the node is a function without parentheses, which is no column and gives a result no name."""
-    return not node.args.get("table") and not node.this.args.get("quoted") and node.name.upper() in _BARE
+    return (
+        not node.args.get("table")
+        and not node.this.args.get("quoted")
+        and node.name.upper() in _CALLS_WITHOUT_PARENTHESES
+    )
 
 
-_BARE: Final = frozenset({"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"})
+_CALLS_WITHOUT_PARENTHESES: Final = frozenset(
+    {"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"}
+)

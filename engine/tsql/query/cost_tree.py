@@ -9,7 +9,7 @@ from typing import Final, TypeGuard
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.plans import MOST, NO_QUERY, Bound, CostSource, Equal, QueryCost
+from engine.tsql.query.plans import COST_MAX, NO_QUERY, Bound, CostSource, Equal, QueryCost
 
 QUERIES_MAX: Final = 3_000
 """Maximum number of nested queries before message 8623. Each use of a CTE counts.
@@ -22,7 +22,7 @@ def cost_of(tree: exp.Expr) -> QueryCost:
     """Return the cost of the query from the text that SQLite will run. Raises SqlError 8623."""
     named = {column.name.lower() for column in tree.find_all(exp.Column)}
     star = tree.find(exp.Star) is not None
-    return replace(_CostReader().query(tree), columns_named=MOST if star else len(named))
+    return replace(_CostReader().query(tree), columns_named=COST_MAX if star else len(named))
 
 
 class _CostReader:
@@ -328,7 +328,7 @@ AGGREGATES: Final = frozenset(
 def _read_row_limit(query: exp.Expr) -> int:
     limit = query.args.get("limit")
     text = limit.expression.name if limit is not None and limit.expression is not None else ""
-    return int(text) if text.isdigit() and len(text) < 10 else MOST
+    return int(text) if text.isdigit() and len(text) < 10 else COST_MAX
 
 
 def _read_limit_parameter(query: exp.Expr) -> tuple[str, bool] | None:

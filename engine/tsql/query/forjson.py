@@ -15,7 +15,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.conversions import MADE, Binder, current, text
+from engine.tsql.query.conversions import INSERTED, Binder, current, text
 from engine.tsql.query.plans import Columns, Space, resolve_column
 from engine.tsql.query.syntax_normalization import JSON_FRAGMENTS, is_json
 from engine.tsql.scalars.json_values import JsonTemplate
@@ -34,7 +34,7 @@ _STYLES: Final = {
 }
 """Type -> style of CONVERT in which FOR JSON represents it."""
 
-_AS_HELD: Final = frozenset({"bit", "xml", "sql_variant", "null"})
+_UNCONVERTED_TYPES: Final = frozenset({"bit", "xml", "sql_variant", "null"})
 
 
 def expand_stars(select: exp.Select, space: Space) -> None:
@@ -155,7 +155,7 @@ def infer_constructor(binder: Binder, node: exp.Expr) -> SqlType:
         kind, made = binder.expr(value), current(node.expressions[place + 1])
         if place % step == step - 1:
             literal = _literal(made.copy(), kind, _is_fragment(made), prefix="")
-            literal.meta[MADE] = True
+            literal.meta[INSERTED] = True
             made.replace(literal)
     return nvarchar(MAX)
 
@@ -164,7 +164,7 @@ def _literal(value: exp.Expr, kind: SqlType | None, fragment: bool, prefix: str 
     """Return the call that converts a value to JSON: numbers bare, bits as words, binary values in base64."""
     if kind is None or fragment:
         return _call("json_literal", value, text(""), exp.Literal.number(int(fragment)), prefix=prefix)
-    if not (kind.is_text or kind.is_integer or kind.is_binary or kind.name in _AS_HELD):
+    if not (kind.is_text or kind.is_integer or kind.is_binary or kind.name in _UNCONVERTED_TYPES):
         style = exp.Literal.number(_STYLES[kind.name]) if kind.name in _STYLES else exp.Null()
         value = _call("convert", text("varchar(60)"), value, style, text(kind), prefix=prefix)
     # money is a number in all public output, although the table of types in the documentation says string
@@ -226,9 +226,9 @@ def _levels(projections: list[exp.Expr], names: list[str]) -> list[tuple[str, li
 def _titles(select: exp.Select, sources: list[str]) -> list[str]:
     """Return the names of the arrays of AUTO: the alias of a table, or its name in the query."""
     shown = {
-        str(table.alias_or_name).lower(): str(table.meta[SHOWN])
+        str(table.alias_or_name).lower(): str(table.meta[ELEMENT_NAME])
         for table in select.find_all(exp.Table)
-        if SHOWN in table.meta
+        if ELEMENT_NAME in table.meta
     }
     return [shown.get(source.lower(), source) for source in sources]
 
@@ -243,7 +243,7 @@ XML_COLUMN: Final = "XML_F52E2B61-18A1-11d1-B105-00805F49916B"
 MARK: Final = "xml"
 """Metadata key of a node whose value is XML (TYPE), which must not be escaped again."""
 
-SHOWN: Final = "shown"
+ELEMENT_NAME: Final = "shown"
 """Metadata key of a table: the name of its elements in AUTO."""
 
 UNSIMULATED: Final = {
@@ -293,7 +293,7 @@ def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.S
         if select.args.get("joins") or not isinstance(select.args["from_"].this, exp.Table):
             return None
         source = select.args["from_"].this
-        tag = str(source.meta.get(SHOWN) or source.alias_or_name)
+        tag = str(source.meta.get(ELEMENT_NAME) or source.alias_or_name)
     attributes = mode != "PATH" and not any(word.startswith("ELEMENTS") for word in options)
     if attributes and "" in names:
         raise SqlError(6809)

@@ -14,7 +14,7 @@ from engine.tsql.language.lexer import SqlSyntaxError, Token, check_brackets, ma
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.functions import INTERNAL
 
-BEFORE: Final = (exp.Any, exp.All, exp.NullSafeEQ, exp.NullSafeNEQ, exp.AtTimeZone)
+REPLACED_EXPRESSIONS: Final = (exp.Any, exp.All, exp.NullSafeEQ, exp.NullSafeNEQ, exp.AtTimeZone)
 """Expressions that `write_out` replaces before type inference."""
 
 RECURSIVE: Final = "recursive"
@@ -30,7 +30,7 @@ _VALUES: Final = (
 )  # fmt: skip
 
 
-_NEVER: Final = frozenset({("|", "|"), ("=", "="), ("<", "<"), (">", ">"), ("*", "*")})
+_FOREIGN_OPERATORS: Final = frozenset({("|", "|"), ("=", "="), ("<", "<"), (">", ">"), ("*", "*")})
 """Character pairs that are operators only in other products."""
 
 _FOREIGN: Final = frozenset(
@@ -67,7 +67,7 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
     using = {tokens[place].start for place in replaced}
     for before, token, behind in zip(tokens, tokens[1:], tokens[2:], strict=False):
         word = token.upper
-        if before.kind == token.kind == "op" and (before.text, token.text) in _NEVER:
+        if before.kind == token.kind == "op" and (before.text, token.text) in _FOREIGN_OPERATORS:
             raise SqlSyntaxError(token.line, 102, token.text)
         if token.is_op("::") and before.kind in ("string", "number", "variable"):
             raise SqlSyntaxError(token.line, 102, "::")
@@ -353,14 +353,14 @@ def _exists(comparison: exp.Expr, query: exp.Expr, wanted: exp.Expr | None) -> e
     )
     number = exp.Literal.number
     if wanted is None:
-        told = exp.Case(
+        case = exp.Case(
             ifs=[
                 exp.If(this=holds, true=number(1)),
                 exp.If(this=exp.Not(this=exp.Paren(this=holds.copy())), true=number(1)),
             ],
             default=number(0),
         )
-        condition: exp.Expr = exp.EQ(this=exp.Paren(this=told), expression=number(0))
+        condition: exp.Expr = exp.EQ(this=exp.Paren(this=case), expression=number(0))
     elif wanted.this:
         condition = holds
     else:

@@ -16,9 +16,9 @@ from engine.tsql.query import infer
 from engine.tsql.query.conversions import is_bare_function
 from engine.tsql.query.plans import UNNAMED, BindingContext, Space, UnsimulatedFeatureError, resolve_column
 
-SEVERAL: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
+MULTIPLE_GROUPINGS: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
-AGAIN: Final = "again"
+REPEATED: Final = "again"
 """Metadata key of a SELECT that repeats another one and therefore has the same errors."""
 
 SETS_MAX: Final = 64
@@ -46,7 +46,7 @@ def expand_grouping_clauses(tree: exp.Expr) -> exp.Expr:
     """
     for select in reversed(list(tree.find_all(exp.Select))):
         group = select.args.get("group")
-        if group is not None and group.find(*SEVERAL) is not None:
+        if group is not None and group.find(*MULTIPLE_GROUPINGS) is not None:
             new: exp.Expr = _expand_grouping_sets(select, _sets(group))
             if select is tree:
                 tree = new
@@ -100,7 +100,7 @@ def _expand_grouping(node: exp.Expr) -> Sets:
 
 
 def _expand_part(part: exp.Expr) -> Sets:
-    return _expand_grouping(part) if isinstance(part, SEVERAL) else [_cells(part)]
+    return _expand_grouping(part) if isinstance(part, MULTIPLE_GROUPINGS) else [_cells(part)]
 
 
 def _combine_units(is_cube: bool, units: Sets) -> Sets:
@@ -153,7 +153,7 @@ def _expand_grouping_sets(select: exp.Select, sets: Sets) -> exp.Select:
     copies = [_copy_for_grouping_set(select, [*values, *hidden], everything, one) for one in sets]
     union: exp.Expr = copies[0]
     for copy in copies[1:]:
-        copy.meta[AGAIN] = True
+        copy.meta[REPEATED] = True
         union = exp.Union(this=union, expression=copy, distinct=False)
     outer.set(
         "from_", exp.From(this=exp.Subquery(this=union, alias=exp.TableAlias(this=exp.to_identifier("g"))))

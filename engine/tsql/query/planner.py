@@ -231,7 +231,7 @@ FILTERED_INDEXES: Final = 2008
 IS_DISTINCT: Final = 2022
 """First version with IS [NOT] DISTINCT FROM. Documented [DOC: IS DISTINCT FROM]."""
 
-_NEW: Final = {
+_SYNTAX_VERSIONS: Final = {
     2016: (("FOR", "SYSTEM_TIME"),),
     2022: (
         ("IGNORE", "NULLS"),
@@ -245,7 +245,7 @@ _NEW: Final = {
 
 def find_unsimulated(tokens: Sequence[Token], version: int) -> str:
     """Return the construct of this version that a query uses and that is not simulated; empty without one."""
-    for since, pairs in _NEW.items():
+    for since, pairs in _SYNTAX_VERSIONS.items():
         for before, token in pairwise(tokens if since <= version else ()):
             pair = (before.upper or before.text, token.upper or token.text)
             touches = before.kind != "op" or before.end == token.start
@@ -339,7 +339,7 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
             raise SqlSyntaxError(token.line, 243, token.text)
         if before == "OFFSET" and place > 1 and token.kind in ("number", "variable"):
             raise no_offset(token.line, tokens[place - 1].text, tokens[place:])
-        if token.upper == "ORDER" and opened and opened[-1] in _OVER:
+        if token.upper == "ORDER" and opened and opened[-1] in _WINDOW_AGGREGATES:
             raise SqlSyntaxError(token.line, 102, token.text)
         if token.upper in ("ROWS", "RANGE") and opened and opened[-1].endswith(" OVER"):
             raise SqlSyntaxError(token.line, 102, token.text)
@@ -371,7 +371,7 @@ _SIGNS: Final = ("=", "<", ">", "<=", ">=", "<>", "!=")
 _TESTS: Final = frozenset({"IS", "LIKE", "IN", "BETWEEN", "NOT", "EXISTS"})
 """Operators of conditions, which the arguments of functions other than IIF do not accept."""
 
-_OVER: Final = frozenset(f"{name} OVER" for name in _AGGREGATES)
+_WINDOW_AGGREGATES: Final = frozenset(f"{name} OVER" for name in _AGGREGATES)
 
 
 def _is_type(tokens: Sequence[Token], index: int) -> bool:

@@ -34,7 +34,7 @@ ROWS_A_WORK: Final = 10
 RECURSION_WORK: Final = 8
 """Work per row of a recursive CTE, without its recursive part. Assumed after one measurement."""
 
-MOST: Final = 10**12
+COST_MAX: Final = 10**12
 """Maximum of all costs."""
 
 
@@ -83,15 +83,15 @@ class QueryCost:
     """(query in its expressions, whether it runs again for every row)."""
     sorts: int = 0
     one_row: bool = False
-    most: int = MOST
+    most: int = COST_MAX
     """Maximum number of rows by LIMIT, if that is a number."""
     most_by: tuple[str, bool] | None = None
     """(parameter of LIMIT, whether the length of its text counts)."""
     recursive: bool = False
     columns: tuple[tuple[str, str, str], ...] = ()
     """Result columns that are unchanged columns of a table: (name, table, column)."""
-    columns_named: int = MOST
-    """Number of columns that the whole statement names; MOST for a star."""
+    columns_named: int = COST_MAX
+    """Number of columns that the whole statement names; COST_MAX for a star."""
 
 
 NO_QUERY: Final = QueryCost()
@@ -230,7 +230,9 @@ def _cost_of_parts(
 ) -> tuple[int, int]:
     found = [_cost(part, sizes, cache) for part in query.parts]
     rows, work = sum(int(part[0]) for part in found), sum(int(part[1]) for part in found)
-    return min(rows, sizes.find_row_limit(query), MOST), min(work + query.sorts * _sorting(rows), MOST)
+    return min(rows, sizes.find_row_limit(query), COST_MAX), min(
+        work + query.sorts * _sorting(rows), COST_MAX
+    )
 
 
 def _cost_of_sources(
@@ -251,7 +253,7 @@ def _cost_of_sources(
             columns = (*(column for column, _, _ in source.equal), *source.fixed)
             kept = (sizes.commonest(source.table, column, source.bounds) for column in columns)
             found = min(found, *kept, len(sizes.find_rows_within(source.table, source.bounds)))
-        rows = min(rows * max(found, int(source.outer)), MOST)
+        rows = min(rows * max(found, int(source.outer)), COST_MAX)
     looked_at = max(looked_at, 1)
     if _stops_early(query):
         most = sizes.find_row_limit(query)
@@ -263,7 +265,7 @@ def _cost_of_sources(
     if query.grouped_by is not None:
         rows = min(rows, math.prod(sizes_there[place] for place in query.grouped_by))
     work += rows * query.group_calls * CALL_WORK
-    return min(1 if query.one_row else rows, sizes.find_row_limit(query)), min(work, MOST)
+    return min(1 if query.one_row else rows, sizes.find_row_limit(query)), min(work, COST_MAX)
 
 
 def _stops_early(query: QueryCost) -> bool:
@@ -470,7 +472,7 @@ class ColumnBinding:
     space: Space | None
 
 
-WRITTEN: Final = "written"
+QUERY_NAME: Final = "written"
 """Metadata key of a function call: its name in the query."""
 
 HIDDEN: Final = "asked_handle"

@@ -20,8 +20,8 @@ from engine.tsql.query.plans import (
     COLLATIONS,
     EXACT,
     LITERAL,
+    QUERY_NAME,
     UNNAMED,
-    WRITTEN,
     BindingContext,
     UnsimulatedFeatureError,
 )
@@ -50,9 +50,11 @@ def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tup
     query = RewrittenQuery()
     nodes = list(tree.walk())  # a walk is expensive, so only for nodes that occur
     yield len(nodes) * BIND_WORK
-    if _has_node(nodes, forms.BEFORE):
+    if _has_node(nodes, forms.REPLACED_EXPRESSIONS):
         forms.write_out(tree)
-    if _has_node(nodes, grouping_sets.SEVERAL) or any(map(grouping_sets.find_grouping_function, nodes)):
+    if _has_node(nodes, grouping_sets.MULTIPLE_GROUPINGS) or any(
+        map(grouping_sets.find_grouping_function, nodes)
+    ):
         tree = grouping_sets.expand_grouping_clauses(tree)
     columns = bind_query(tree, names)
     query.outputs = tuple(name for name, _ in columns or ())
@@ -179,7 +181,7 @@ def _rewrite_call(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     collation = _other_collation(*arguments)
     if collation is None:
         made = _call(name, *arguments)
-        made.meta[WRITTEN] = written
+        made.meta[QUERY_NAME] = written
         return made
     exact = f"{name}_exact" if name in EXACT_CALLS else name
     return exp.Collate(this=_call(exact, *arguments), expression=exp.var(collation))
@@ -218,7 +220,7 @@ def _rewrite_dot(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         return call
     if forms.XML_METHODS.get(name) == len(call.expressions):
         return _xml_method(name, node.this, call.expressions, query)
-    last = str(call.meta.get(WRITTEN, name))
+    last = str(call.meta.get(QUERY_NAME, name))
     written = f"{node.this.sql(dialect='tsql')}.{last}"
     mangled = f"u{len(query.functions)}_{name}"
     query.functions[mangled] = written
@@ -481,8 +483,8 @@ def _hand_on_constants(select: exp.Expr) -> None:
             continue
         value = known.get((one.table.lower(), one.name.lower()))
         if value is not None and (other.table.lower(), other.name.lower()) not in known:
-            told = exp.EQ(this=_add_collation(other.copy()), expression=value.copy())
-            where.set("this", exp.and_(where.this, told, copy=False))
+            equality = exp.EQ(this=_add_collation(other.copy()), expression=value.copy())
+            where.set("this", exp.and_(where.this, equality, copy=False))
 
 
 def _is_constant(value: exp.Expr) -> bool:

@@ -32,7 +32,13 @@ from engine.tsql.query.plans import (
 )
 from engine.tsql.query.totals import AGGREGATES, COLLECTING
 from engine.tsql.scalars.formats import format_work
-from engine.tsql.scalars.functions import CULTURED, FUNCTIONS, KNOWN, SINCE, check_arity
+from engine.tsql.scalars.functions import (
+    CULTURED,
+    FUNCTION_VERSIONS,
+    FUNCTIONS,
+    UNSIMULATED_FUNCTIONS,
+    check_arity,
+)
 from engine.tsql.scalars.like_patterns import compare_work, evaluate_like, search_work
 from engine.tsql.scalars.settings import settings_of
 from engine.tsql.scalars.types import type_of
@@ -60,7 +66,7 @@ SQLite's steps differ between versions, so they are used for nothing else. Assum
 LONG: Final = 200
 """Length of arguments that the base work of a function call covers. Measured."""
 
-_WORK: Final[dict[str, Callable[..., int]]] = {
+_CALL_WORK: Final[dict[str, Callable[..., int]]] = {
     **dict.fromkeys(("like_exact", "patindex", "patindex_exact"), search_work),
     **dict.fromkeys(("replace", "replace_exact"), lambda text=None, old=None, *_: compare_work(old, text)),
     "replace_each": lambda text=None, *pairs: total(compare_work(old, text) for old in pairs[::2]),
@@ -206,13 +212,13 @@ class ScratchDatabase:
         ):
             self._connection.create_collation(collation, partial(self._compare, compares))
         for name, function in FUNCTIONS.items():
-            if SINCE.get(name, 0) <= context.version:
+            if FUNCTION_VERSIONS.get(name, 0) <= context.version:
                 self._register(name, function, function)
         for name, function in CULTURED.items():
-            if SINCE.get(name, 0) <= context.version:
+            if FUNCTION_VERSIONS.get(name, 0) <= context.version:
                 self._register(name, function, partial(_with_culture, self, function))
         for name, function in CONTEXT_FUNCTIONS.items():
-            if SINCE.get(name, 0) <= context.version:
+            if FUNCTION_VERSIONS.get(name, 0) <= context.version:
                 self._register(name, function, partial(_with_context, self, function))
         for count in (2, 3):
             guarded = self._keep_exceptions(evaluate_like, search_work)
@@ -375,7 +381,7 @@ class ScratchDatabase:
             check_arity(name, function, bound, len(arguments))
             return call(*arguments)
 
-        guarded = self._keep_exceptions(checked, _WORK.get(name), recursive=name == "recursion")
+        guarded = self._keep_exceptions(checked, _CALL_WORK.get(name), recursive=name == "recursion")
         self._connection.create_function(f"t_{name}", -1, guarded, deterministic=not bound)
 
     def _keep_exceptions(
@@ -533,7 +539,7 @@ def _no_function(match: re.Match[str], plan: QueryPlan) -> SqlError | Unsimulate
     name = match[1]
     written = dict(plan.functions).get(name)
     bare = (written or name).lower().removeprefix("t_").removeprefix("sys.")
-    if bare in KNOWN:
+    if bare in UNSIMULATED_FUNCTIONS:
         return UnsimulatedFeatureError(f"the function {bare}")
     if name.startswith("t_fn_"):
         return SqlError(4121, "sys", f"sys.{name.removeprefix('t_')}")

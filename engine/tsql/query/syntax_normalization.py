@@ -31,7 +31,7 @@ def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
     return index
 
 
-PLAIN: Final = "plain_"
+NEUTRAL_PREFIX: Final = "plain_"
 """Prefix that keeps calls from becoming special nodes of sqlglot."""
 _PLAIN_CALLS: Final = frozenset(
     {
@@ -52,7 +52,7 @@ _PLAIN_CALLS: Final = frozenset(
 )
 
 
-_JSON: Final = f"{PLAIN}json"
+_JSON: Final = f"{NEUTRAL_PREFIX}json"
 _JSON_KINDS: Final = frozenset({"VALUE", "OBJECT", "ARRAY", "SCALAR"})
 
 
@@ -83,15 +83,15 @@ def _open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
         alias = ""
     return {
         **dict.fromkeys(range(start, end), ""),
-        index: f"(SELECT {', '.join(columns)} FROM {PLAIN}openjson_rows",
+        index: f"(SELECT {', '.join(columns)} FROM {NEUTRAL_PREFIX}openjson_rows",
         start: f"){alias} ",
     }
 
 
-_WORDS: Final = """
+_CLAUSE_WORDS: Final = """
 WHERE ORDER GROUP HAVING UNION EXCEPT INTERSECT INNER LEFT RIGHT FULL CROSS OUTER JOIN ON FOR OPTION GO ELSE END
 """
-_BEHIND_TABLES: Final = frozenset(_WORDS.split())
+_BEHIND_TABLES: Final = frozenset(_CLAUSE_WORDS.split())
 """Words that can follow a table without an alias."""
 
 
@@ -107,7 +107,7 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
         elif token.upper in _TRIMS and tokens[place + 1].is_op("("):
             found |= _trim(tokens, place)
         elif token.upper in _PLAIN_CALLS and tokens[place + 1].is_op("("):
-            found[place] = f"{PLAIN}{token.text}"
+            found[place] = f"{NEUTRAL_PREFIX}{token.text}"
         elif token.upper == "APPROX_COUNT_DISTINCT" and tokens[place + 1].is_op("("):
             found |= {place: "COUNT_BIG", place + 1: "(DISTINCT "}
         elif token.upper == "ISJSON" and tokens[place + 1].is_op("("):
@@ -285,7 +285,7 @@ _CONSTANTS: Final = {
 Documented [DOC: datetime, ODBC escapes; uniqueidentifier].
 """
 
-_OPENED: Final = {
+_CALL_STARTS: Final = {
     "UCASE": "UPPER(", "LCASE": "LOWER(", "LENGTH": "LEN(", "CHAR_LENGTH": "LEN(", "CHARACTER_LENGTH": "LEN(",
     "OCTET_LENGTH": "DATALENGTH(", "LOCATE": "CHARINDEX(", "REPEAT": "REPLICATE(", "INSERT": "STUFF(",
     "IFNULL": "ISNULL(", "ATAN2": "ATN2(", "NOW": "GETDATE(", "CURRENT_TIMESTAMP": "GETDATE(", "DATABASE": "DB_NAME(",
@@ -299,7 +299,7 @@ _OPENED: Final = {
 """Function in {fn NAME( -> T-SQL. Other functions keep their names. Documented [DOC: ODBC scalar functions]."""
 
 _CLOSED: Final = {"CURDATE": ", 23)", "CURRENT_DATE": ", 23)", "MOD": ")"}
-_BETWEEN: Final = {"MOD": ") % (", "EXTRACT": ", "}
+_ARGUMENT_SEPARATORS: Final = {"MOD": ") % (", "EXTRACT": ", "}
 """Function -> T-SQL between its two arguments. A closing parenthesis follows."""
 
 
@@ -323,16 +323,16 @@ def _escapes(tokens: Sequence[Token]) -> dict[int, str]:
             opened.append(name)
             levels.append(0)
             found |= {place: "", place + 1: ""}
-            if name in _OPENED:
-                found |= {place + 2: _OPENED[name], place + 3: ""}
+            if name in _CALL_STARTS:
+                found |= {place + 2: _CALL_STARTS[name], place + 3: ""}
         elif opened and token.is_op("}") and place not in found:
             levels.pop()
             found[place] = _CLOSED.get(opened.pop(), "")
         elif opened:
             levels[-1] += token.is_op("(") - token.is_op(")")
             divides = token.is_op(",") or token.upper == "FROM"
-            if divides and levels[-1] == 1 and opened[-1] in _BETWEEN:
-                found[place] = _BETWEEN[opened[-1]]
+            if divides and levels[-1] == 1 and opened[-1] in _ARGUMENT_SEPARATORS:
+                found[place] = _ARGUMENT_SEPARATORS[opened[-1]]
             elif token.upper.startswith("SQL_TSI_"):
                 found[place] = token.upper.removeprefix("SQL_TSI_").lower()
     return found
@@ -486,8 +486,8 @@ def name_plain_calls(tree: exp.Expr) -> None:
     """Restore the original names of calls that `normalize_calls` has renamed."""
     for node in list(tree.find_all(exp.Anonymous)):
         name = str(node.this)
-        if name.startswith(PLAIN):
-            node.set("this", name.removeprefix(PLAIN))
+        if name.startswith(NEUTRAL_PREFIX):
+            node.set("this", name.removeprefix(NEUTRAL_PREFIX))
         elif name.lower() == "json_modify" and len(node.expressions) == 3:
             made = node.expressions[2]
             if isinstance(made, exp.Anonymous) and str(made.this).lower().endswith(JSON_FRAGMENTS):

@@ -138,12 +138,12 @@ NAME_WORK: Final = 5
 def planning(text: str, names: BindingContext = NO_NAMES) -> ResumableComputation[QueryPlan]:
     """Compute the plan of a statement in steps. A repeated request returns the cached computation."""
     refusals = (SqlError, UnsimulatedFeatureError, UnsupportedError, RecursionError)
-    return _KNOWN.get(
+    return _PLAN_CACHE.get(
         (text, names), len(text), lambda: ResumableComputation(_planning(text, names), refusals)
     )
 
 
-_KNOWN: Final[ResultCache[ResumableComputation[QueryPlan]]] = ResultCache(PLANS_KEPT)
+_PLAN_CACHE: Final[ResultCache[ResumableComputation[QueryPlan]]] = ResultCache(PLANS_KEPT)
 
 
 def _planning(text: str, names: BindingContext) -> Planning:
@@ -545,7 +545,7 @@ def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
 def _merge_part(
     tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], number: exp.Expr, names: BindingContext
 ) -> Planning:
-    """Plan the row number, the index of its WHEN (NULL for none), and the values of all WHENs."""
+    """Plan one part of MERGE: each row's number, the index of its WHEN (NULL for none), and the values of all WHENs."""
     values: list[exp.Expr] = []
     branches: list[tuple[str, tuple[str, ...], int, int]] = []
     choice = exp.Case(ifs=[])

@@ -111,7 +111,7 @@ def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(ref.parts[-1], quoted=True))
     joins = table.args.get("joins")
     made = exp.Table(this=exp.to_identifier(ref.key, quoted=True), alias=alias, joins=joins)
-    made.meta[forjson.SHOWN] = table.alias or ".".join(ref.parts)
+    made.meta[forjson.ELEMENT_NAME] = table.alias or ".".join(ref.parts)
     return made
 
 

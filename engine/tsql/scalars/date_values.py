@@ -40,7 +40,7 @@ class Culture:
     datefirst: int = 7
 
 
-US: Final = Culture()
+US_CULTURE: Final = Culture()
 
 
 class DateTimeValue(NamedTuple):
@@ -106,7 +106,7 @@ class _DateRangeError(Exception):
 
 @lru_cache(maxsize=2048)
 def read(
-    text: str, kind: SqlType = DATETIME, culture: Culture = US, style: int | None = None
+    text: str, kind: SqlType = DATETIME, culture: Culture = US_CULTURE, style: int | None = None
 ) -> DateTimeValue:
     """Parse *text* as a value of *kind*. Raises 241 or 242."""
     if len(text) > 100:
@@ -353,7 +353,9 @@ _LONG_YEAR: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 10, 11, 12})
 """Styles that have a four-digit year when 100 is added."""
 
 
-def text_of(moment: DateTimeValue, kind: SqlType, style: int | None = None, culture: Culture = US) -> str:
+def text_of(
+    moment: DateTimeValue, kind: SqlType, style: int | None = None, culture: Culture = US_CULTURE
+) -> str:
     """Format the value as CONVERT does. Raises 281 for an unknown style."""
     if style is None or (style == 0 and kind.name not in OLD_MOMENTS):
         if kind.name not in OLD_MOMENTS:

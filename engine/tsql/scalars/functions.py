@@ -495,7 +495,7 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
 """Functions whose first argument is the connection's culture."""
 
 
-_KNOWN: Final = """
+_UNSIMULATED_TEXT: Final = """
 collationproperty crypt_gen_random
 cert_id certencoded certprivatekey context_info
 current_request_id current_timezone decryptbycert decryptbykey encryptbycert encryptbykey
@@ -522,10 +522,10 @@ INTERNAL: Final = frozenset(
 )  # fmt: skip
 """Functions that only rewritten queries call."""
 
-KNOWN: Final = frozenset(_KNOWN.split())
+UNSIMULATED_FUNCTIONS: Final = frozenset(_UNSIMULATED_TEXT.split())
 """Functions of the product that are not simulated. Documented [DOC: functions]."""
 
-_NEW: Final = {
+_NAMES_BY_VERSION: Final = {
     2008: "crypt_gen_random sysdatetime sysutcdatetime sysdatetimeoffset switchoffset todatetimeoffset",
     2012: """fn_hadr_backup_is_preferred_replica iif choose concat try_cast try_convert parse try_parse
         next_value_for format eomonth datefromparts datetimefromparts datetime2fromparts
@@ -539,7 +539,9 @@ _NEW: Final = {
     2022: """date_bucket datetrunc greatest least trim_of bit_count json_path_exists get_bit set_bit
         left_shift right_shift approx_percentile_cont approx_percentile_disc current_timezone_id""",
 }
-SINCE: Final = {name: version for version, names in _NEW.items() for name in names.split()}
+FUNCTION_VERSIONS: Final = {
+    name: version for version, names in _NAMES_BY_VERSION.items() for name in names.split()
+}
 """Function that is newer than 2005 -> version that introduced it. Documented [DOC: functions]."""
 
 

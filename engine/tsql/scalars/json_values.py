@@ -484,7 +484,10 @@ def _write_levels(*objects: Scalar) -> Scalar:
 
 
 def _write_rows(rows: Scalar, names: Scalar, root: Scalar, without_wrapper: Scalar) -> Scalar:
-    """Return the text of FOR JSON. Consecutive rows with equal members on a level share its object."""
+    """Return the text of FOR JSON.
+
+    On each level of nesting, consecutive rows with the same members become one object.
+    """
     if rows is None:
         return None
     shown = _nest_rows(json.loads(f"[{to_text(rows)}]"), json.loads(to_text(names))[1:])

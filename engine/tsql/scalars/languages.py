@@ -36,13 +36,13 @@ LANGUAGES: Final = tuple(map(_read_language, _TEXT.splitlines()[1:]))
 
 ENGLISH: Final = LANGUAGES[0]
 
-_OTHERS: Final = """
+_UNSIMULATED_TEXT: Final = """
 日本語,Japanese,čeština,Czech,magyar,Hungarian,polski,Polish,română,Romanian,hrvatski,Croatian,slovenčina,Slovak,
 slovenski,Slovenian,ελληνικά,Greek,български,Bulgarian,русский,Russian,Türkçe,Turkish,eesti,Estonian,latviešu,Latvian,
 lietuvių,Lithuanian,Português (Brasil),Brazilian,繁體中文,Traditional Chinese,한국어,Korean,简体中文,Simplified Chinese,
 Arabic,ไทย,Thai,Bokmål
 """
-KNOWN: Final = frozenset(name.strip().casefold() for name in _OTHERS.split(","))
+UNSIMULATED_LANGUAGES: Final = frozenset(name.strip().casefold() for name in _UNSIMULATED_TEXT.split(","))
 """Languages of the product that are not simulated."""
 
 

@@ -67,7 +67,7 @@ def _int(value: Scalar, kind: SqlType) -> int:
 def _calculate_integer(sign: str, name: str, a: int, b: int) -> int:
     if sign in "/%" and not b:
         raise SqlError(8134)
-    result = _WHOLE[sign](a, b)
+    result = _INTEGER_OPERATORS[sign](a, b)
     low, high = INT_RANGES[name]
     if not low <= result <= high:
         raise SqlError(8115, "expression", name)
@@ -84,7 +84,7 @@ def _remainder(a: int, b: int) -> int:
     return rest if a >= 0 else -rest
 
 
-_WHOLE: Final[dict[str, Callable[[int, int], int]]] = {
+_INTEGER_OPERATORS: Final[dict[str, Callable[[int, int], int]]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
@@ -230,7 +230,9 @@ def _mod(a: Scalar, b: Scalar) -> Scalar:
 
 def _bits(sign: str) -> Callable[[Scalar, Scalar], Scalar]:
     def work(a: Scalar, b: Scalar) -> Scalar:
-        return None if a is None or b is None else _WHOLE[sign](int(to_number(a)), int(to_number(b)))
+        return (
+            None if a is None or b is None else _INTEGER_OPERATORS[sign](int(to_number(a)), int(to_number(b)))
+        )
 
     return work
 
@@ -243,9 +245,6 @@ def _check_bigint(number: int | float) -> int | float:
     if isinstance(number, int) and not -(2**63) <= number < 2**63:
         raise SqlError(8115, "expression", "bigint")
     return number
-
-
-"""Operators for SQLite, by name."""
 
 
 # --- mathematical functions -------------------------------------------------------------------------------
@@ -317,9 +316,6 @@ def _power(base: Scalar, exponent: Scalar) -> Scalar:
 
 def _sign(value: float) -> int:
     return (value > 0) - (value < 0)
-
-
-"""Mathematical functions by their T-SQL names."""
 
 
 # -- bits [DOC: bit manipulation functions]

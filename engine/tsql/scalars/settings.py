@@ -8,7 +8,7 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql.scalars import languages
-from engine.tsql.scalars.date_values import US, Culture
+from engine.tsql.scalars.date_values import US_CULTURE, Culture
 
 Options = tuple[tuple[str, str], ...]
 """(name, value) of the options that SET has changed."""
@@ -24,7 +24,7 @@ DATEFORMATS: Final = frozenset({"mdy", "dmy", "ymd", "ydm", "myd", "dym"})
 class SessionSettings:
     """Options that affect a query."""
 
-    culture: Culture = US
+    culture: Culture = US_CULTURE
     ansi_nulls: bool = True
     """False: = NULL and <> NULL compare like IS."""
     concat_null: bool = True
@@ -90,7 +90,11 @@ def check_setting(name: str, value: str) -> str:
     if name == "LANGUAGE":
         found = languages.find(value)
         if found is None:
-            raise UnsimulatedValueError if value.casefold() in languages.KNOWN else SqlError(2740, value)
+            raise (
+                UnsimulatedValueError
+                if value.casefold() in languages.UNSIMULATED_LANGUAGES
+                else SqlError(2740, value)
+            )
         return found.name
     if name == "DATEFORMAT":
         if value.lower() not in DATEFORMATS:

@@ -40,14 +40,14 @@ TEXTS: Final = WIDE | {"char", "varchar", "text"}
 MOMENTS: Final = frozenset({"datetime", "smalldatetime", "datetime2", "date", "time", "datetimeoffset"})
 OLD_MOMENTS: Final = frozenset({"datetime", "smalldatetime"})
 BINARIES: Final = frozenset({"binary", "varbinary", "image", "timestamp", "rowversion"})
-OTHERS: Final = frozenset({"sql_variant", "uniqueidentifier", "xml", "cursor", "table"})
+OTHER_TYPES: Final = frozenset({"sql_variant", "uniqueidentifier", "xml", "cursor", "table"})
 _ALIASES: Final = {
     "integer": "int", "dec": "decimal", "character varying": "varchar", "char varying": "varchar",
     "character": "char", "double precision": "float", "boolean": "bit", "national character": "nchar",
     "national char": "nchar", "national character varying": "nvarchar", "national char varying": "nvarchar",
     "binary varying": "varbinary", "sysname": "nvarchar",
 }  # fmt: skip
-NAMES: Final = INT_RANGES.keys() | DECIMALS | MONEYS | FLOATS | TEXTS | MOMENTS | BINARIES | OTHERS
+NAMES: Final = INT_RANGES.keys() | DECIMALS | MONEYS | FLOATS | TEXTS | MOMENTS | BINARIES | OTHER_TYPES
 
 NOT_SIMULATED: Final = frozenset({"hierarchyid", "geometry", "geography"})
 """Types of 2008 that are not simulated."""
@@ -193,7 +193,7 @@ def _limit_length(length: int, max_length: int) -> int:
     return MAX if length == MAX else max(1, min(length, max_length))
 
 
-_WRITTEN: Final = re.compile(
+_TYPE_NAME: Final = re.compile(
     r"\s*(?:\[?(?:sys|dbo)\]?\s*\.\s*)?\[?([a-z_][a-z_0-9 ]*?)\]?\s*(?:\(\s*(max|\d+)\s*(?:,\s*(\d+)\s*)?\))?"
     r"(?:\s+(?:not\s+)?null)?\s*"
 )
@@ -204,7 +204,7 @@ def type_of(text: str, default_length: int = 30) -> SqlType:
     """Return the type in *text*. Character types without a length have *default_length*. Raises 2715 or 1002."""
     if text.startswith(VARIANT_OF):
         return variant_of(type_of(text.removeprefix(VARIANT_OF)))
-    match = _WRITTEN.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
+    match = _TYPE_NAME.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
     written = match[1] if match else text
     name = _ALIASES.get(written, written)
     if name in NOT_SIMULATED:
@@ -251,7 +251,7 @@ def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) 
 
     *item_kind* and *name* are for the message: a column and its name, or a type and its own name.
     """
-    match = _WRITTEN.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
+    match = _TYPE_NAME.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
     if match is None or match[2] in (None, "max"):
         return
     kind, size, scale = _ALIASES.get(match[1], match[1]), int(match[2][:9]), int((match[3] or "0")[:9])
@@ -331,7 +331,7 @@ def arithmetic(sign: str, a: SqlType, b: SqlType) -> SqlType:
     if a.is_moment or b.is_moment:
         return _shifted_date_type(sign, a, b)
     for kind in (a, b):
-        if kind.name in OTHERS and kind.name != "sql_variant":
+        if kind.name in OTHER_TYPES and kind.name != "sql_variant":
             raise SqlError(8117, kind.name, name) if a.name == b.name else SqlError(402, a.name, b.name, name)
     if a.is_text and b.is_text:
         raise SqlError(8117, a.name, name) if a.name == b.name else SqlError(402, a.name, b.name, name)
@@ -424,8 +424,10 @@ def check_conversion(source: SqlType | None, target: SqlType, explicit: bool = T
     if source is None or source == NULL or source.name == target.name:
         return
     pair = (_kind(source), _kind(target))
-    if pair in _NEVER or (not explicit and pair in _ONLY_EXPLICIT):
-        raise SqlError(529 if explicit else 206 if pair in _NEVER else 257, source.name, target.name)
+    if pair in _IMPOSSIBLE_CONVERSIONS or (not explicit and pair in _ONLY_EXPLICIT):
+        raise SqlError(
+            529 if explicit else 206 if pair in _IMPOSSIBLE_CONVERSIONS else 257, source.name, target.name
+        )
 
 
 def _kind(kind: SqlType) -> str:
@@ -436,7 +438,7 @@ def _kind(kind: SqlType) -> str:
     return "text" if kind.is_text else "binary" if kind.is_binary else kind.name
 
 
-_NEVER: Final = frozenset(
+_IMPOSSIBLE_CONVERSIONS: Final = frozenset(
     {("date", "time"), ("time", "date"), ("uniqueidentifier", "number"), ("number", "uniqueidentifier")}
     | {("number", new) for new in ("date", "time", "new", "xml")}
     | {(new, "number") for new in ("date", "time", "new", "xml")}

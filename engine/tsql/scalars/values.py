@@ -18,7 +18,7 @@ from typing import Final, TypeGuard, TypeVar
 
 from engine.messages import SqlError
 from engine.tsql.scalars import date_values, types
-from engine.tsql.scalars.date_values import DAY, EPOCH, MARK, TICKS_PER_S, US, Culture, DateTimeValue
+from engine.tsql.scalars.date_values import DAY, EPOCH, MARK, TICKS_PER_S, US_CULTURE, Culture, DateTimeValue
 from engine.tsql.scalars.types import (
     ANY_DIGITS,
     DATETIME,
@@ -59,7 +59,7 @@ def convert(
     style: int | None = None,
     default_length: int = 30,
     source: SqlType | None = None,
-    culture: Culture = US,
+    culture: Culture = US_CULTURE,
 ) -> Scalar:
     """Convert *value* (of type *source*, if known) to the type *kind*.
 
@@ -123,7 +123,7 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
         return int(_number_of(value, "bit", source) != 0)
     if is_plain_text(value):
         stripped = value.strip(" \t\r\n")
-        if not _WHOLE.fullmatch(stripped):
+        if not _INTEGER.fullmatch(stripped):
             if name == "bigint":
                 raise SqlError(8114, name_of(value, source), name)
             raise SqlError(245, name_of(value, source), value, name)
@@ -172,7 +172,7 @@ def _parse_ranged_integer(value: str, stripped: str, name: str, source: SqlType 
     )
 
 
-_WHOLE: Final = re.compile(r"[-+]?\d*", re.ASCII)
+_INTEGER: Final = re.compile(r"[-+]?\d*", re.ASCII)
 _EXACT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _FLOAT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
 _MONEY: Final = re.compile(r"[-+]? *[$£€¥]? *[-+]? *[\d,]*(?:\.\d*)?", re.ASCII)
@@ -180,7 +180,7 @@ _MONEY: Final = re.compile(r"[-+]? *[$£€¥]? *[-+]? *[\d,]*(?:\.\d*)?", re.AS
 
 
 def _parse_integer(text: str, name: str) -> int:
-    """Parse a text that matches _WHOLE. A lone sign or an empty text is 0.
+    """Parse a text that matches _INTEGER. A lone sign or an empty text is 0.
 
     Raises 8115 for too many digits.
     """
@@ -218,7 +218,7 @@ def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
         days = date_values.parse_held_value(value).total / DAY - EPOCH
         return math.floor(days + 0.5) if name in INT_RANGES else days
     text = value.strip(" \t\r\n").replace(",", "") if "money" in name else value.strip(" \t\r\n")
-    if _WHOLE.fullmatch(text) and (text or name not in DECIMALS):
+    if _INTEGER.fullmatch(text) and (text or name not in DECIMALS):
         return _parse_integer(text, name)
     if _FLOAT.fullmatch(text) and (name not in DECIMALS or _EXACT.fullmatch(text)):
         return check_finite(float(text.lower().replace("d", "e")), name)
@@ -353,7 +353,7 @@ def parse_moment(value: Scalar) -> datetime:
 
 
 def moment_of(
-    value: Scalar, kind: SqlType = DATETIME, culture: Culture = US, style: int | None = None
+    value: Scalar, kind: SqlType = DATETIME, culture: Culture = US_CULTURE, style: int | None = None
 ) -> DateTimeValue:
     """Convert a value to a date or time of *kind*. Raises 241, 242 or 8115."""
     if isinstance(value, bytes):
@@ -379,7 +379,7 @@ def _old_moment(value: bytes) -> float:
 
 
 def to_moment(
-    value: Scalar, kind: str | SqlType = DATETIME, culture: Culture = US, style: int | None = None
+    value: Scalar, kind: str | SqlType = DATETIME, culture: Culture = US_CULTURE, style: int | None = None
 ) -> str:
     """Convert a value to the stored form of the date or time type *kind*."""
     target = type_of(kind) if isinstance(kind, str) else kind
@@ -426,7 +426,7 @@ def format_as_type(
     value: Scalar,
     style: int | None = None,
     source: SqlType | None = None,
-    culture: Culture = US,
+    culture: Culture = US_CULTURE,
     wide: bool = False,
 ) -> str:
     """Return the value as text, by the rules of its type *source*."""

@@ -301,9 +301,6 @@ def _nodes(xml: Scalar, path: Scalar) -> Scalar:
     return json.dumps([NODE + _serialize_item(one) for one in found if not isinstance(one, str)])
 
 
-"""Functions that only rewritten queries call."""
-
-
 # --- functions that build XML in SQLite -------------------------------------------------------------------
 # They escape texts and build attributes and elements (forjson.py inserts the calls).
 
@@ -357,9 +354,6 @@ def _row(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
 def _text_of(value: Scalar) -> Scalar:
     """Evaluate `.value('.', 'nvarchar(max)')`: the text without its tags."""
     return None if value is None else html.unescape(re.sub(r"<[^<>]*>", "", to_text(value)))
-
-
-"""Functions that only rewritten queries call."""
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {

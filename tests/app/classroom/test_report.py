@@ -165,7 +165,7 @@ def test_the_report_shows_reachable_points_and_their_loss_for_each_seat(database
     )
     assert len(rows) == 3
     solved, forced, idle = rows
-    assert "100.0 %</td><td>none</td><td>met" in solved
+    assert "100.0%</td><td>none</td><td>met" in solved
     assert "until 0:20" in idle
     assert (
         "0:30.0  ALTER DATABASE Northwind SET PARTNER OFF on SERVER_A, refused by the server: minor loss, −3"
@@ -280,7 +280,7 @@ def test_confidence_is_shown_next_to_correctness(tmp_path: Path) -> None:
     record.close()
     page = report(tmp_path / "class.sqlite")["class.html"].decode()
     assert "Brier score 0.34 of 2 answers" in page, "(0.04 + 0.64) / 2"
-    assert "<td>80 %</td>" in page or "80 %" in page
+    assert "<td>80%</td>" in page or "80%" in page
     assert ">Lost transactions</text>" in page, "what was lost is drawn"
 
 

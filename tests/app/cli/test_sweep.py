@@ -69,7 +69,7 @@ def test_the_share_of_quick_failovers_is_printed_and_drawn(
     given = ("--seeds", "3-5", "--within", "failover_s=10", "--plot", str(file))
     assert _call(str(small), *given) == AS_ASKED
     assert (
-        "small, reference: failover_s at most 10 in 3 of 3 runs that have it (100.0 %; 95 % sure: 43.9 % to 100.0 %)"
+        "small, reference: failover_s at most 10 in 3 of 3 runs that have it (100.0%; 95% sure: 43.9% to 100.0%)"
         in (capsys.readouterr().out)
     )
     drawn = ElementTree.fromstring(file.read_text())

@@ -12,7 +12,7 @@ import pytest
 from app.cli.trials import HelperProcess, SearchProcesses
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.search import ParSearch
-from engine.drill.par.trials import WHOLE, Decision, Rules, Trials, trials_at
+from engine.drill.par.trials import ALL_NEIGHBORS, Decision, Rules, Trials, trials_at
 from tests.engine.drill import texts
 
 RULES: dict[str, Any] = {"actions_max": 2, "points_max": 3}
@@ -114,10 +114,10 @@ def test_portions_of_a_decision_cover_it_completely(small: Scenario) -> None:
 def test_only_a_search_in_one_process_skips_known_states(small: Scenario) -> None:
     drill, rules, decision = (small.name, small.text, small.seed), Rules(actions_max=2), Decision((), 3000)
     first, second, third, fourth = (
-        trials_at(search, drill, rules, [], decision, WHOLE, search == "alone")
+        trials_at(search, drill, rules, [], decision, ALL_NEIGHBORS, search == "alone")
         for search in ("one of many", "one of many", "alone", "alone")
     )
     assert len(first) == len(second) == len(third) > 7
     assert not fourth
     known = [trial.state for trial in first]
-    assert not trials_at("told", drill, rules, known, decision, WHOLE, False)
+    assert not trials_at("told", drill, rules, known, decision, ALL_NEIGHBORS, False)

@@ -30,7 +30,7 @@ from app.words import formatting
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.counterfactual import LOOK_S
 from engine.drill.par.account import Account, BoundGap, RunSegment
-from engine.drill.par.regret import HARDER
+from engine.drill.par.regret import EXTRA_PLANS
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.solution import play_solution
 from engine.drill.time.cooperative_tasks import Slices
@@ -668,7 +668,7 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
     window, asked = hands.window, list[tuple[int, int]]()
 
     def account(
-        drill: Drill, plans: Sequence[object], node_limit: int = HARDER, **_: object
+        drill: Drill, plans: Sequence[object], node_limit: int = EXTRA_PLANS, **_: object
     ) -> Slices[Account]:
         asked.append((len(plans), node_limit))
         yield 0.0
@@ -683,7 +683,7 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
         hands.click(button(window.debrief, "Search longer"))
         hands.analyze()
     (known, _), *_ = asked
-    assert asked == [(known, HARDER), (known + 1, 10 * HARDER), (known + 1, 100 * HARDER)]
+    assert asked == [(known, EXTRA_PLANS), (known + 1, 10 * EXTRA_PLANS), (known + 1, 100 * EXTRA_PLANS)]
 
 
 def test_the_best_continuation_can_be_watched_and_taken_over(hands: Hands) -> None:

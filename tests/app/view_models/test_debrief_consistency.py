@@ -288,7 +288,7 @@ def check_outages(drill: Drill, review: Review) -> None:
             if one.database == outage.database and one.online_tick is not None
             and one.failed_tick <= outage.span.to_tick and one.online_tick >= outage.span.from_tick
         ]  # fmt: skip
-        assert bool(done) == (outage.told != "No failover."), outage.told
+        assert bool(done) == (outage.summary != "No failover."), outage.summary
 
 
 def test_the_exposure_of_the_lanes_matches_the_account() -> None:

@@ -102,7 +102,7 @@ def test_each_link_problem_has_its_text(line: str, ends: tuple[str, str], label:
 
 def test_a_degraded_link_shows_its_values() -> None:
     face = link(build_picture(f"degrade {P} {W} rtt_ms=80 loss=0.02 bandwidth_mbps=10"), P, W)
-    assert face.measured == "80 ms · 10 Mbit/s · 2.0 % lost"
+    assert face.measured == "80 ms · 10 Mbit/s · 2.0% lost"
     assert face.notes == (face.measured,)
 
 

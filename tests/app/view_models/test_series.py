@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.view_models.series import CounterHistory, SeriesSummary, bin_width, peaks
-from engine.flow import Array, Place, Samples
+from engine.flow import Array, Samples, StreamNumbers
 from engine.flow.kernel import STREAM_COUNTERS
 from engine.flow.samples import BLOCK
 
 QUEUE = STREAM_COUNTERS.index("send_queue_kb")
-CARRIED: list[dict[str, Place | None]] = [{"Sales": (0, 0)}] * 200
+CARRIED: list[dict[str, StreamNumbers | None]] = [{"Sales": (0, 0)}] * 200
 
 
 def fill(samples: Samples, first_tick: int, queue: list[list[float]]) -> None:
@@ -48,7 +48,7 @@ def test_the_log_of_the_database_at_that_time_counts() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[1.0, 2.0]])
     fill(samples, 300, [[3.0, 4.0], [30.0, 40.0]])
-    carried: list[dict[str, Place | None]] = [
+    carried: list[dict[str, StreamNumbers | None]] = [
         {"Sales": (0, 0)},
         {"Sales": (0, 0)},
         {"Sales": (1, 1)},
@@ -62,7 +62,7 @@ def test_the_log_of_the_database_at_that_time_counts() -> None:
 def test_a_summary_omits_times_without_activity() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[9.0, 1.0, 5.0, 7.0, 3.0]])
-    carried: list[dict[str, Place | None]] = [
+    carried: list[dict[str, StreamNumbers | None]] = [
         {"Sales": (0, 0)},
         {"Sales": (0, 0)},
         {"Sales": (0, 0)},
@@ -101,7 +101,7 @@ def test_a_long_run_is_compressed_and_shared_samples_are_read_once(
     samples, history = Samples(every=100, exact=False), CounterHistory()
     for entry in range(3 * BLOCK + 5):
         fill(samples, 100 * (entry + 1), [[float(entry)], [-1.0]])
-    carried: list[dict[str, Place | None]] = [{"Sales": (0, 0), "Other": (1, 1)}] * samples.count
+    carried: list[dict[str, StreamNumbers | None]] = [{"Sales": (0, 0), "Other": (1, 1)}] * samples.count
     history.follow(samples, carried, "Sales")
     every = [float(entry) for entry in range(samples.count)]
     assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == every

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.drill.running.modes import TERMS, DrillMode, Terms
 from engine.events import Event
-from engine.flow import Place, Samples
+from engine.flow import Samples, StreamNumbers
 from engine.inputs import Input
 from engine.model import DatabaseCopy, DbState, Membership, MirrorState, Role, WitnessState, World
 
@@ -40,7 +40,7 @@ class Run:
     events: list[Event] = field(default_factory=list)
     scenario: Plan = field(default_factory=Plan)
     journal: list[Input] = field(default_factory=list)
-    logs: list[dict[str, Place | None]] = field(default_factory=list)
+    logs: list[dict[str, StreamNumbers | None]] = field(default_factory=list)
     terms: Terms = TERMS[DrillMode.LAB]
     published: dict[int, tuple[float, str]] = field(default_factory=dict)
     unlike: dict[int, str] = field(default_factory=dict)

@@ -115,7 +115,7 @@ def test_the_page_shows_cells_reason_and_section_of_each_row(page: FidelityView)
         < text.index(SECOND)
         < text.index(WORDS.id)
     )
-    for part in ("transactions / sec", "241 1/s", "240.9 1/s", "0.0 %", "calibrated", "table 2a", "✕", "+27.7 %",
+    for part in ("transactions / sec", "241 1/s", "240.9 1/s", "0.0%", "calibrated", "table 2a", "✕", "+27.7%",
                  "predicted", "Bursts, one fewer", "minimal change", "0.5 % <fewer>"):  # fmt: skip
         assert part in text
     assert page.page.document().find("table 2a").charFormat().toolTip() == "A paper (2006), table 2a"
@@ -284,7 +284,7 @@ def test_the_texts_of_the_comparison_are_translated() -> None:
     shown = set(SECTIONS)
     for name in ("Figure 6", "Figure 8", "Figure 11", "Compression, OFF"):
         figure = FIGURES[name]()
-        shown |= {figure.said, *figure.categories} | ({figure.x_title} - {""})
+        shown |= {figure.conclusion, *figure.categories} | ({figure.x_title} - {""})
         for panel in figure.panels:
             shown |= {panel.title, *(line.name for line in panel.lines if not line.measured)}
     assert shown <= KNOWN

@@ -105,7 +105,7 @@ def test_old_rows_stay_and_show_their_age(monitor: Any) -> None:
         ["SERVER_B", "Unknown", "Not connected to SERVER_B", "Unknown"],
     ]
     assert "Outdated" in monitor.banner.text()
-    assert "3 min 10 s ago" in monitor.banner.text()
+    assert "3:10 ago" in monitor.banner.text()
     assert set(monitor.status.mirror.visible_values.values()) == {"Unknown"}
     monitor.lines.clear()
     monitor.refresh()
@@ -135,7 +135,7 @@ def test_with_two_principals_the_older_row_shows_its_age(monitor: Any) -> None:
     monitor.refresh()
     continue_run(monitor, f"{FAILOVER}\n190 sql SERVER_B EXEC msdb.dbo.sp_dbmmonitorupdate N'Sales'", 200.0)
     assert [row[:2] for row in partners(monitor)] == [["SERVER_B", "Principal"], ["SERVER_A", "Principal"]]
-    assert "12:00:10 (3 min 10 s ago)" in monitor.banner.text()
+    assert "12:00:10 (3:10 ago)" in monitor.banner.text()
     assert "Outdated" in monitor.banner.text()
     assert [box.title() for box in monitor.status.logs] == ["Principal log (12:03:10)", "Mirror log"]
 

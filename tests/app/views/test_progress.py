@@ -60,7 +60,7 @@ def test_confidence_in_all_answers_is_drawn_and_described(qtbot: QtBot) -> None:
     ]
     page.show_progress([], [], {}, NOW, calibration(answers))
     (curve,) = page.findChildren(CalibrationCurve)
-    assert curve.accessibleName() == "Share of correct answers by stated confidence: 50 %: 50 %, 90 %: 100 %"
+    assert curve.accessibleName() == "Share of correct answers by stated confidence: 50%: 50%, 90%: 100%"
     assert any("Brier score 0.17 of 3 answers" in label.text() for label in page.findChildren(QLabel))
     page.resize(1000, 700)
     page.show()

@@ -65,7 +65,7 @@ def test_a_failover_is_shown_in_phases_next_to_its_published_row(timing: Timing,
     assert cells(timing.comparison) == [
         ["Published", "2.2 s", "2.6 s"],
         ["This run", "–", "2.65 s"],
-        ["Difference", "–", "+1.9 %"],
+        ["Difference", "–", "+1.9%"],
     ]
     assert "Power OFF principal server" in timing.verdict.text()
     for kind in PHASES:
@@ -95,7 +95,7 @@ def test_without_load_the_other_column_is_compared(timing: Timing, run: Any) -> 
     assert cells(timing.comparison) == [
         ["Published", "20.5 s", "32.2 s"],
         ["This run", "20.10 s", "–"],
-        ["Difference", "-2.0 %", "–"],
+        ["Difference", "-2.0%", "–"],
     ]
 
 

@@ -39,7 +39,7 @@ def test_logarithmic_axes_end_at_powers_of_ten_and_ignore_nonpositive_values() -
 def test_axis_labels_have_units(qtbot: object) -> None:
     assert ValueAxis(SECONDS, True).tickStrings([-1.0, 0.0, 3.0], 1.0, 1.0) == ["100 ms", "1 s", "1,000 s"]
     assert ValueAxis(MS, True).tickStrings([1.0, 3.0], 1.0, 1.0) == ["10 ms", "1 s"]
-    assert ValueAxis(PERCENT, False).tickStrings([0.0, 50.0], 1.0, 1.0) == ["0", "50 %"]
+    assert ValueAxis(PERCENT, False).tickStrings([0.0, 50.0], 1.0, 1.0) == ["0", "50%"]
     axis = FactorAxis("bottom")
     (_, decades), (_, between) = axis.tickValues(-1.0, 1.0, 300.0)
     assert decades == [-1.0, 0.0, 1.0]

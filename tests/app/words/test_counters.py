@@ -21,7 +21,7 @@ def test_every_counter_of_the_engine_has_a_text() -> None:
         ("commit_delay_ms", 2.24, "2.2 ms"),
         ("response_s", 0.192, "192 ms"),
         ("response_s", None, "–"),
-        ("principal_cpu_percent", 41.27, "41.3 %"),
+        ("principal_cpu_percent", 41.27, "41.3%"),
         ("redo_kb_per_s", None, "–"),
         ("in_flight_transactions", 51.0, "51"),
     ],

@@ -34,14 +34,14 @@ from app.words import language
         (f.ms, 0.42, "0.42 ms"),
         (f.ms, 1300.0, "1.30 s"),
         (f.seconds, 2.634, "2.63 s"),
-        (f.seconds, 59.999, "1 min 00 s"),
-        (f.seconds, 65.0, "1 min 05 s"),
-        (f.seconds, 3900.0, "1 h 05 min"),
+        (f.seconds, 59.999, "1:00"),
+        (f.seconds, 65.0, "1:05"),
+        (f.seconds, 3900.0, "1:05:00"),
         (f.seconds, -3.0, "-3.00 s"),
         (f.hms, 0.2, "00:00:01"),
         (f.hms, 3725.0, "01:02:05"),
         (f.hms, math.inf, "–"),
-        (f.percent, 0.0345, "3.5 %"),
+        (f.percent, 0.0345, "3.5%"),
         (f.run_time, 41.0, "0:41"),
         (f.run_time, 3723.0, "1:02:03"),
         (f.run_time, 59.6, "1:00"),
@@ -58,7 +58,7 @@ def test_values_are_formatted_as_text(function: Callable[..., str], value: objec
 
 
 def test_percentages_have_a_sign() -> None:
-    assert f.percent(0.0345, sign=True) == "+3.5 %"
+    assert f.percent(0.0345, sign=True) == "+3.5%"
 
 
 def test_run_times_carry_rounded_seconds_into_minutes() -> None:

@@ -124,7 +124,7 @@ def test_a_log_stores_message_and_plain_text_separately() -> None:
             say("{database} was down for {time} (full points up to {target}, none after {limit}).",
                 database="Sales", time=format_duration(7.97), target=format_duration(120.0),
                 limit=format_duration(1099.32)),
-            "Sales war 7,97 s außer Betrieb (volle Punkte bis 2 min, keine nach 18 min 19 s).",
+            "Sales war 7,97 s außer Betrieb (volle Punkte bis 2 min, keine nach 18:19).",
         ),
         (
             say("from {start} to {end}", start=format_run_time(3723.04, 1), end=format_run_time(41.25, 1)),
@@ -240,7 +240,7 @@ def _spoken(drill: Drill) -> Iterator[tuple[str, str]]:
     for mistake in looked.mistakes:
         yield from (("mistake", mistake.what), ("cause", mistake.cause), ("advice", mistake.better))
     for outage in looked.outages:
-        yield from (("verdict", outage.verdict), ("verdict", outage.told))
+        yield from (("verdict", outage.verdict), ("verdict", outage.summary))
     for failover in looked.failovers:
         yield from (("comparison", failover.unlike), *(("phase", phase.name) for phase in failover.phases))
     for lane in looked.lanes.values():

@@ -7,7 +7,7 @@ import pytest
 from engine.drill.authoring import conditions
 from engine.drill.authoring.facts import ConditionNames, Facts
 from engine.model import World
-from engine.protocol.groups import armed, preconditions
+from engine.protocol.groups import has_automatic_failover, preconditions
 from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.cluster.worlds import fci_lab
 from tests.events import read_field
@@ -40,12 +40,12 @@ def test_conditions_support_groups(setup_lines: tuple[str, ...], true: str, fals
 
 def test_each_failed_precondition_names_where_to_check() -> None:
     world = ag_lab()
-    assert armed(world, "Sales")
+    assert has_automatic_failover(world, "Sales")
     do(world, "power-off NODE_2")
     run_until(world, 30)
     failing = [p.name for p in preconditions(world, "Sales") if not p.holds and not p.about]
     assert "SQL Server runs and responds on the target" in failing
-    assert not armed(world, "Sales")
+    assert not has_automatic_failover(world, "Sales")
 
 
 @pytest.mark.parametrize(

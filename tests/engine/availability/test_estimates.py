@@ -9,7 +9,7 @@ from engine.availability.estimates import Estimate
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.review import review
 from engine.drill.running.drill import Drill
-from engine.protocol.groups import armed, preconditions
+from engine.protocol.groups import has_automatic_failover, preconditions
 from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, run_until
 from tests.engine.cluster.worlds import fci_lab
 from tests.engine.drill.texts import run
@@ -59,10 +59,10 @@ def test_a_review_uses_the_estimate_just_before_the_loss() -> None:
 
 def test_one_ready_secondary_is_enough_and_others_name_their_reason() -> None:
     world = ag_lab()
-    assert armed(world, "Sales")
+    assert has_automatic_failover(world, "Sales")
     do(world, "sql NODE_2 ALTER DATABASE Orders SET HADR SUSPEND")
     run_until(world, 5)
-    assert not armed(world, "Sales"), "the group fails over as one"
+    assert not has_automatic_failover(world, "Sales"), "the group fails over as one"
     ready = {p.target: p for p in preconditions(world, "Sales") if "every database" in p.name}
     assert str(ready["NODE_2"].now) == "Sales 1, Orders 0: suspended (USER)"
     assert not ready["NODE_3"].holds
@@ -71,7 +71,7 @@ def test_one_ready_secondary_is_enough_and_others_name_their_reason() -> None:
 def test_a_failover_cluster_instance_has_preconditions_per_node() -> None:
     world = fci_lab()
     database = next(iter(world.availability))
-    assert armed(world, database)
+    assert has_automatic_failover(world, database)
     server = next(copy.server for copy in world.copies_of(database))
     home = world.instances[server].computer
     found = preconditions(world, database)
@@ -79,7 +79,7 @@ def test_a_failover_cluster_instance_has_preconditions_per_node() -> None:
     others = {p.target for p in found} - {""}
     do(world, *(f"power-off {name}" for name in sorted(others)))
     run_until(world, 5)
-    assert not armed(world, database)
+    assert not has_automatic_failover(world, database)
     assert world.availability[database].exposed
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.model import Safety
-from engine.protocol.groups import armed, preconditions
+from engine.protocol.groups import has_automatic_failover, preconditions
 from tests.engine.worlds import DB, M, P, W, do, lab
 
 
@@ -58,7 +58,7 @@ def test_armed_predicts_the_result_of_a_lost_principal() -> None:
     ):
         world = lab()
         do(world, *lines, then_s=20.0)
-        expected = armed(world, DB)
+        expected = has_automatic_failover(world, DB)
         do(world, f"power-off {P}", then_s=20.0)
         assert bool(world.failovers and world.failovers[-1].online_tick) is expected, lines
 
@@ -66,7 +66,7 @@ def test_armed_predicts_the_result_of_a_lost_principal() -> None:
 def test_nothing_is_armed_without_mirroring() -> None:
     world = lab()
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
-    assert not armed(world, DB)
+    assert not has_automatic_failover(world, DB)
 
 
 def test_a_missing_witness_has_no_preconditions() -> None:
@@ -74,4 +74,4 @@ def test_a_missing_witness_has_no_preconditions() -> None:
     do(world, f"power-off {P}", then_s=20.0)
     found = preconditions(world, DB)
     assert [p.name for p in found if "witness" in f"{p.name} {p.seen_in}"] == ["a witness is configured"]
-    assert not armed(world, DB)
+    assert not has_automatic_failover(world, DB)

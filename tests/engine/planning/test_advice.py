@@ -44,10 +44,10 @@ def test_workload2_supports_only_off_unless_full_may_cost_more() -> None:
     found = find_topic("Safety level", plan)
     assert found.tone is Tone.WARN
     assert found.text.startswith(
-        "Use OFF; FULL does not meet the goals: FULL costs more than 5 % of the throughput"
+        "Use OFF; FULL does not meet the goals: FULL costs more than 5% of the throughput"
     )
     assert re.search(
-        r"That is 2[4-7] % less throughput\.$", find_topic("Safety FULL", plan).text
+        r"That is 2[4-7]% less throughput\.$", find_topic("Safety FULL", plan).text
     )  # 158 of 215 in table 3a
     assert find_topic("Safety level", plan, Goals(throughput_loss_max=0.3)).tone is Tone.OK
 
@@ -202,7 +202,7 @@ def test_compression_is_suggested_for_a_limiting_link_and_a_capable_version() ->
     assert "Compression" not in topics(MirroringPlan())
     assert "2008" in topics(MirroringPlan(bandwidth_mbps=2.0))["Compression"]
     offered = topics(MirroringPlan(bandwidth_mbps=4.0, version=2008))["Compression"]
-    assert offered.startswith("If the stream compresses to 50 %, FULL reaches 23")
+    assert offered.startswith("If the stream compresses to 50%, FULL reaches 23")
     used = topics(MirroringPlan(bandwidth_mbps=4.0, version=2008, compression_ratio=0.5))["Compression"]
     assert "2 times the uncompressed rate" in used
 
@@ -225,4 +225,4 @@ def test_findings_are_formatted() -> None:
     assert [format_duration(x) for x in (0.012, 3.4, 300.0, 7200.0, 3e5, float("inf"))] == [
         "12 ms", "3.4 s", "5 min", "2 h", "3.47 days", "forever",
     ]  # fmt: skip
-    assert [format_percent(x) for x in (0.05, 0.054, 0.256)] == ["5 %", "5.4 %", "26 %"]
+    assert [format_percent(x) for x in (0.05, 0.054, 0.256)] == ["5%", "5.4%", "26%"]

@@ -24,7 +24,7 @@ def line(figure: Figure, panel: int, name: str) -> FigureLine:
 def test_every_figure_has_curves_of_finite_numbers(name: str, figures: dict[str, Figure]) -> None:
     figure = figures[name]
     assert figure.title
-    assert figure.said
+    assert figure.conclusion
     for panel in figure.panels:
         for each in panel.lines:
             assert len(each.x) == len(each.y) > 0

@@ -40,7 +40,7 @@ def test_no_description_is_the_bare_verb() -> None:
     """Each description names its target, and templates contain only permitted names."""
     for verb in VERBS.values():
         names = {parameter.name for parameter in verb.parameters}
-        fields = {name for _, name, _, _ in Formatter().parse(verb.told) if name}
+        fields = {name for _, name, _, _ in Formatter().parse(verb.sentence) if name}
         assert fields <= names, verb.name
-        assert verb.told or verb.label, f"{verb.name} has no words"
-        assert verb.told or "{" not in verb.label, f"{verb.name} is told by a label with gaps"
+        assert verb.sentence or verb.label, f"{verb.name} has no words"
+        assert verb.sentence or "{" not in verb.label, f"{verb.name} is told by a label with gaps"

@@ -221,7 +221,7 @@ def test_a_result_is_valid_until_a_known_second(text: str, second: int | None) -
         else condition.answer(facts)
     )
     assert answer.holds == condition.test(facts)
-    assert answer.until == (conditions.NEVER if second is None else 100 * second)
+    assert answer.until == (conditions.UNREACHED_TICK if second is None else 100 * second)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_a_result_is_valid_until_the_flow_passes_a_level(
     healthy: World, text: str, levels: list[tuple[object, ...]]
 ) -> None:
     answer = require(conditions.parse(text, NAMES).answer)(Facts(healthy, ()))
-    assert answer.until == conditions.NEVER
+    assert answer.until == conditions.UNREACHED_TICK
     assert [(each.counter, each.whole, each.sign, each.level, each.held) for each in answer.levels] == levels
 
 

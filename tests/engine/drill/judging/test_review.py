@@ -255,7 +255,7 @@ def test_a_goal_does_not_require_a_query() -> None:
 def test_a_manually_started_instance_is_no_automatic_failover() -> None:
     """The role had moved but stayed offline, and a person brought it online."""
     found = review(play_reference(load_shipped_scenario("fci-tempdb-path")))
-    assert [outage.told for outage in found.outages] == [
+    assert [outage.summary for outage in found.outages] == [
         "NODE_2 took over after a command brought the role online."
     ]
     (failover,) = found.failovers

@@ -72,7 +72,7 @@ def test_blunders_do_not_depend_on_the_search() -> None:
     lines = ("answer who 1", "answer who 2", SET + "PARTNER OFF")
     early = (Input(2_600, "answer", ("who", "2")), Input(4_000, "power-on", ("SERVER_A",)))
     found = measure_blunders(asked, *lines, known_plan=early)
-    assert len(found.plan.acts) == 3, "the reference, with a note"
+    assert len(found.plan.actions) == 3, "the reference, with a note"
     assert found.certificate_fields == measure_blunders(asked, *lines).certificate_fields
     # Before power-on: a wrong answer, OFF, and the right answer. Before the answer: OFF once more.
     assert found.certificate_fields == {"blunder_share": 0.75, "acts_tried": 4, "choices": 2}

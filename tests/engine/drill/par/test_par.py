@@ -94,7 +94,7 @@ def test_a_certificate_lists_traps_and_the_plan_that_tolerates_delay(small: Scen
     work.fair = ParSearch(small, small.seed, offered=()).run(4, [[off], [late]])
     work.clairvoyant = ParSearch(small, small.seed, fair=False).run(2)
     found = work.certificate()
-    plans = {plan.acts: plan for plan in work.fair.plans}
+    plans = {plan.actions: plan for plan in work.fair.plans}
     assert plans[(late,)].score == found["par"]["score"], "still in time, but no second to spare"
     assert (
         work._score_delayed(plans[(late,)], ticks(30.0))
@@ -107,13 +107,13 @@ def test_a_certificate_lists_traps_and_the_plan_that_tolerates_delay(small: Scen
 
 
 def test_no_fair_plan_acts_before_the_first_symptom(small: Scenario, fair_search: ParSearch) -> None:
-    assert any(plan.acts for plan in fair_search.plans)
+    assert any(plan.actions for plan in fair_search.plans)
     for plan in fair_search.plans:
         drill = Drill(small)
-        play_inputs(drill, plan.acts)
+        play_inputs(drill, plan.actions)
         drill.advance_to(default_end(drill))
         first = next(e.tick for e in drill.events if e.kind in ("errorlog", "detected", "client"))
-        assert all(item.tick > first or item.verb == "answer" for item in plan.acts)
+        assert all(item.tick > first or item.verb == "answer" for item in plan.actions)
 
 
 def test_an_action_between_fault_and_symptom_is_premature(small: Scenario) -> None:
@@ -171,9 +171,9 @@ def test_what_follows_a_fault_in_its_tick_is_a_symptom(
 
 def _waiting(search: ParSearch) -> WaitingCost:
     best = search.best
-    idle = next(plan for plan in search.plans if not plan.acts)
+    idle = next(plan for plan in search.plans if not plan.actions)
     assert best is not None
-    return WaitingCost(search.scenario, search.seed, [best.acts], best.score, idle.score, best.acts)
+    return WaitingCost(search.scenario, search.seed, [best.actions], best.score, idle.score, best.actions)
 
 
 def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair_search: ParSearch) -> None:
@@ -202,7 +202,7 @@ def test_the_last_chance_plan_begins_at_the_point_of_no_return(fair_search: ParS
             told.append(work.certificate_fields())
     assert len(told) > 3
     assert fair_search.best is not None
-    assert told[0]["point_of_no_return_s"] == fair_search.best.acts[0].tick / TICKS_PER_S
+    assert told[0]["point_of_no_return_s"] == fair_search.best.actions[0].tick / TICKS_PER_S
     lost_s = [require(each["point_of_no_return_s"]) for each in told]
     assert lost_s == sorted(lost_s)
     for each in told[:: len(told) - 1]:
@@ -264,7 +264,9 @@ def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
     assert require(new["point_of_no_return_s"]) < 205.0 == renewed["point_of_no_return_s"]
     assert renewed["par"]["score"] == new["par"]["score"]
     assert any(
-        plan.acts[0].line_without_time == "power-off SERVER_W" for plan in work.clairvoyant.plans if plan.acts
+        plan.actions[0].line_without_time == "power-off SERVER_W"
+        for plan in work.clairvoyant.plans
+        if plan.actions
     )
     kept = ("last_chance", "safest", "robust", "nodes", "complete", "optimal", "acts_tried", "blunder_share")
     assert {name: renewed.get(name) for name in kept} == {name: known.get(name) for name in kept}
@@ -289,7 +291,7 @@ def test_a_search_from_a_moment_plans_only_later_actions(small: Scenario) -> Non
     run.do("note so far")
     search = ParSearch(small, small.seed, start=run, offered=("power-on SERVER_A",)).run(6)
     assert search.best is not None
-    (act,) = search.best.acts
+    (act,) = search.best.actions
     assert (act.line_without_time, act.tick) == ("power-on SERVER_A", run.tick)
     assert search.best.score > ParSearch(small, small.seed, start=run, offered=()).run(1).plans[0].score
 

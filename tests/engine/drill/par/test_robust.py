@@ -145,7 +145,7 @@ def test_with_its_own_seed_a_plan_is_played_unchanged(changes: tuple[tuple[str, 
     search = ParSearch(texts.small(*changes), 3).run(8)
     for plan in search.plans:
         run = SearchDrill(search.scenario, 3)
-        assert play_reactions(run, build_reactions(search.scenario, 3, plan.acts)) == plan.score
+        assert play_reactions(run, build_reactions(search.scenario, 3, plan.actions)) == plan.score
         assert [item.line for item in run.journal] == plan.lines
 
 
@@ -221,6 +221,6 @@ def test_the_middle_plan_of_each_kind_is_tried_too() -> None:
     plans = [plan(second, "A", 100.0) for second in (9, 5, 7, 8, 6)]
     other = plan(5, "B", 40.0)
     found = select_archive([*plans, other, plan(1, "A", 50.0)])
-    assert [(one.acts[0].tick, one.score) for one in found] == [
+    assert [(one.actions[0].tick, one.score) for one in found] == [
         (ticks(5), 100.0), (ticks(5), 40.0), (ticks(7), 100.0),
     ]  # fmt: skip

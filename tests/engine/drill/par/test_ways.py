@@ -93,7 +93,7 @@ def test_actions_after_a_noop_keep_their_time() -> None:
         )
     )
     assert found.score == play_reference(scenario).score().total > 90.0
-    assert [(item.verb, item.tick) for item in found.acts] == [
+    assert [(item.verb, item.tick) for item in found.actions] == [
         ("sql", ticks(50.0)),
         ("power-on", ticks(55.0)),
     ]
@@ -106,7 +106,7 @@ def test_a_noop_of_a_plan_is_omitted(small: Scenario) -> None:
         continuations.BaselineRun(run).evaluate(run, continuations.build_plan_continuation(plan))
     )
     assert isinstance(way, continuations.Rollout)
-    assert [(item.verb, item.tick) for item in way.acts] == [("power-on", ticks(55.0))]
+    assert [(item.verb, item.tick) for item in way.actions] == [("power-on", ticks(55.0))]
     again = Drill(small)
     again.advance_to(ticks(55.0))
     again.do("power-on SERVER_A")

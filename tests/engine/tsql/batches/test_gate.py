@@ -11,7 +11,7 @@ import pytest
 from engine.messages import MESSAGES
 from engine.model import DbState, ReplicaRole, World
 from engine.tsql.batches import gate
-from engine.tsql.batches.gate import CELLS, IN_USE, STATES
+from engine.tsql.batches.gate import CELLS, IN_USE_ERRORS, STATES
 from tests import statement_gate
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.tsql.console import Answer, ask
@@ -199,15 +199,15 @@ def test_a_readable_secondary_refuses_primary_only_statements() -> None:
             assert _errors(answer)[:1] == [3906], (statement, answer.texts)
 
 
-@pytest.mark.parametrize("kind", IN_USE)
+@pytest.mark.parametrize("kind", IN_USE_ERRORS)
 def test_a_database_in_use_is_neither_replaced_nor_removed(kind: str) -> None:
     world = _build_world("online")[0].fork()
     ask(world, f"{P}#8", "USE Alone", 1)
     statement = STATEMENTS[kind][0].format("Alone")
     answer = ask(world, f"{P}#9", statement, 5)
-    assert _errors(answer)[0] == IN_USE[kind], answer.texts
+    assert _errors(answer)[0] == IN_USE_ERRORS[kind], answer.texts
     ask(world, f"{P}#8", "USE master", 1)
-    assert IN_USE[kind] not in _errors(ask(world, f"{P}#9", statement, 40))
+    assert IN_USE_ERRORS[kind] not in _errors(ask(world, f"{P}#9", statement, 40))
 
 
 def test_the_group_is_reported_before_the_connections() -> None:

@@ -25,7 +25,7 @@ def _list_ended_batches(world: World, ticks: int = 2_000) -> list[tuple[int, str
 
 def _forget() -> None:
     """Clear all caches, as in a new process."""
-    for known in (lexer._KNOWN, program._KNOWN, script._KNOWN):
+    for known in (lexer._TOKEN_CACHE, program._PROGRAM_CACHE, script._SPLIT_CACHE):
         known.clear()
 
 
