@@ -17,6 +17,7 @@ from app.classroom.messages.replies import (
     HandLowered,
     InstructionMessage,
     LogVerdict,
+    PaceState,
     RunShown,
     SeatRefusal,
     SeatWelcome,
@@ -231,7 +232,7 @@ class SeatRun:
                     self._skip_to(said.tick, said.events)
             was_watched = self._orders.is_watched
             self._orders.apply(said)
-            if self._orders.is_over:
+            if self._orders.is_over and isinstance(said, SeatWelcome | PaceState):
                 raise ClassEndedError
             match said:
                 case VerdictMessage():
