@@ -46,7 +46,8 @@ def _check(options: argparse.Namespace) -> int:
             print(problem)
         count = len(options.files) - len(missing)
         problems = _count(len(found), "problem") if found else "no problem"
-        print(f"{_count(count, 'file')}: {problems}")
+        if count:
+            print(f"{_count(count, 'file')}: {problems}")
     if missing:
         raise UsageError("\n".join(missing))
     return ANSWER_IS_NO if found else AS_ASKED

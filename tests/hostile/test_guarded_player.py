@@ -248,7 +248,7 @@ def test_a_bad_log_of_an_archive_is_reported_for_that_log(
     file = write_archive(tmp_path, members)
     assert cli.main(["class", "verify", str(file)], lambda _: 9) == ANSWER_IS_NO
     output = capsys.readouterr()
-    assert "Seat 1: follows from its inputs" in output.out
+    assert "Seat 1: matches its inputs" in output.out
     assert output.err == ""
     output.out.encode()
 

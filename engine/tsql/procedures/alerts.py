@@ -220,7 +220,7 @@ COMPONENT: Final = "Database Mail XPs"
 
 
 def _add_named_row(call: ProcedureCall, table: str, parameter: str, **values: Scalar) -> None:
-    name = call.text("@name")
+    name = call.text(parameter)
     if ledger.find(call.world, call.server, table, "name", name) is not None:
         rule = f"{table.upper()}_NameMustBeUnique"
         raise SqlError(2627, "UNIQUE KEY", rule, f"dbo.{table}", f"({name})")

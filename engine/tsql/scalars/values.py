@@ -175,7 +175,7 @@ def _parse_ranged_integer(value: str, stripped: str, name: str, source: SqlType 
 _INTEGER: Final = re.compile(r"[-+]?\d*", re.ASCII)
 _EXACT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _FLOAT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
-_MONEY: Final = re.compile(r"[-+]? *[$£€¥]? *[-+]? *[\d,]*(?:\.\d*)?", re.ASCII)
+_MONEY: Final = re.compile(r"[-+]?(?: *[$£€¥])?(?: *[-+])? *[\d,]*(?:\.\d*)?", re.ASCII)
 """Pattern of numbers that CAST accepts. Python also accepts inf, nan and 1_000."""
 
 

@@ -232,7 +232,7 @@ def test_erasing_asks_first_and_is_refused_while_the_class_runs(
         record.change_addresses(lambda _: [f"127.0.0.1:{host.getsockname()[1]}"])
         record.close()
         assert erase(database, "1", "--yes") == 2
-    assert "being held" in capsys.readouterr().err
+    assert "the class is open: close it first" in capsys.readouterr().err
 
 
 def test_an_erased_person_is_not_named_to_others(database: Path, capsys: pytest.CaptureFixture[str]) -> None:

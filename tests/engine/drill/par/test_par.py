@@ -32,7 +32,7 @@ NODES = 12
 @pytest.fixture(autouse=True)
 def _short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the searches from late moments."""
-    monkeypatch.setattr("engine.drill.par.cost_of_waiting.HARDER", 25)
+    monkeypatch.setattr("engine.drill.par.cost_of_waiting.LATE_PLANS_MIN", 25)
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +221,7 @@ def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.Mon
     search = ParSearch(scenario, scenario.seed).run(2, [[start]])
     assert search.best is not None
     assert search.best.reached
-    monkeypatch.setattr("engine.drill.par.cost_of_waiting.HARDER", 80)
+    monkeypatch.setattr("engine.drill.par.cost_of_waiting.LATE_PLANS_MIN", 80)
     work = _waiting(search)
     run_to_completion(work.steps())
     found = work.certificate_fields()
