@@ -24,14 +24,14 @@ except locale.Error:
     raise SystemExit("not installed")
 from PySide6.QtWidgets import QListWidget
 from app import main_window
-from engine.tsql.scalars.date_values import US
+from engine.tsql.scalars.date_values import US_CULTURE
 from engine.tsql.scalars.dates import datename
 
 class Shown(main_window.MainWindow):
     def be_ready(self):
         super().be_ready()
         drills = max(found.count() for found in self.picker.findChildren(QListWidget))
-        print(self.isVisible(), drills > 50, locale.str(1.5), datename(US, "month", "2005-10-22"))
+        print(self.isVisible(), drills > 50, locale.str(1.5), datename(US_CULTURE, "month", "2005-10-22"))
         self.close()
 
 main_window.MainWindow = Shown

@@ -12,6 +12,7 @@ from engine import simulator, tsql
 from engine.events import Event
 from engine.tsql.batches import work
 from engine.tsql.language.reader import STATEMENT_TOKENS_MAX, STATEMENT_WORK, TRANSLATION_WORK
+from tests.cases import sample_cases
 from tests.engine.worlds import lab
 from tests.events import read_field
 from tests.hostile.batches import BATCHES
@@ -44,7 +45,7 @@ def test_hostile_batches_end_or_can_be_stopped(name: str) -> None:
     assert not list(Path("/tmp").glob("mirrordrill-escaped*"))
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", sample_cases(2, QUICK))
 def test_work_per_tick_is_limited(name: str) -> None:
     """The work of one statement and of one turn is counted, not timed, and limited for every text."""
     world = lab(workload="none")

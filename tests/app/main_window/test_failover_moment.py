@@ -138,8 +138,9 @@ def test_groups_and_instances_are_staged_with_their_own_phases(
     assert staged_window.timing.comparison.rowCount() == 0
 
 
-@pytest.mark.parametrize(("choice", "mode"), [(settings.NEVER, "practice"), (settings.PRESENTING, "practice"),
-                                              (settings.ALWAYS, "exam")])  # fmt: skip
+@pytest.mark.parametrize(("choice", "mode"), sample_cases(3, [
+    (settings.NEVER, "practice"), (settings.PRESENTING, "practice"), (settings.ALWAYS, "exam"),
+]))  # fmt: skip
 def test_the_stage_stays_closed_if_disabled(
     hands: Hands, staged_window: OpenWindow, choice: str, mode: str
 ) -> None:
@@ -269,7 +270,7 @@ class StageWidget(QWidget):
 @pytest.mark.parametrize(
     ("name", "mode", "line"),
     sample_cases(
-        2,
+        4,
         [
             ("automatic-failover", "practice", ""),
             ("ag-automatic-failover", "practice", ""),

@@ -22,7 +22,7 @@ PLAYED_S = 1.0
 
 
 @pytest.mark.usefixtures("hands", "style_sheet")
-@pytest.mark.parametrize("scale", sample_cases(3, [1.0, 1.1, 1.2, 1.5]))
+@pytest.mark.parametrize("scale", sample_cases(4, [1.0, 1.1, 1.2, 1.5]))
 @pytest.mark.parametrize("first", sample_cases(4, range(4)))
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
