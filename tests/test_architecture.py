@@ -18,6 +18,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 QT = ("PySide6", "shiboken6", "pyqtgraph")
 DATABASE = ("sqlalchemy",)
+LINES_MAX: Final = 600
 
 ENGINE_LAYERS = (
     ("engine.field_types", "engine.fixed_point", "engine.json_text", "engine.overrides", "engine.tables"),
@@ -405,3 +406,9 @@ ROOT_MODULES_MAX = 8
 def test_the_program_root_contains_only_entry_points() -> None:
     loose = sorted(path.name for path in (ROOT / "app").glob("*.py"))
     assert len(loose) <= ROOT_MODULES_MAX, loose
+
+
+def test_no_module_is_longer_than_600_lines() -> None:
+    """Only the kernel is longer, because it is translated to C as a whole."""
+    lengths = {name: path.read_bytes().count(b"\n") for name, path in modules("app", "engine").items()}
+    assert [name for name, length in lengths.items() if length > LINES_MAX] == ["engine.flow.kernel"]

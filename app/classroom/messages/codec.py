@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Generic, TypeVar, get_args
+from types import UnionType
+from typing import Annotated, Final, Generic, TypeVar, get_args
 
 from msgspec import Meta, Struct, json
 
@@ -56,7 +57,7 @@ M = TypeVar("M", bound=WireMessage)
 class MessageReader(Generic[M]):
     """Reader of the messages of a union."""
 
-    def __init__(self, union: Any) -> None:
+    def __init__(self, union: UnionType) -> None:
         self._decoder: json.Decoder[M] = json.Decoder(union)
         self._kinds = {kind.__struct_config__.tag for kind in get_args(union)}
 

@@ -125,10 +125,7 @@ class QueryBinder(Grouping):
     # -- whole queries
 
     def query(self, tree: exp.Expr) -> Columns | None:
-        """Return the result columns of the query.
-
-        Names are looked up in the query itself first, then in the outer queries.
-        """
+        """Return the result columns of the query. Names are resolved in it first, then in the outer queries."""
         outer = self.space
         self.space = Space(outer)
         try:

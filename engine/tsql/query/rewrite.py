@@ -43,10 +43,7 @@ NODE_WORK: Final = 1
 
 
 def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tuple[str, RewrittenQuery]]:
-    """Rewrite everything that SQLite would interpret differently, in steps.
-
-    The result is the text for SQLite and the findings.
-    """
+    """Rewrite in steps all that SQLite interprets differently. The result is its text, and the findings."""
     query = RewrittenQuery()
     nodes = list(tree.walk())  # a walk is expensive, so only for nodes that occur
     yield len(nodes) * BIND_WORK

@@ -37,10 +37,7 @@ from engine.tsql.query.translation_context import RewrittenQuery, table_ref, var
 
 
 def check_statement(text: str, line: int) -> bool:
-    """Return whether *text* is a query; raise SqlSyntaxError if it is wrong.
-
-    False means that sqlglot cannot decide.
-    """
+    """Return whether *text* is a query; False: sqlglot cannot decide. Raise SqlSyntaxError if it is wrong."""
     try:
         forms.check_values(_parse_query(text))
     except UnreadableTextError:

@@ -180,20 +180,14 @@ _MONEY: Final = re.compile(r"[-+]?(?: *[$£€¥])?(?: *[-+])? *[\d,]*(?:\.\d*)?
 
 
 def _parse_integer(text: str, name: str) -> int:
-    """Parse a text that matches _INTEGER. A lone sign or an empty text is 0.
-
-    Raises 8115 for too many digits.
-    """
+    """Parse a text that matches _INTEGER; a lone sign or an empty text is 0. Raises 8115 for too many digits."""
     if len(text) > DIGITS_MAX:
         raise SqlError(8115, "expression", name)
     return int(text) if text.strip("+-") else 0
 
 
 def check_finite(number: Value, name: str = "float") -> Value:
-    """Return *number* if it is finite.
-
-    Raises 8115, because the product has no infinite values.
-    """
+    """Return *number* if it is finite. Raises 8115, because the product has no infinite values."""
     if isinstance(number, float) and not math.isfinite(number):
         raise SqlError(8115, "expression", name)
     return number
