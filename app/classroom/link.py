@@ -91,12 +91,13 @@ class HostConnection(threading.Thread, Generic[FromHost]):
             except ConnectionClosed as end:
                 if end.rcvd is not None and end.rcvd.code == REFUSED:
                     self._refuse(end.rcvd.reason)
-            except ProtocolError:
-                self._refuse(tr(OTHER_VERSION))
             except WrongHostError as problem:
                 self._on_wrong_host(str(problem))
             except (OSError, TimeoutError, WebSocketException):
                 pass
+            # a message of another version: its fields, or the data in them, are not those of this program
+            except (ProtocolError, LookupError, TypeError, ValueError):
+                self._refuse(tr(OTHER_VERSION))
             wait_s = AGAIN_S[0] if self._is_welcome else wait_s
             self._on_disconnected()
             if not (self._has_ended or self.refused):
