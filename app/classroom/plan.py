@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.classroom.messages.codec import NAME_MAX, Group
+from app.classroom.messages.codec import GROUP_PATTERN, NAME_MAX
 from app.classroom.models import INJECT, MESSAGE, ClassInstruction
 from app.classroom.seat_log import PARTS_MAX
 from app.words.language import mark, tr
@@ -19,6 +19,7 @@ from engine.model import ticks
 
 BYTES_MAX = 1_000_000
 
+Group = Annotated[str, Field(pattern=GROUP_PATTERN)]
 Kind = Literal["pre", "lesson", "post", "retention"]
 KINDS: Final[dict[str, str]] = {
     "pre": mark("Pre-test"),

@@ -31,6 +31,7 @@ LATER: Final = 4001
 
 Tick = Annotated[int, Meta(ge=0, le=TICK_MAX)]
 GROUP_PATTERN: Final = r"^[^\s@]{1,30}$"
+"""Name of a group, also in plans."""
 Group = Annotated[str, Meta(pattern=GROUP_PATTERN)]
 SeatNumber = Annotated[int, Meta(ge=-(2**62), lt=2**62)]
 """Number of a seat; negative if no host assigned it. A database holds 64 bits."""

@@ -13,7 +13,7 @@ from app import cli
 from app.classroom import class_files
 from app.classroom.acts import LogEntry
 from app.classroom.models import Seat
-from app.classroom.plan import LessonPlan
+from app.classroom.plan import InvalidPlanError, LessonPlan, read
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import InvalidSeatLogError
 from app.classroom.trial import Person, compare_groups, people
@@ -48,6 +48,17 @@ def test_group_sizes_differ_by_at_most_two(key: str) -> None:
     assert drawn == [plan().draw_group(key, place) for place in range(41)], "a host that begins again goes on"
     assert drawn != [plan().draw_group(f"{key}'", place) for place in range(41)]
     assert plan().model_copy(update={"draw_groups": False}).draw_group(key, 0) == ""
+
+
+@pytest.mark.parametrize("name", ["", "two words", "@blue", "x" * 31])
+@pytest.mark.parametrize(
+    "section", ["[[group]]\nname = {}", "[[message]]\nat = '1s'\ntext = 'hello'\ngroup = {}"]
+)
+def test_a_plan_with_an_unusable_group_name_is_refused(tmp_path: Path, section: str, name: str) -> None:
+    file = tmp_path / "plan.toml"
+    file.write_text(f'scenario = "lab"\nmode = "practice"\n{section.format(repr(name))}\n')
+    with pytest.raises(InvalidPlanError, match="pattern"):
+        read(file)
 
 
 def test_seats_are_assigned_to_groups_on_joining_and_stay_there(tmp_path: Path) -> None:
