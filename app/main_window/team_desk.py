@@ -40,7 +40,7 @@ class TeamDesk(QWidget):
     help_wanted = Signal()
 
     def __init__(self, welcome: MemberWelcome, parent: QWidget | None = None) -> None:
-        """Create the window. Raises KeyError for a host that does not send the world of the team."""
+        """Create the window. Raises ScenarioError for a host that does not send the world of the team."""
         super().__init__(parent, Qt.WindowType.Window)
         self.replica = TeamReplica(welcome)
         self._role_name = welcome.role_name
@@ -140,9 +140,8 @@ class TeamDesk(QWidget):
         signs, goals_title, brief_title = {True: "✓", False: "○", None: "○"}, tr("Goals"), tr("Brief")
         parts = [self._text]
         if view["goals"]:
-            goals = "  \n".join(
-                f"{signs[goal['met']]} {goal['text']}" for goal in view["goals"]
-            )  # line breaks
+            # two spaces at the end break a line in Markdown
+            goals = "  \n".join(f"{signs[goal['met']]} {goal['text']}" for goal in view["goals"])
             parts.append(f"**{goals_title}**\n\n{goals}")
         for asked in view["questions"]:
             choices = "\n".join(f"{number}. {text}" for number, text in enumerate(asked["choices"], 1))

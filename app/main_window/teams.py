@@ -32,6 +32,7 @@ from app.settings import WindowSettings
 from app.views.team import HoldTeam, TakeRole, TeamCode
 from app.widgets.notice import NoticeBar
 from app.words.language import tr
+from engine.drill.authoring.problems import ScenarioError
 
 LISTEN_MS: Final = 100
 """Interval at which a member checks for messages."""
@@ -187,7 +188,7 @@ class Teams(QObject):
         """Open the window of the role."""
         try:
             self.seat = desk = TeamDesk(welcome, self._parent)
-        except KeyError:  # a host before 1.1 does not send the world
+        except ScenarioError:  # a host before 1.1 does not send the world
             self._notice.warn(tr(OTHER_VERSION))
             self._leave()
             return

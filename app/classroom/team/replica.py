@@ -22,7 +22,7 @@ class TeamReplica:
     """World of the team, with the sights and rights of one role."""
 
     def __init__(self, welcome: MemberWelcome) -> None:
-        """Create the world at its start. Raises KeyError for a host that does not send it, ScenarioError."""
+        """Create the world at its start. Raises ScenarioError, also for a host before 1.1, which does not send it."""
         self._scenario = loaded(welcome.text, welcome.scenario)
         self._seed, self._mode = welcome.seed, DrillMode(welcome.mode)
         self.role = find_role(self._scenario.team, welcome.role)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QMenu, QTableView
@@ -16,6 +17,7 @@ from app.main_window.team_desk import TeamDesk
 from app.view_models.offers import ActionTarget
 from app.view_models.picture import picture_of
 from app.view_models.role_picture import limit_to_role
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running.drill import Drill
 from engine.drill.team.rights import find_role
 from engine.drill.team.view import view
@@ -212,3 +214,10 @@ def test_no_sight_shows_the_whole_world() -> None:
     texts = picture.spoken
     for word in ("PRINCIPAL", "SYNCHRONIZED", "running", "ok", "transactions"):
         assert word not in texts
+
+
+def test_a_host_that_does_not_send_the_world_is_refused() -> None:
+    """Hosts before 1.1 send neither the scenario nor its text."""
+    welcome = replace(Team().welcome("dba"), scenario="", text="", seed=0, mode="")
+    with pytest.raises(ScenarioError):
+        TeamDesk(welcome, None)
