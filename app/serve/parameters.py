@@ -95,12 +95,18 @@ _VARIANT_AS: Final = {
 """Start of the usual form of a value that a sql_variant holds without a length."""
 
 
+VARIANT_TEXT_MAX: Final = 8_000
+"""Most bytes of text or binary data in a sql_variant [MS-TDS, 2.2.5.5.4]."""
+
+
 def _read_variant(reader: PacketReader) -> TypedValue:
     """Read a value with its base type [MS-TDS 2.2.5.5.4], which differs from the usual form in its order."""
     if not reader.remaining_bytes:
         return TypedValue("sql_variant", "NULL")
     base, properties = reader.number("B"), reader.take(reader.number("B"))
     data = reader.take(reader.remaining_bytes)
+    if len(data) > (VARIANT_TEXT_MAX if base in _BY_TOKEN else 255):
+        raise MalformedPacketError(f"{len(data)} bytes of a sql_variant of type {base:#04x}")
     if base in _VARIANT_AS:
         raw = _VARIANT_AS[base] + data
     elif base in _FIXED_READ:
@@ -109,7 +115,10 @@ def _read_variant(reader: PacketReader) -> TypedValue:
         raw = bytes([base]) + properties[-2:] + properties[:-2] + struct.pack("<H", len(data)) + data
     else:
         raw = bytes([base]) + b"\x11" * (base in (0x6A, 0x6C)) + properties + bytes([len(data)]) + data
-    inner = read_typed(PacketReader(raw))
+    whole = PacketReader(raw)
+    inner = read_typed(whole)
+    if whole.remaining_bytes:
+        raise MalformedPacketError(f"{whole.remaining_bytes} bytes after a sql_variant of type {base:#04x}")
     return TypedValue("sql_variant", f"CAST({inner.literal} AS {inner.type})")
 
 

@@ -222,3 +222,21 @@ def test_an_assignment_and_a_call_in_a_batch_have_ends_of_their_own() -> None:
     )
     called = encode_answer(SqlRequest("", call=True), [counted], [grid], "SERVER_A", TDS_7_4, ends=ends)
     assert called.count(b"\x79\x2e") == 0
+
+
+@pytest.mark.parametrize(
+    ("base", "properties", "data"),
+    [
+        (0x28, b"", bytes(300)),
+        (0x6A, b"\x05\x02", bytes(300)),
+        (0x24, b"", bytes(17)),
+        (0x38, b"", bytes(5)),
+        (0x62, b"", bytes(20)),
+        (0xE7, b"", bytes(2)),
+        (0xE7, bytes(7), bytes(70_000)),
+    ],
+)
+def test_a_malformed_variant_is_refused(base: int, properties: bytes, data: bytes) -> None:
+    body = bytes([base, len(properties)]) + properties + data
+    with pytest.raises(MalformedPacketError):
+        read_typed(PacketReader(b"\x62" + bytes(4) + struct.pack("<I", len(body)) + body))
