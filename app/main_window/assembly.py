@@ -221,7 +221,10 @@ class Assembly(QObject):
         self._presenter_mode = PresenterMode(self._shared, self._appearance, self._topology)
         self._full_screen = FullScreen(self._desk, window)
         self._replay = ReplayControls(self._shared, page)
-        self._failover_moment = FailoverMoment(self._shared, page)
+        self._failover_moment = moment = FailoverMoment(self._shared, page)
+        moment.presenting_wanted.connect(self._presenter_mode.toggle)
+        self._appearance.changed.connect(moment.show_appearance)
+        self._appearance.motion_changed.connect(lambda _: moment.show_appearance())
         Learning(self._shared, page, self._debriefing)
         FaultMenu(window.menus["&Faults"], session, self._topology, self._actions.by_name["fault.revert_all"])
         DeskKeys(

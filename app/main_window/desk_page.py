@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pkgutil import resolve_name
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QAction, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QToolButton, QWidget
 
 from app.main_window import actions
@@ -32,6 +32,7 @@ from app.views.transport import Transport
 from app.widgets import theme
 from app.widgets.docks import DOCKS, LEARNER, MIDDLE
 from app.widgets.layouts import lay_column
+from app.widgets.tables import plain_tip
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.running.drill import Drill
@@ -128,6 +129,10 @@ class DeskPage(QWidget):
         actions.show_keys([action])
 
 
+FACTS_LETTERS: Final = 24
+"""Minimum width of the facts of a run in letters."""
+
+
 class RunFacts(QLabel):
     """Facts of the current run for the status bar: mode, seed, and whether it is recorded."""
 
@@ -141,6 +146,21 @@ class RunFacts(QLabel):
         self.setContentsMargins(0, 0, 6, 0)
         play.began.connect(self._show)
         play.recorded.connect(self._show)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        """Leave the room to the command line; a longer text is elided."""
+        full = super().minimumSizeHint()
+        return QSize(min(full.width(), self.fontMetrics().averageCharWidth() * FACTS_LETTERS), full.height())
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        room = self.contentsRect()
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
+        painter = QPainter(self)
+        self.style().drawItemText(
+            painter, room, Qt.AlignmentFlag.AlignVCenter, self.palette(), True, text, self.foregroundRole()
+        )
 
     def show_seat(self, text: str) -> None:
         """Show the seat in a class."""
@@ -162,6 +182,7 @@ class RunFacts(QLabel):
         if self._play.introducing:
             what = tr("introduction")
         self.setText("  ·  ".join((what, *seed, *kept)))
+        self.setToolTip(plain_tip(self.text()))
 
 
 class DeskConnection(WindowPart):

@@ -26,7 +26,17 @@ from app.view_models.failover_moment.replay import MomentReplay
 from app.view_models.failover_moment.view import make_view
 from app.view_models.failover_moment.why_not import WhyNotView, explain_failover, find_expected
 from app.views.failover_stage import FailoverStage
-from app.views.failover_stage.stage import BACK, EXPORT, FAR_SCALE, FORTH, GO, LEAVE, REPLAY, draw_view
+from app.views.failover_stage.stage import (
+    BACK,
+    EXPORT,
+    FAR_SCALE,
+    FORTH,
+    GO,
+    LEAVE,
+    PRESENT,
+    REPLAY,
+    draw_view,
+)
 from app.widgets import theme
 from app.widgets.input_guard import guard
 from app.widgets.notice import NoticeBar
@@ -131,6 +141,8 @@ class FailoverMoment(WindowPart):
 
     abandoned = Signal()
     """Signal: the user left the stage of the first run."""
+    presenting_wanted = Signal()
+    """Signal: request to start or stop the presenter mode."""
 
     def __init__(self, shared: SharedParts, page: DeskPage) -> None:
         super().__init__(shared)
@@ -321,15 +333,18 @@ class FailoverMoment(WindowPart):
         self._resume = (session.speed, session.running)
         self._keys = QApplication.focusWidget()
         self._notice.clear()
-        far = self._store.get(settings.FONT_SCALE) >= FAR_SCALE or bool(
-            self._store.get(settings.BEFORE_PRESENTING)
-        )
-        self.stage.set_appearance(far, self._store.get(settings.REDUCED_MOTION))
+        self.show_appearance()
         self.stage.set_guided(self._play.introducing)
         self.stage.show_running(session.running)
         self._page.show_stage(True)
         self.stage.canvas.setFocus()
         guard().appeared(self.stage)
+
+    def show_appearance(self) -> None:
+        """Follow text size, presenter mode and motion, also while the stage is on screen."""
+        presenting = bool(self._store.get(settings.BEFORE_PRESENTING))
+        far = presenting or self._store.get(settings.FONT_SCALE) >= FAR_SCALE
+        self.stage.set_appearance(far, self._store.get(settings.REDUCED_MOTION), presenting)
 
     def close(self) -> None:
         """Hide the stage; the clock is unchanged."""
@@ -476,6 +491,9 @@ class FailoverMoment(WindowPart):
     def _press(self, name: str) -> None:
         if self._play.introducing:
             self.abandoned.emit()
+            return
+        if name == PRESENT:
+            self.presenting_wanted.emit()
             return
         if self.state == WHY:
             self._press_why(name)

@@ -133,7 +133,8 @@ class PresenterMode(WindowPart):
         look.set_font_scale(max(TEXT_SCALE, scale))
         self._window.setWindowState(self._window.windowState() | Qt.WindowState.WindowFullScreen)
         self._topology.fit()
-        self._topology.setFocus()
+        if self._topology.isVisible():  # otherwise the stage keeps the keyboard
+            self._topology.setFocus()
 
     def stop(self) -> None:
         """Restore layout and text."""

@@ -65,7 +65,7 @@ def _values(world: World, parameter: VerbParameter, tokens: list[str]) -> list[s
     return [word for word in parameter.choices or known.get(parameter.kind, []) if word not in tokens]
 
 
-LETTERS: Final = (16, 60)
+LETTERS: Final = (44, 60)
 """Minimum and maximum width in letters."""
 
 
@@ -85,9 +85,6 @@ class ActLine(HistoryLine):
         self.setCompleter(completer)
         self._show_example("")
         self.setAccessibleName(tr("Command"))
-        letter = self.fontMetrics().averageCharWidth()
-        self.setMinimumWidth(LETTERS[0] * letter)
-        self.setMaximumWidth(LETTERS[1] * letter)
         self.setProperty("small", "true")
         self.textEdited.connect(self._complete)
         self.line_entered.connect(self.requested)
@@ -97,6 +94,13 @@ class ActLine(HistoryLine):
         self._go.setVisible(False)
         self._show_icon()
         theme.follow(self, theme.PALETTE, self._show_icon)
+        theme.follow(self, theme.FONT, self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        letter = self.fontMetrics().averageCharWidth()
+        self.setMinimumWidth(LETTERS[0] * letter)
+        self.setMaximumWidth(LETTERS[1] * letter)
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:

@@ -51,7 +51,7 @@ def parse_line(text: str, tick: int = 0) -> Input:
         problem = say("unknown command {name!r}", name=name)
         if near:
             raise InputError(say("{problem}; did you mean {name}?", problem=problem, name=near[0]))
-        raise InputError(say("{problem}; press Ctrl+Space for a list", problem=problem))
+        raise InputError(problem)
     if verb.parameters and verb.parameters[-1].kind == "rest":
         body = rest + f"\n{continuation}".replace("\n    ", "\n") if continuation else rest
         args = _split_rest(verb, body)

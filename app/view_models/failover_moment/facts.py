@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -41,11 +41,19 @@ class Vote:
     color: int
     state: str
 
-    @property
-    def letter(self) -> str:
-        """Part of the name that distinguishes it from its neighbors."""
-        last = self.name.replace("-", "_").rpartition("_")[2]
-        return last if len(last) <= 2 else self.name[0]
+
+def shorten_names(names: Sequence[str]) -> list[str]:
+    """Return a label of one or two letters for each voter, different for each if possible."""
+    ends = [name.replace("-", "_").rpartition("_")[2] for name in names]
+    choices = (
+        [end if len(end) <= 2 else name[0] for name, end in zip(names, ends, strict=True)],
+        [name[:2].title() for name in names],
+        [name[0] + name[-1] for name in names],
+    )
+    return [
+        next((labels[place] for labels in choices if labels.count(labels[place]) == 1), names[place][:2])
+        for place in range(len(names))
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,8 +222,13 @@ class Console(QWidget):
         return shell
 
     def open_any(self, server: str) -> None:
-        """Open a query window on an instance, else a PowerShell window on a node."""
-        if self.new_query(server) is None:
+        """Bring the query window on an instance to the front, or else the PowerShell window on a node."""
+        known = next((window for window in self.tabs.windows() if window.server == server), None)
+        if known is not None:
+            self._close_covering_history()
+            self.tabs.setCurrentWidget(known)
+            known.editor.setFocus()
+        elif self.new_query(server) is None:
             self.open_shell(server)
 
     def expect(self, line: str) -> None:

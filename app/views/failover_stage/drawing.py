@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainterPath, QPen, QPolygonF
 
 from app.view_models.failover_moment import view as view_model
-from app.view_models.failover_moment.facts import LOST, NONE, StageCard, Vote
+from app.view_models.failover_moment.facts import LOST, NONE, StageCard, Vote, shorten_names
 from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, LISTENER, QUEUE, TO, VOTES
 from app.view_models.failover_moment.view import DONE, RUNNING, WAITING, StageView
 from app.views.failover_stage import canvas
@@ -284,9 +284,8 @@ class StagePainter(PanelPainter):
         step = min(58.0, (box.width() * (0.55 if beside else 1.0) - 20) / count)
         x = box.left() + 18 + radius if beside else box.center().x() - step * (count - 1) / 2
         y = box.center().y() if beside else box.top() + 16 + radius
-        letters = [vote.letter for vote in view.facts.votes]
-        for number, vote in enumerate(view.facts.votes):
-            letter = letters[number] if letters.count(letters[number]) == 1 else vote.name[:2].title()
+        labels = shorten_names([vote.name for vote in view.facts.votes])
+        for number, (vote, letter) in enumerate(zip(view.facts.votes, labels, strict=True)):
             self._draw_token(
                 vote, letter, QPointF(x + number * step, y), radius, counted=view.votes_tone != "muted"
             )

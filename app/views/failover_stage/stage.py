@@ -79,12 +79,21 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
 
 FAR_SCALE: Final = 1.3
 """Text size from which the stage is drawn for presentations."""
-BACK, GO, FORTH, REPLAY, EXPORT, LEAVE = "back", "go", "forth", "replay", "export", "leave"
+BACK, GO, FORTH, REPLAY, PRESENT, EXPORT, LEAVE = (
+    "back",
+    "go",
+    "forth",
+    "replay",
+    "present",
+    "export",
+    "leave",
+)
 KEYS: Final = {
     Qt.Key.Key_Left: BACK,
     Qt.Key.Key_Space: GO,
     Qt.Key.Key_Right: FORTH,
     Qt.Key.Key_R: REPLAY,
+    Qt.Key.Key_P: PRESENT,
     Qt.Key.Key_E: EXPORT,
     Qt.Key.Key_Escape: LEAVE,
 }
@@ -93,12 +102,14 @@ BUTTONS: Final = (
     (GO, mark("Continue"), mark("Continue"), "Space"),
     (FORTH, mark("Next phase"), mark("Next"), "→"),
     (REPLAY, mark("Replay"), mark("Replay"), "R"),
+    (PRESENT, mark("Present: large text"), mark("Large text"), "P"),
     (EXPORT, mark("Export as GIF or MP4…"), mark("Export…"), "E"),
     (LEAVE, mark("Back to the desk"), mark("Desk"), "Esc"),
 )
 """Name, text, text where there is no room for all buttons in a row, key."""
 
 
+PRESENTING_WORDS: Final = (mark("Stop presenting"), mark("Stop"))
 REQUIREMENT_WORDS: Final = {BACK: mark("Previous requirement"), FORTH: mark("Next requirement")}
 """Text of buttons while requirements are on stage."""
 MARGIN_PX: Final = 24
@@ -230,13 +241,14 @@ class FailoverStage(QWidget):
         self.buttons: dict[str, KeyButton] = {}
         self._guided = False
         self._running = False
+        self._presenting = False
         steps, ends = FlowLayout(GAP_PX), FlowLayout(GAP_PX)
         for name, text, _, key in BUTTONS:
             button = KeyButton(tr(text), key)
             button.clicked.connect(lambda _=False, name=name: self.wanted.emit(name))
             button.installEventFilter(self)
             self.buttons[name] = button
-            (ends if name in (EXPORT, LEAVE) else steps).addWidget(button)
+            (ends if name in (PRESENT, EXPORT, LEAVE) else steps).addWidget(button)
         self.buttons[GO].setProperty("primary", "true")
         self._row = QFrame()
         self._row.setProperty("stage", "true")
@@ -265,9 +277,12 @@ class FailoverStage(QWidget):
 
     def _name_buttons(self) -> None:
         """Set the texts of the buttons: the short ones if the others would need a second row."""
-        staged, shown = isinstance(self.canvas.view, StageView), list(BUTTONS)
+        staged, shown = not isinstance(self.canvas.view, WhyNotView), list(BUTTONS)
         wanted = {name: text if staged else REQUIREMENT_WORDS.get(name, text) for name, text, _, _ in shown}
-        for words in (wanted, {name: short for name, _, short, _ in shown}):
+        short_words = {name: short for name, _, short, _ in shown}
+        if self._presenting:
+            wanted[PRESENT], short_words[PRESENT] = PRESENTING_WORDS
+        for words in (wanted, short_words):
             for name, text in words.items():
                 if self.buttons[name].isEnabled():  # a disabled one says what it is doing
                     self.buttons[name].setText(tr("Pause") if name == GO and self._running else tr(text))
@@ -285,9 +300,11 @@ class FailoverStage(QWidget):
         self._guided = guided
         self._row.setVisible(not guided)
 
-    def set_appearance(self, large_text: bool, motionless: bool) -> None:
-        """Draw for the back row, or without motion."""
+    def set_appearance(self, large_text: bool, motionless: bool, presenting: bool = False) -> None:
+        """Draw for the back row, or without motion; in presenter mode a button stops it."""
         self.canvas.far, self.canvas.still = large_text, motionless
+        self._presenting = presenting
+        self._name_buttons()
         self.canvas.update()
 
     @override

@@ -341,6 +341,8 @@ class ScenarioPicker(QWidget):
         return self._filters.filters
 
     def _search(self, text: str) -> None:
+        for part in (self.top, self._paths_title, self._passed, self.paths):
+            part.setHidden(bool(text))  # so that the matches begin at the same place for each search
         self._filters.set_filters(self._with_search(text))
         self._follow.start()
 
@@ -379,9 +381,9 @@ class ScenarioPicker(QWidget):
         self._follow.start()
 
     def _show_current(self) -> None:
-        """Scroll to the selected card while the grid has the keyboard, and to the matches during a search."""
+        """Scroll to the selected card while the grid has the keyboard, and to the top during a search."""
         if self.search.hasFocus():
-            self._area.verticalScrollBar().setValue(self._filters.y() if self.search.text() else 0)
+            self._area.verticalScrollBar().setValue(0)
         elif self.grid.hasFocus():
             box, held = self.grid.card_rect(), self._area.widget()
             if held is not None and box.isValid():

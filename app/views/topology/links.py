@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
@@ -207,6 +208,7 @@ class LinkItem(QGraphicsItem):
                 (moved, lines) for box, lines in between for moved in self._move_off_break(box)
             ]
             places += [(moved, notes) for moved in self._move_into_gap(places[0][0])]
+            places.append((self._move_above_card(places[0][0]), notes))
             first = places[0]
             if notes or status:
                 best = min(places, key=lambda place: self._measure_overlap(place[0]))
@@ -263,6 +265,15 @@ class LinkItem(QGraphicsItem):
         above.moveCenter(QPointF(reach.center().x(), reach.top() - apart - box.height() / 2.0))
         return [below, above]
 
+    def _move_above_card(self, box: QRectF) -> QRectF:
+        """Return *box* on top of the lower card, next to the end of the link."""
+        moved, apart = QRectF(box), self.style.unit * 0.15
+        lower = max(self._ends, key=QRectF.top)
+        moved.moveBottom(lower.top() - apart)
+        from_left = self._line.center().x() < lower.center().x()
+        moved.moveLeft(lower.left() + apart if from_left else lower.right() - apart - box.width())
+        return moved
+
     def _move_off_break(self, box: QRectF) -> list[QRectF]:
         """Move *box* right or left of the first break mark that hides it."""
         hidden_by = next((mark for mark in map(self._middle, self._crossing) if box.intersects(mark)), None)
@@ -276,9 +287,8 @@ class LinkItem(QGraphicsItem):
 
     def _measure_overlap(self, box: QRectF) -> int:
         """Return the number of links that cross *box*; break marks and cards that hide it count more."""
-        diagonals = QLineF(box.topLeft(), box.bottomRight()), QLineF(box.topRight(), box.bottomLeft())
         cards = sum(box.intersects(card) for card in self._cards)
-        lines = sum(any(_intersect(line, diagonal) for diagonal in diagonals) for line in self._crossing)
+        lines = sum(_crosses(line, box) for line in self._crossing)
         breaks = sum(box.intersects(self._middle(line)) for line in (self._line, *self._crossing))
         return CARD * cards + BREAK * breaks + lines
 
@@ -341,8 +351,12 @@ def _split_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part for note in notes for part in note.split(PARTING))
 
 
-def _intersect(a: QLineF, b: QLineF) -> bool:
-    return a.intersects(b)[0] is QLineF.IntersectionType.BoundedIntersection
+def _crosses(line: QLineF, box: QRectF) -> bool:
+    """Return whether a line passes through a box, or ends in it."""
+    corners = (box.topLeft(), box.topRight(), box.bottomRight(), box.bottomLeft())
+    sides = (QLineF(a, b) for a, b in pairwise((*corners, corners[0])))
+    bounded = QLineF.IntersectionType.BoundedIntersection
+    return box.contains(line.p1()) or any(line.intersects(side)[0] is bounded for side in sides)
 
 
 def _sign(value: float) -> float:

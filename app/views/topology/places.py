@@ -73,7 +73,7 @@ def arrange(
     outer = [places[name][0] for name, _ in partners]
     depth = 0.0
     if arc:
-        last, rise = len(partners) - 1, head * 1.35 or reach + gap * 0.25
+        last, rise = len(partners) - 1, head * 1.6 or reach + gap * 0.25
         for place, (name, size) in enumerate(partners):
             level = size.height / 2.0 - reach if head else 0.0
             places[name] = (places[name][0], level + rise * place * (last - place))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QApplication, QMenu
 
 from tests.app.main_window.conftest import Hands
 from tests.app.main_window.test_context_menus import play
@@ -87,3 +87,30 @@ def test_the_example_of_the_command_line_is_harmless(hands: Hands) -> None:
     play(hands, "ag-lab")
     assert "power-off" not in hands.window.act_line.placeholderText()
     assert "sql NODE_1" in hands.window.act_line.placeholderText()
+
+
+def test_the_command_line_grows_with_the_text(hands: Hands) -> None:
+    play(hands, "lab")
+    line = hands.window.act_line
+    width = line.maximumWidth()
+    hands.window.appearance.set_font_scale(1.5)
+    assert line.maximumWidth() > 1.3 * width
+    hands.window.appearance.set_font_scale(1.0)
+    assert line.maximumWidth() == width
+
+
+def test_long_facts_leave_room_for_the_command_line(hands: Hands) -> None:
+    play(hands, "lab")
+    window = hands.window
+    window.resize(900, 600)
+    window.run_facts.setText("seat 7 of the class, not connected, recording on this computer " * 6)
+    QApplication.processEvents()
+    assert window.width() == 900
+    assert window.act_line.width() > 300
+    assert window.act_line.geometry().right() < window.run_facts.geometry().left()
+
+
+def test_an_unknown_command_names_no_key(hands: Hands) -> None:
+    play(hands, "lab")
+    type_line(hands, "fly")
+    assert hands.window.notice.text == "Unknown command 'fly'."

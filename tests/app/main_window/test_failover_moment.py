@@ -76,6 +76,7 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
     docks = {name: dock.geometry() for name, dock in window.desk.docks.items()}
     wait_for(window, "live")
     assert stage.view.votes == "2 of 3 votes are needed", "nobody counts votes before the failure is detected"
+    assert stage.buttons["forth"].text().startswith("Next phase")
     headings = ["Detection", *wait_for(window, "over")[1:]]
     assert stage.view.votes == "2 of 3 votes: quorum"
     assert [heading.partition(":")[0] for heading in headings] == [
@@ -109,6 +110,26 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
     qtbot.keyClick(window, Qt.Key.Key_F12)
     assert stage.isVisible()
     assert stage.view.heading.startswith("Detection")
+
+
+def test_the_stage_enlarges_its_text_as_soon_as_the_user_presents(
+    staged_window: OpenWindow, qtbot: QtBot
+) -> None:
+    window, stage = staged_window, staged_window.failover_moment.stage
+    begin(window, "automatic-failover", "practice")
+    wait_for(window, "over")
+    assert not stage.canvas.far
+    press(qtbot, Qt.Key.Key_P)
+    assert window.presenting.is_active
+    assert stage.canvas.far
+    assert stage.canvas.hasFocus()
+    assert stage.buttons["present"].text().startswith("Stop")
+    stage.buttons["present"].click()
+    assert not window.presenting.is_active
+    assert not stage.canvas.far
+    window.appearance.set_font_scale(1.5)
+    assert stage.canvas.far
+    window.appearance.set_font_scale(1.0)
 
 
 @pytest.mark.parametrize(

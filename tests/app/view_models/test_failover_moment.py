@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from app.view_models.failover_moment import moment as times
+from app.view_models.failover_moment.facts import shorten_names
 from app.view_models.failover_moment.moment import make_moment
 from app.view_models.failover_moment.phases import PHASES
 from app.view_models.failover_moment.replay import MomentReplay
@@ -79,6 +80,19 @@ def test_votes_are_those_at_the_failure(technology: str, votes: str) -> None:
     replay = MomentReplay(play_failover(technology), 0)
     for number in range(replay.begun_count):
         assert replay.view_of(number).votes == f"{votes} votes: quorum"
+
+
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        ("SERVER_A SERVER_B SERVER_W", "A B W"),
+        ("RACE1 RACE2 RACEW", "R1 R2 RW"),
+        ("LION TIGER LYNX FSW", "Li T Ly F"),
+        ("NODE_1 NODE_2 FSW", "1 2 F"),
+    ],
+)
+def test_each_vote_has_its_own_short_label(names: str, labels: str) -> None:
+    assert shorten_names(names.split()) == labels.split()
 
 
 def test_a_replay_shows_every_phase_and_holds_short_ones() -> None:

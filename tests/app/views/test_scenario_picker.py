@@ -65,15 +65,23 @@ def test_the_focus_in_the_first_screen_shows_the_page_from_its_top(
     qtbot.waitUntil(lambda: area.verticalScrollBar().value() == 0)
 
 
-def test_matches_scroll_into_view_while_typing(picker: ScenarioPicker, qtbot: QtBot) -> None:
-    picker.resize(900, 360)
-    bar = child(picker, ScrollContainer).verticalScrollBar()
-    picker.search.setFocus()
-    qtbot.keyClicks(picker.search, "mirroring")
-    qtbot.waitUntil(lambda: bar.value() > 0)
-    assert 0 < picker.grid.mapTo(picker, QPoint()).y() < picker.height() / 2
+@pytest.mark.parametrize("height", [360, 700])
+def test_matches_begin_below_the_search_however_many_there_are(
+    picker: ScenarioPicker, qtbot: QtBot, height: int
+) -> None:
+    picker.resize(900, height)
+    places = set()
+    for text in ("mirroring", "principal loses power", "synchronous secondary commits stop", "zzz"):
+        picker.search.setFocus()
+        picker.search.clear()
+        qtbot.keyClicks(picker.search, text)
+        QApplication.processEvents()
+        places.add(child(picker, FilterBar).mapTo(picker, QPoint()).y())
+        assert not picker.paths.isVisible()
+    assert len(places) == 1
+    assert 0 < max(places) < 180
     picker.search.clear()
-    qtbot.waitUntil(lambda: bar.value() == 0)
+    assert picker.paths.isVisible()
 
 
 def test_text_wraps_into_fitting_lines(qapp: QApplication) -> None:

@@ -19,10 +19,13 @@ from app.views.topology.tools import CanvasTools
 from app.views.topology.view import MOVING_SPEED_MAX
 from app.widgets import theme
 from app.words import language
+from engine.drill.running.build import start_world
 from engine.drill.running.modes import TERMS, DrillMode, Terms
 from engine.model import World
+from tests.cases import sample_cases
 from tests.children import child, scene_of
 from tests.engine.worlds import M, P, W, do, lab
+from tests.shipped_scenarios import load_shipped_scenario
 
 NO_KEYBOARD_TO_GRAB = pytest.mark.qt_log_ignore("This plugin does not support")
 """The offscreen plugin logs this warning for every menu."""
@@ -296,6 +299,30 @@ def test_narrow_cards_and_link_texts_do_not_overlap(view: Topology) -> None:
     assert words
     assert not [(a, b) for a in cards for b in cards if a is not b and a.intersects(b)]
     assert not [(a, b) for a in cards for b in words if b.intersects(a)]
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "height"),
+    sample_cases(
+        3, [("ag-automatic-failover", 660, 362), ("app-routing-nowhere", 660, 362), ("ag-lab", 980, 560)]
+    ),
+)
+def test_no_link_crosses_the_text_of_another(view: Topology, name: str, width: int, height: int) -> None:
+    view.resize(width, height)
+    view.show_world(start_world(load_shipped_scenario(name), seed=1))
+    links = list(scene_of(view).links.values())
+    words = {link: find_label_area(link).boundingRect() for link in links}
+    words = {link: box.adjusted(-1.0, 1.0, 1.0, -1.0) for link, box in words.items() if not box.isEmpty()}
+    assert words
+    lines = {link: QPainterPath(link.line.p1()) for link in links}
+    for link, path in lines.items():
+        path.lineTo(link.line.p2())
+    assert not [
+        (link.face.notes, other.face)
+        for link, box in words.items()
+        for other, path in lines.items()
+        if other is not link and path.intersects(box)
+    ]
 
 
 def test_no_broken_link_mark_hides_another_links_text(view: Topology) -> None:
