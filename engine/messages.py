@@ -36,7 +36,7 @@ class Message(Struct, frozen=True):
 
 STATES: Final = {
     137: 2, 201: 4, 229: 5, 515: 2, 547: 0, 1222: 51, 1412: 0, 1801: 3, 2714: 6, 2812: 62, 3701: 5, 3702: 4, 8114: 5,
-    8115: 2, 8144: 2, 8152: 14, 8162: 2, 9002: 2,
+    8115: 2, 8144: 2, 8146: 2, 8152: 14, 8162: 2, 9002: 2,
 }  # fmt: skip
 """State of each message whose state is usually not 1. Seen in public client output; no documentation lists them."""
 
@@ -65,6 +65,10 @@ class SqlError(Exception):
             (),
         )
         """Column names and rows that a query returned before it failed."""
+        self.procedure = ""
+        """System procedure that raised the error, or procedure whose call failed before its first statement."""
+        self.in_call = False
+        """True if the call itself failed, before a statement: the error is on line 0."""
         self.problems: tuple[SqlError, ...] = ()
         """All errors that the product reports together, this one first."""
 

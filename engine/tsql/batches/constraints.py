@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 _LETTERS: Final = {"PRIMARY KEY": "PK", "UNIQUE": "UQ"}
 
 
-def assign_names(table: str, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+def assign_names(table: str, constraints: Iterable[Constraint], version: int) -> tuple[Constraint, ...]:
     """Return the constraints of a new table, with generated names for unnamed ones as in the product.
 
     Raises 8110 or 2714.
     """
     found: list[Constraint] = []
     for item in constraints:
-        made = item if item.name else replace(item, name=_generate_name(table, item))
+        made = item if item.name else replace(item, name=_generate_name(table, item, version))
         if any(other.name.lower() == made.name.lower() for other in found):
             raise SqlError(2714, made.name, state=5, also=(1750,))
         found.append(made)
@@ -41,19 +41,43 @@ def assign_names(table: str, constraints: Iterable[Constraint]) -> tuple[Constra
     return tuple(found)
 
 
-def _generate_name(table: str, item: Constraint) -> str:
+def _generate_name(table: str, item: Constraint, version: int) -> str:
     digits = f"{zlib.crc32(repr((table.lower(), item)).encode()):08X}"
-    middle = f"{item.columns[0][:5]}__" if not isinstance(item, Key) and item.columns else ""
-    letters = (
-        _LETTERS.get(item.kind, "IX") if isinstance(item, Key) else "CK" if isinstance(item, Check) else "FK"
-    )
-    return f"{letters}__{table.lstrip('#')[:9]}__{middle}{digits}"
+    if not isinstance(item, Key):
+        return _join_name("CK" if isinstance(item, Check) else "FK", table, item.columns[:1], digits)
+    letters = _LETTERS.get(item.kind, "IX")
+    if version < 2008:
+        return f"{letters}__{_internal_name(table)[:9]}__{digits}"
+    columns = f"{zlib.crc32(repr(item.columns).lower().encode()):08X}"
+    return f"{letters}__{_internal_name(table)[:8]}__{columns}{digits}"
+
+
+_NAME_LENGTH, _COLUMN_LENGTH = 14, 5
+"""Characters of table and column in a generated name. A long table name leaves five of them for the column.
+
+Seen in names in public schemas, as are the eight and sixteen digits.
+"""
+
+
+def _internal_name(table: str) -> str:
+    """Return the name of a table in tempdb: padded for a temp table, digits for a table variable."""
+    if table.startswith("@"):
+        return f"#{zlib.crc32(table.lower().encode()):08X}"
+    return table.ljust(_NAME_LENGTH, "_") if table.startswith("#") else table
+
+
+def _join_name(letters: str, table: str, columns: Sequence[str], digits: str) -> str:
+    """Return the generated name of a constraint that is not a key."""
+    if not columns:
+        return f"{letters}__{_internal_name(table)[:9]}__{digits}"
+    owner = _internal_name(table)[: _NAME_LENGTH - min(_COLUMN_LENGTH, len(columns[0]))]
+    return f"{letters}__{owner}__{columns[0][: _NAME_LENGTH - len(owner)]}__{digits}"
 
 
 def default_name(table: str, column: ColumnDefinition) -> str:
     """Return the name of a column's DEFAULT, given or generated as in the product."""
     number = objects.object_id(f"default {objects.object_id(table)} {column.name}")
-    return column.default_name or f"DF__{table.lstrip('#')[:9]}__{column.name[:5]}__{number:08X}"
+    return column.default_name or _join_name("DF", table, (column.name,), f"{number:08X}")
 
 
 def find_column_positions(table: Table, columns: Iterable[str], owner: str) -> list[int]:
@@ -204,7 +228,7 @@ def enforce_constraints(
         rows = [new_table.rows[place] for place in new]
         _enforce_checks(machine, ref, new_table, rows, verb)
         for item in new_table.constraints:
-            if isinstance(item, ForeignKey) and not ref.parts[-1].startswith(("#", "@")):
+            if isinstance(item, ForeignKey) and not (item.disabled or ref.parts[-1].startswith(("#", "@"))):
                 _enforce_foreign_key(machine, ref, new_table, item, rows, verb)
     if verb != "INSERT" and not ref.parts[-1].startswith(("#", "@")):
         _enforce_references(machine, ref, old_table, new_table, verb)
@@ -300,7 +324,7 @@ def _make_duplicate_error(ref: TableRef, key: Key, values: Iterable[Scalar]) -> 
 
 
 def _enforce_checks(machine: Machine, ref: TableRef, table: Table, rows: list[Row], verb: str) -> None:
-    checks = [item for item in table.constraints if isinstance(item, Check)]
+    checks = [item for item in table.constraints if isinstance(item, Check) and not item.disabled]
     if not checks or not rows:
         return
     texts = [f"CASE WHEN NOT ({item.text}) THEN 1 ELSE 0 END" for item in checks]
@@ -357,6 +381,8 @@ def _enforce_references(
         table = new_table if own else child
         for item in table.constraints if isinstance(table, Table) else ():
             if not isinstance(item, ForeignKey) or objects.key_of(item.table) != objects.key_of(ref.parts):
+                continue
+            if item.disabled:
                 continue
             target = _find_referenced_columns(old_table, item)
             if target is None or not isinstance(table, Table):

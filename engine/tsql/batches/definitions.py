@@ -75,7 +75,9 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     }
     if any(column.said_null and column.name.lower() in primary for column in columns):
         raise SqlError(8111, ref.parts[-1], also=(1750,))
-    made = tables.make_table(ref.parts[-1], columns, constraints.assign_names(ref.parts[-1], rules))
+    made = tables.make_table(
+        ref.parts[-1], columns, constraints.assign_names(ref.parts[-1], rules, machine.context.version)
+    )
     constraints.check_definition(machine, ref, made, made.constraints)
     return constraints.with_computed_types(machine, made)
 
@@ -228,6 +230,8 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
         made = _add_columns(machine, ref, table, statement.columns, statement.unchecked)
     elif statement.altered:
         made = _alter_column(machine, table, statement.altered, ref)
+    elif statement.switch:
+        made = _switch_constraints(table, statement)
     elif statement.constraint:
         try:
             made = _drop_constraint(table, statement.constraint, ref)
@@ -242,6 +246,30 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
             schema_binding.check_column(machine.context, "DROP COLUMN", ref.parts, name)
         made = _drop_columns(table, dropped, ref) if dropped else table
     _store_checked(machine, ref, table, made)
+
+
+def _switch_constraints(table: Table, statement: s.AlterTable) -> Table:
+    """Execute CHECK or NOCHECK CONSTRAINT for the named foreign keys and checks, or for all.
+
+    An enabled constraint is trusted only after WITH CHECK [DOC: ALTER TABLE]. Raise 4917 or 11415, and 4916.
+    """
+    rules = {rule.name.lower(): rule for rule in table.constraints}
+    named = {name.lower() for name in statement.enabled}
+    for name in statement.enabled:
+        if name.lower() not in rules:
+            raise SqlError(4917, name, state=0, also=(4916,))
+        if isinstance(rules[name.lower()], Key):
+            raise SqlError(11415, name, also=(4916,))
+    off = statement.switch == "NOCHECK"
+    return replace(
+        table,
+        constraints=tuple(
+            rule
+            if isinstance(rule, Key) or (named and rule.name.lower() not in named)
+            else replace(rule, disabled=off, trusted=statement.checked and not off)
+            for rule in table.constraints
+        ),
+    )
 
 
 def _drop_constraint(table: Table, name: str, ref: TableRef) -> Table:
@@ -343,7 +371,9 @@ def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unche
     if sum(key.kind == "PRIMARY KEY" for key in keys) > 1:
         raise SqlError(1779, ref.parts[-1], also=(1750,))
     both = (*table.columns, *columns)
-    everything = constraints.assign_names(ref.parts[-1], (*table.constraints, *rules))
+    everything = constraints.assign_names(
+        ref.parts[-1], (*table.constraints, *rules), machine.context.version
+    )
     made = tables.make_table(ref.parts[-1], both, everything)
     constraints.check_definition(machine, ref, made, everything[len(table.constraints) :])
     primary = {

@@ -200,14 +200,34 @@ _TYPES: Final = {
 """user_type_id -> type. Documented [DOC: sys.types]."""
 
 
+_OBJECT_KINDS: Final = {
+    "istable": "U S", "isusertable": "U", "issystemtable": "S", "isprocedure": "P", "isview": "V",
+    "isscalarfunction": "FN", "isinlinefunction": "IF", "istablefunction": "IF TF", "istrigger": "TR",
+    "isextendedproc": "X", "isdefault": "D", "isdefaultcnst": "D", "ischeckcnst": "C", "isforeignkey": "F",
+    "isuniquecnst": "UQ", "isprimarykey": "PK", "isconstraint": "C D F PK UQ", "isqueue": "SQ", "isrule": "R",
+}  # fmt: skip
+"""Property of OBJECTPROPERTY -> types of the objects that have it [DOC: OBJECTPROPERTY]."""
+
+_TABLE_PROPERTIES: Final = {
+    "tablehascheckcnst": ("sys.check_constraints", "parent_object_id"),
+    "tablehasdefaultcnst": ("sys.default_constraints", "parent_object_id"),
+    "tablehasforeignkey": ("sys.foreign_keys", "parent_object_id"),
+    "tablehasforeignref": ("sys.foreign_keys", "referenced_object_id"),
+}
+"""Property that is 1 if the view has a row with the table in this column."""
+
+_CONSTRAINT_PROPERTIES: Final = {"cnstisdisabled": "is_disabled", "cnstisnottrusted": "is_not_trusted"}
+"""Property of a check or foreign key -> column of its view."""
+
+
 def _object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar:
-    kinds = {"istable": "U", "isusertable": "U", "isprocedure": "P", "isview": "V"}
     row = next((r for r in catalog.rows_of(context, "sys.objects") if r["object_id"] == number), None)
     if row is None:
         return None
     asked = to_text(wanted).lower()
-    if asked in kinds:
-        return int(to_text(row["type"]).strip() == kinds[asked])
+    kind = to_text(row["type"]).strip()
+    if asked in _OBJECT_KINDS:
+        return int(kind in _OBJECT_KINDS[asked])
     rows = [r for r in catalog.rows_of(context, "sys.indexes") if r["object_id"] == number]
     known = {
         "tablehasprimarykey": any(r["is_primary_key"] for r in rows),
@@ -220,9 +240,20 @@ def _object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar
         ),
         "ismsshipped": row["is_ms_shipped"],
         "schemaid": row["schema_id"],
-        "isconstraint": to_text(row["type"]).strip() in ("C", "D", "F", "PK", "UQ"),
-        "isprimarykey": to_text(row["type"]).strip() == "PK",
+        "ownerid": 1,
     }
+    if asked in _TABLE_PROPERTIES:
+        view, column = _TABLE_PROPERTIES[asked]
+        return int(any(r[column] == number for r in catalog.rows_of(context, view)))
+    if asked in _CONSTRAINT_PROPERTIES:
+        rules = [
+            r
+            for view in ("sys.check_constraints", "sys.foreign_keys")
+            for r in catalog.rows_of(context, view)
+        ]
+        return next((r[_CONSTRAINT_PROPERTIES[asked]] for r in rules if r["object_id"] == number), None)
+    if asked not in known and asked.startswith(("exec", "has", "is", "table")):
+        raise UnsimulatedFeatureError(f"the property {to_text(wanted)} of OBJECTPROPERTY")
     found = known.get(asked)
     return int(found) if isinstance(found, bool) else found
 

@@ -222,8 +222,9 @@ class SubmissionOutput:
     def errors(self, problem: SqlError, line: int) -> list[CaughtError]:
         """Append the messages of an error, and return them for a CATCH block."""
         version = self.world.instances[self.session.server].version
+        line = 0 if problem.in_call else line
         severity, text = fill_message(problem.number, *problem.parameters, version=version)
-        errors = [CaughtError(problem.number, severity, problem.state, line, text)]
+        errors = [CaughtError(problem.number, severity, problem.state, line, text, problem.procedure)]
         for other in problem.problems[1:]:
             severity, text = fill_message(other.number, *other.parameters, version=version)
             errors.append(CaughtError(other.number, severity, other.state, line, text))
@@ -252,8 +253,11 @@ class SubmissionOutput:
             self.results.append(ResultSet(named, shown_rows, types, len(self.messages)))
 
 
-_FOLLOWING: Final = frozenset({1750, 3727})
-"""Messages of severity 10 that clients receive as errors of severity 16, state 0. Seen in public client output."""
+_FOLLOWING: Final = frozenset({1750, 3727, 4916})
+"""Messages, most of severity 10, that clients receive as errors of severity 16, state 0.
+
+Seen in public client output.
+"""
 
 _OUTPUT_LIMIT: Final = (
     f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission, "

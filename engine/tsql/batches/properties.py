@@ -11,7 +11,9 @@ from engine.constants import INTERNAL_VERSION, PRODUCT
 from engine.messages import SqlError
 from engine.protocol import volumes
 from engine.tsql import catalog
+from engine.tsql.batches import objects, tables
 from engine.tsql.batches.context import Context
+from engine.tsql.batches.data import Table
 from engine.tsql.catalog import availability
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import FIXED_LENGTHS, type_of
@@ -339,14 +341,20 @@ def _statistics_date(context: Context, number: Scalar, _statistics: Scalar) -> S
     return None
 
 
-def _identity(*fields: str) -> Callable[[Context, Scalar], Scalar]:
-    """Build a function for the first of *fields* in sys.identity_columns that is known of a table."""
+def _identity(compute: Callable[[tuple[int, int], int], int]) -> Callable[[Context, Scalar], Scalar]:
+    """Build a function of the seed and increment of a table's identity column, and of its next value."""
 
     def function(context: Context, table: Scalar) -> Scalar:
-        number = None if table is None else catalog.object_id(context, to_text(table))
-        rows = catalog.rows_of(context, "sys.identity_columns")
-        found = next((row for row in rows if row["object_id"] == number), {})
-        return next((found[field] for field in fields if found.get(field) is not None), None)
+        name = to_text(table)
+        number = None if table is None else catalog.object_id(context, name)
+        parts = tuple(part.strip('[]"') for part in name.split("."))
+        temporary = {known: found for _, known, found in objects.list_temporary_tables(context)}
+        found = None if number is None else temporary.get(number) or objects.find(context, parts, waits=False)
+        if not isinstance(found, Table):
+            return None
+        found = tables.restore_identity(found, context.server)
+        identity = next((column.identity for column in found.columns if column.identity is not None), None)
+        return None if identity is None else compute(identity, found.next_identity)
 
     return function
 
@@ -362,7 +370,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "columnproperty": _column_property,
     "indexproperty": _index_property,
     "stats_date": _statistics_date,
-    "ident_current": _identity("last_value", "seed_value"),
-    "ident_seed": _identity("seed_value"),
-    "ident_incr": _identity("increment_value"),
+    "ident_current": _identity(lambda column, value: value - column[1] if value != column[0] else column[0]),
+    "ident_seed": _identity(lambda column, _: column[0]),
+    "ident_incr": _identity(lambda column, _: column[1]),
 }

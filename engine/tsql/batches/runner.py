@@ -357,7 +357,9 @@ class Runner(Machine):
         if 10 < worst < 20 and self._catch(errors[-1], innermost):
             return
         for error in errors:
-            self.append_message(error.text, error.number, error.severity, error.state, error.line)
+            self.append_message(
+                error.text, error.number, error.severity, error.state, error.line, procedure=error.procedure
+            )
         if worst <= 10:
             return
         number = errors[0].number
@@ -366,7 +368,8 @@ class Runner(Machine):
             raise ConnectionLostError(*((596,) if number == 2745 else ()))
         aborts = aborts and dict(self.session.options).get("XACT_ABORT") == "ON"
         changes = isinstance(self._statement, s.QueryStatement) and not selects_only(self._statement.text)
-        if (number in STATEMENT_ENDS or (changes and number in VALUE_ERRORS)) and not aborts:
+        ends = number in STATEMENT_ENDS and not (number == 547 and isinstance(self._statement, s.AlterTable))
+        if (ends or (changes and number in VALUE_ERRORS)) and not aborts:
             self.say_number(3621)
         if (aborts or _ends_transaction(errors[0])) and self.session.transactions:
             transactions.roll_back(self)

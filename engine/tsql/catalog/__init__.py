@@ -53,16 +53,37 @@ def names(version: int) -> list[str]:
     return sorted(view.name for view in VIEWS.values() if view.first_version <= version)
 
 
+def _find_constraint(context: Context, parts: list[str]) -> int | None:
+    """Return the id of a constraint in the current database; None if there is none with that name."""
+    schema = objects.schemas(context).get(parts[-2] if len(parts) > 1 and parts[-2] else "dbo")
+    for view in (
+        "sys.key_constraints",
+        "sys.check_constraints",
+        "sys.default_constraints",
+        "sys.foreign_keys",
+    ):
+        for row in rows_of(context, view):
+            same = str(row["name"]).lower() == parts[-1].lower()
+            if same and schema is not None and row["schema_id"] == schema.number:
+                return int(str(row["object_id"]))
+    return None
+
+
 def object_id(context: Context, name: str) -> int | None:
     """Return the id of a temp table or view for OBJECT_ID; None if unknown."""
     plain = [part.strip('[]"') for part in name.split(".")]
     if not plain[-1] or len(plain) > 3:
         return None
     if plain[-1].startswith("#"):
+        database = plain[-3] if len(plain) > 2 else context.session.database
         found = {name: number for name, number, _ in objects.list_temporary_tables(context)}
-        return found.get(plain[-1].lower())
+        return found.get(plain[-1].lower()) if database.lower() == "tempdb" else None
     if objects.find(context, tuple(plain), waits=False) is not None:
         return objects.object_id(objects.key_of(tuple(plain)))
+    if len(plain) < 3 or plain[-3].lower() == context.session.database.lower():
+        constraint = _find_constraint(context, plain)
+        if constraint is not None:
+            return constraint
     for name in (plain[-1], f"{plain[-1]}()"):
         try:
             view = find(context, (*plain[:-1], name))

@@ -409,6 +409,7 @@ def _checks(context: Context) -> Iterable[Record]:
                     "definition": f"({item.text})",
                     "CHECK_CLAUSE": f"({item.text})",
                     "is_not_trusted": int(not item.trusted),
+                    "is_disabled": int(item.disabled),
                     "is_system_named": int("__" in item.name),
                 }
 
@@ -496,6 +497,7 @@ def _foreign_keys(context: Context) -> Iterable[Record]:
             "referenced_object_id": objects.object_id(objects.key_of(item.table)),
             "key_index_id": next(number for number, known in _indexes_of(parent) if known is key),
             "is_not_trusted": int(not item.trusted),
+            "is_disabled": int(item.disabled),
             "is_system_named": int("__" in item.name),
             "UNIQUE_CONSTRAINT_CATALOG": context.session.database,
             "UNIQUE_CONSTRAINT_SCHEMA": (len(item.table) > 1 and item.table[-2]) or "dbo",

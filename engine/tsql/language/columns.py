@@ -73,6 +73,8 @@ class Check(Struct, frozen=True, kw_only=True):
     columns: tuple[str, ...] = ()
     trusted: bool = True
     """False after WITH NOCHECK: existing rows may violate the condition."""
+    disabled: bool = False
+    """True after NOCHECK CONSTRAINT: new rows may violate it too."""
     options: option_table.Pairs = ()
 
 
@@ -87,6 +89,8 @@ class ForeignKey(Struct, frozen=True, kw_only=True):
     """Action on the referencing rows, CASCADE or SET NULL; empty: refusal. It is not simulated (constraints.py)."""
     trusted: bool = True
     """False after WITH NOCHECK: existing rows may violate the key."""
+    disabled: bool = False
+    """True after NOCHECK CONSTRAINT."""
     options: option_table.Pairs = ()
 
 

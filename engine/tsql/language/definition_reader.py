@@ -1,4 +1,4 @@
-"""Parser for CREATE and ALTER of tables, indexes, procedures, functions and views."""
+"""Parser for CREATE and ALTER of procedures, functions, views and event sessions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Final
 from engine.tsql.batches.work import Steps
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
-from engine.tsql.language.columns import ordered_names
 from engine.tsql.language.instructions import (
     BranchIfFalse,
     CompiledInstruction,
@@ -18,8 +17,8 @@ from engine.tsql.language.instructions import (
     RunStatement,
 )
 from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, name_of
-from engine.tsql.language.reader import TokenReader
 from engine.tsql.language.reserved_words import STOP_WORDS
+from engine.tsql.language.table_reader import TableDefinitions
 from engine.tsql.query import planner
 
 CREATE_OR_ALTER: Final = 2016
@@ -48,7 +47,7 @@ OBJECT_WORDS: Final = frozenset(_OBJECT_WORDS.split())
 """Words that can follow CREATE, ALTER and DROP. Documented [DOC: statements]."""
 
 
-class Definitions(TokenReader):
+class Definitions(TableDefinitions):
     """Part of the compiler that parses definitions."""
 
     def compile_body(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
@@ -66,169 +65,6 @@ class Definitions(TokenReader):
             token.upper for token in self.tokens[first : min(first + word_count, self.place)] if token.upper
         ]
         self.do(line, s.UnsimulatedStatement(" ".join(shown)))
-
-    # -- tables and indexes
-
-    def create_table(self) -> None:
-        """Parse CREATE TABLE name ( … ) with its trailing clauses."""
-        line = self.token.line
-        self.place += 2
-        name = self.read_qualified_name()
-        if not self.token.is_op("("):
-            raise self.problem()
-        first = self.place
-        columns = self.read_bracketed_text()
-        planner.check_columns(columns, self.tokens[first].line)
-        options = self.storage_options()
-        if self.is_keyword("WITH") and self.begins_cte():
-            raise SqlSyntaxError(self.token.line, 319)
-        self.do(line, s.CreateTable(name, columns, options))
-
-    def storage_options(self) -> option_table.Pairs:
-        """Parse ON filegroup, TEXTIMAGE_ON filegroup and WITH ( … ), in any order."""
-        options: option_table.Pairs = ()
-        while self.is_keyword("ON", "TEXTIMAGE_ON", "FILESTREAM_ON") or (
-            self.is_keyword("WITH") and self.peek().is_op("(")
-        ):
-            word, first = self.take().upper, self.place
-            if word == "WITH":
-                self.read_bracketed_text()
-                options = (*options, *option_table.read_options(self.tokens[first + 1 : self.place - 1]))
-            else:
-                self.take()
-                if self.token.is_op("("):  # a partition scheme with its column
-                    self.read_bracketed_text()
-                options = (*options, (word, self.text_between(first, self.place).upper()))
-        return options
-
-    def create_index(self) -> None:
-        """Parse `CREATE [UNIQUE] [CLUSTERED] INDEX name ON table (columns) [INCLUDE (columns)] [WITH (…)]`."""
-        line = self.token.line
-        first = self.place
-        self.skim()
-        words = [token.upper for token in self.tokens[first : self.place]]
-        end = self.place
-        if "ON" not in words or "INDEX" not in words[: words.index("ON")]:
-            raise self.problem()
-        index = first + words.index("INDEX")
-        self.place = first + words.index("ON") + 1
-        table = self.read_qualified_name()
-        columns, descending = self.names_in_brackets()
-        included: tuple[str, ...] = ()
-        if self.token.upper == "INCLUDE":
-            self.take()
-            included, _ = self.names_in_brackets()
-        filter_text = ""
-        if self.is_keyword("WHERE") and self.version >= planner.FILTERED_INDEXES:
-            self.take()
-            start = self.place
-            while self.place < end and not self.is_keyword("WITH", "ON", "FILESTREAM_ON"):
-                self.take()
-            filter_text = self.text_between(start, self.place)
-            if not filter_text:
-                raise self.problem()
-        options = self.storage_options()
-        if self.is_keyword("WITH") and self.place < end:  # without parentheses, as before 2005
-            first = self.place + 1
-            while self.place < end and not self.is_keyword("ON"):
-                self.take()
-            options = (*option_table.read_options(self.tokens[first : self.place]), *self.storage_options())
-        if self.place < end:
-            raise self.problem()
-        self.do(
-            line,
-            s.CreateIndex(
-                table,
-                name_of(self.tokens[index + 1]),
-                columns,
-                "UNIQUE" in words[: words.index("INDEX")],
-                "CLUSTERED" in words[: words.index("INDEX")],
-                included,
-                descending,
-                filter_text,
-                options,
-            ),
-        )
-
-    def names_in_brackets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Parse `(a, b DESC)`. Return the names, and those in descending order."""
-        if not self.token.is_op("("):
-            raise self.problem()
-        first = self.place + 1
-        self.read_bracketed_text()
-        return ordered_names(self.tokens[first : self.place - 1])
-
-    def alter_table(self) -> None:
-        """Parse ALTER TABLE name [WITH [NO]CHECK] ADD …, DROP COLUMN names, or DROP CONSTRAINT name."""
-        line = self.token.line
-        self.place += 2
-        name = self.read_qualified_name()
-        action, unchecked = self.take().upper, False
-        if action == "WITH" and self.token.upper in ("CHECK", "NOCHECK"):
-            unchecked = self.take().upper == "NOCHECK"
-            action = self.take().upper
-        first = self.skim() if self.token.kind != "end" else self.place
-        text = self.text_between(first, self.place)
-        inside = self.tokens[first : self.place]
-        if not inside:
-            raise make_near_error(self.tokens[first - 1])
-        word = self.tokens[first].upper
-        default = next((at for at, token in enumerate(inside) if token.upper == "DEFAULT"), None)
-        optional = action == "DROP" and [token.upper for token in inside[1:3]] == ["IF", "EXISTS"]
-        if optional and self.version < planner.IF_EXISTS:
-            raise make_near_error(inside[1])
-        inside = (inside[0], *inside[3:]) if optional else tuple(inside)
-        if action == "ADD" and default in (0, 2) and len(inside) > 3 and inside[-2].upper == "FOR":
-            value = self.text_between(first + default + 1, self.place - 2)
-            named = name_of(inside[1]) if default == 2 else ""
-            self.do(line, s.AlterTable(name, default=(name_of(inside[-1]), value, named)))
-        elif action == "ADD":
-            planner.check_columns(f"({text})", line)
-            self.do(line, s.AlterTable(name, f"({text})", unchecked=unchecked))
-        elif action == "DROP" and word == "COLUMN":
-            names = tuple(name_of(t) for t in inside[1:] if not t.is_op(","))
-            self.do(line, s.AlterTable(name, dropped=names, if_exists=optional))
-        elif action == "DROP" and word == "CONSTRAINT" and len(inside) == 2:
-            self.do(line, s.AlterTable(name, constraint=name_of(inside[1]), if_exists=optional))
-        elif (
-            action == "ALTER"
-            and word == "COLUMN"
-            and len(inside) > 2
-            and inside[2].upper not in ("ADD", "DROP")
-        ):
-            column = self.text_between(first + 1, self.place)
-            planner.check_columns(f"({column})", line)
-            self.do(line, s.AlterTable(name, altered=f"({column})"))
-        elif action == "ALTER" and word == "COLUMN" and len(inside) < 3:
-            raise make_near_error(self.tokens[self.place - 1])
-        else:
-            self.do(line, s.UnsimulatedStatement(f"ALTER TABLE … {action} {word}".rstrip()))
-
-    def drop_index(self) -> None:
-        """Parse `DROP INDEX index ON table [WITH (…)], …` or `DROP INDEX table.index, …`."""
-        line = self.token.line
-        self.place += 1
-        if_exists = self.peek().upper == "IF" and self.peek(2).upper == "EXISTS"
-        if if_exists:
-            if self.version < planner.IF_EXISTS:
-                raise make_near_error(self.peek())
-            self.place += 2
-        indexes: list[tuple[str, tuple[str, ...]]] = []
-        while not indexes or self.take_if(","):
-            if not indexes:
-                self.take()
-            parts = self.read_qualified_name()
-            if self.is_keyword("ON"):
-                self.take()
-                indexes.append((parts[-1], self.read_qualified_name()))
-            elif len(parts) > 1:
-                indexes.append((parts[-1], parts[:-1]))
-            else:
-                raise SqlSyntaxError(line, 159)
-            if self.is_keyword("WITH") and self.peek().is_op("("):
-                self.take()
-                self.read_bracketed_text()
-        self.do(line, s.DropIndex(tuple(indexes), if_exists))
 
     def has_keyword(self, start: int, keyword: str) -> bool:
         """Return whether *keyword* occurs from token *start* to the end of the statement."""

@@ -345,7 +345,7 @@ class _Compiler(Definitions):
         first = self.skim_expression()
         self.in_condition = False
         text = self.text_between(first, self.place)
-        if not text:
+        if not text or self.tokens[self.place - 1].upper == "EXISTS":
             raise self.problem()
         try:
             planner.check_condition(text, line)

@@ -477,6 +477,12 @@ class AlterTable(Statement, frozen=True):
     """ALTER COLUMN: definition of the new column, in parentheses; else empty."""
     unchecked: bool = False
     """True for WITH NOCHECK: existing rows may violate the new constraint."""
+    checked: bool = False
+    """True for WITH CHECK: existing rows must satisfy an enabled constraint."""
+    enabled: tuple[str, ...] = ()
+    """Constraints of CHECK CONSTRAINT. Empty for all, with *switch*."""
+    switch: str = ""
+    """CHECK or NOCHECK before CONSTRAINT; else empty."""
     if_exists: bool = False
 
 

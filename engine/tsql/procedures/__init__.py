@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
 from typing import Final
 
@@ -10,7 +12,7 @@ from engine.tables import read_table
 from engine.tsql import catalog
 from engine.tsql.batches import gate, objects, permissions
 from engine.tsql.batches.data import DeclaredVariable, declarations
-from engine.tsql.batches.machine import Machine
+from engine.tsql.batches.machine import RUN_TIME_ERRORS, Machine
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES
 from engine.tsql.clients import linked_servers
 from engine.tsql.language import statements as s
@@ -76,7 +78,8 @@ def execute(machine: Machine, statement: s.Execute) -> None:
             raise SqlError(2812, name)
         if database:
             machine.context.open_database(database)
-        arguments = bind_arguments(machine, plain, found, statement.arguments)
+        with _naming(plain):
+            arguments = bind_arguments(machine, plain, found, statement.arguments)
         if machine.only_columns:
             raise UnsimulatedFeatureError(f"SET FMTONLY ON for the procedure {name}")
         permissions.admit_procedure(machine, plain, len(arguments))
@@ -85,7 +88,8 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         check_parameters(call)
         try:
             found.run(call)
-        except SqlError:
+        except SqlError as problem:
+            problem.procedure = plain
             if statement.returns and not machine.is_in_try:
                 machine.set_variable(statement.returns, application_locks.FAILED.get(plain, FAILED))
             raise
@@ -96,6 +100,16 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         machine.note(error=0)
     if statement.returns:
         machine.set_variable(statement.returns, call.outputs.get(RETURN_VALUE, 0))
+
+
+@contextmanager
+def _naming(procedure: str) -> Iterator[None]:
+    """Set the procedure of an error in its call: its line is 0, as the call runs no statement."""
+    try:
+        yield
+    except SqlError as problem:
+        problem.procedure, problem.in_call = procedure, True
+        raise
 
 
 FAILED: Final = 1
@@ -127,6 +141,22 @@ def _run(
     machine: Machine, name: str, procedure: objects.UserProcedure, statement: s.Execute, database: str
 ) -> None:
     """Execute a user procedure in *database*, to which it belongs."""
+    with _naming(name):
+        variables, outputs = _bind_parameters(machine, name, procedure, statement)
+    machine.enter(
+        procedure.body,
+        variables,
+        outputs,
+        returns=statement.returns,
+        database=database,
+        procedure=name,
+    )
+
+
+def _bind_parameters(
+    machine: Machine, name: str, procedure: objects.UserProcedure, statement: s.Execute
+) -> tuple[dict[str, DeclaredVariable], tuple[tuple[str, str], ...]]:
+    """Return the parameters of a user procedure with their values, and (parameter, variable) of each output."""
     known = tuple(item.name for item in procedure.parameters)
     required = tuple(item.name for item in procedure.parameters if not item.default)
     given = bind_arguments(
@@ -139,19 +169,12 @@ def _run(
         value = given[item.name] if item.name in given else machine.evaluate(item.default)
         argument = named.get(item.name)
         kind = _parameter_type(machine, argument, item.type)
-        variables[item.name] = DeclaredVariable(kind, _parameter(value, kind))
+        variables[item.name] = DeclaredVariable(kind, _parameter(machine, argument, value, kind))
         if argument is not None and argument.output and not item.output:
             raise SqlError(8162, item.name)
         if argument is not None and argument.output and isinstance(argument.value, s.Variable):
             outputs.append((item.name, argument.value.name))
-    machine.enter(
-        procedure.body,
-        variables,
-        tuple(outputs),
-        returns=statement.returns,
-        database=database,
-        procedure=name,
-    )
+    return variables, tuple(outputs)
 
 
 def _parameter_type(machine: Machine, argument: s.Argument | None, declared: str) -> str:
@@ -161,14 +184,23 @@ def _parameter_type(machine: Machine, argument: s.Argument | None, declared: str
     return str(variant_of(machine.variable_type(argument.value.name)))
 
 
-def _parameter(value: Scalar, kind: str) -> Scalar:
-    """Convert the value of a parameter. Raise 8114 for a text that does not convert, where a SELECT would raise 245."""
+def _parameter(machine: Machine, argument: s.Argument | None, value: Scalar, kind: str) -> Scalar:
+    """Convert the value of a parameter. Raise 8114 for any value that does not convert."""
     try:
         return convert(value, kind, default_length=1)
     except SqlError as problem:
-        if problem.number == 245:
-            raise SqlError(8114, problem.parameters[0], problem.parameters[2]) from None
-        raise
+        if problem.number not in RUN_TIME_ERRORS:
+            raise
+        raise SqlError(8114, _argument_type(machine, argument, value), parse_type(kind)[0]) from None
+
+
+def _argument_type(machine: Machine, argument: s.Argument | None, value: Scalar) -> str:
+    """Return the type name of an argument: of its variable, or of a constant."""
+    if argument is not None and isinstance(argument.value, s.Variable):
+        return parse_type(str(machine.variable_type(argument.value.name)))[0]
+    if isinstance(value, str):
+        return "varchar" if argument is None or argument.narrow else "nvarchar"
+    return "varbinary" if isinstance(value, bytes) else "int" if isinstance(value, int) else "numeric"
 
 
 def _do_nothing(call: ProcedureCall) -> None:
@@ -212,7 +244,9 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
         parse_type(kind)
         value = machine.evaluate(default) if argument is None else machine.value(argument.value)
         kind = _parameter_type(machine, argument, kind)
-        variables[name] = DeclaredVariable(kind, value if output else _parameter(value, kind))
+        variables[name] = DeclaredVariable(
+            kind, value if output else _parameter(machine, argument, value, kind)
+        )
         if argument is not None and output and argument.output and isinstance(argument.value, s.Variable):
             outputs.append((name, argument.value.name))
     machine.enter(

@@ -203,10 +203,11 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
         match item:
             case Check(columns=columns, text=text):
                 where = f"on column {columns[0]}" if columns else "Table Level "
-                state = ("Enabled", "Is_For_Replication")
+                state = ("Disabled" if item.disabled else "Enabled", "Is_For_Replication")
                 rows.append((f"CHECK {where}", item.name, *NOT_APPLICABLE * 2, *state, f"({text})"))
             case ForeignKey(columns=columns, table=parent, references=others):
-                acts = ("No Action", "No Action", "Enabled", "Is_For_Replication")
+                enabled = "Disabled" if item.disabled else "Enabled"
+                acts = ("No Action", "No Action", enabled, "Is_For_Replication")
                 rows.append(("FOREIGN KEY", item.name, *acts, ", ".join(columns)))
                 description = (
                     f"REFERENCES {database}.{objects.format_qualified_name(parent)} ({', '.join(others)})"
