@@ -92,8 +92,9 @@ def force_quorum(world: World, name: str) -> None:
     membership.form(world, [name], known)
 
 
-def evict(world: World, name: str) -> None:
+def evict(world: World, name: str, observer: str = "") -> None:
     """Evict the node. Roles that it owned move; its replicas remain configured."""
+    check_majority(world, observer)
     node = world.nodes[name]
     cluster = world.clusters[node.cluster]
     if len(cluster.nodes) == 1:
@@ -116,9 +117,9 @@ def evict(world: World, name: str) -> None:
     world.all_dirty()
 
 
-def set_weight(world: World, name: str, weight: int) -> None:
+def set_weight(world: World, name: str, weight: int, observer: str = "") -> None:
     """Execute `(Get-ClusterNode name).NodeWeight = weight`."""
-    first = _writer(world, world.nodes[name].cluster)
+    first = _writer(world, world.nodes[name].cluster, observer)
     weights = tuple((node, weight if node == name else old) for node, old in first.config.weights)
     membership.change_votes(world, first.name, weights=weights)
 
@@ -130,7 +131,7 @@ WITNESS_KINDS: Final = {
 }
 
 
-def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
+def set_witness(world: World, cluster: str, kind: str, name: str, observer: str = "") -> None:
     """Execute Set-ClusterQuorum: another witness, or none if *kind* is empty.
 
     [DOC: Set-ClusterQuorum]
@@ -138,7 +139,7 @@ def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
     A share is named by its path. Its computer must exist, be reachable, and not be a node. A disk must not
     belong to a role; an unknown name is a new disk. Any storage account is accepted.
     """
-    first = _writer(world, cluster)
+    first = _writer(world, cluster, observer)
     witness = Witness(kind=WITNESS_KINDS[kind], name=name) if kind else None
     if witness is not None and kind == "file share":
         host = name.lstrip("\\").partition("\\")[0]
@@ -166,36 +167,56 @@ THRESHOLD_LIMITS: Final = (3, 120)
 """Minimum and maximum of a heartbeat threshold. Documented [DOC: SameSubnetThreshold]."""
 
 
-def set_threshold(world: World, cluster: str, cross: bool, missed: int) -> None:
+def set_threshold(world: World, cluster: str, cross: bool, missed: int, observer: str = "") -> None:
     """Set SameSubnetThreshold of (Get-Cluster), or CrossSubnetThreshold with *cross*: allowed missed heartbeats."""
     least, most = THRESHOLD_LIMITS
     if not least <= missed <= most:
         raise InputError(say("a threshold must be between {a} and {b}", a=least, b=most))
-    first = _writer(world, cluster)
+    first = _writer(world, cluster, observer)
     field = "cross_threshold" if cross else "threshold"
     changes: dict[str, object] = {field: missed}
     world.clusters[first.cluster] = replace(world.clusters[first.cluster], **changes)
 
 
-def set_paused(world: World, name: str, paused: bool, drain: bool = False, target: str | None = None) -> None:
+def set_paused(
+    world: World, name: str, paused: bool, observer: str, drain: bool = False, target: str | None = None
+) -> None:
     """Execute Suspend-ClusterNode or Resume-ClusterNode. A paused node accepts no more roles.
 
     With *drain*, the roles that it owns move, to *target* if given.
     """
     node = world.nodes[name]
-    if not node.partition:
+    check_majority(world, observer)
+    if config.read_node_state(world, observer, name) == "Down":
         raise InputError(say("{node} is not up in the cluster", node=name))
     world.nodes[name] = replace(node, paused=paused)
     world.all_dirty()
-    for role in world.nodes[name].config.roles if paused and drain else ():
+    for role in world.nodes[observer].config.roles if paused and drain else ():
         if role.owner == name and role.state is ResourceState.ONLINE:
-            roles.move(world, name, role, target)
+            roles.move(world, name if config.may_write(world, name) else observer, role, target)
     there = [other for other in config.members(world, node.partition) if not world.nodes[other].paused]
-    if paused and drain and there and config.find_core_owner(world, name) == name:
-        config.update(world, name, core_owner=there[0])
+    if paused and drain and there and config.find_core_owner(world, observer) == name:
+        config.update(world, observer, core_owner=there[0])
 
 
-def _writer(world: World, cluster: str) -> Node:
+REMOTE_CALL_FAILED: Final = say("the remote procedure call failed")
+"""System error 1726 of a command at a node that has lost the majority of its cluster. Known."""
+
+
+def check_majority(world: World, observer: str) -> None:
+    """Raise InputError if the node *observer* does not reach a majority of its cluster.
+
+    Its call waits until the node notices the loss of quorum, and then fails. An empty name stands for any node.
+    """
+    if observer and not config.may_write(world, observer):
+        raise InputError(REMOTE_CALL_FAILED)
+
+
+def _writer(world: World, cluster: str, observer: str = "") -> Node:
+    """Return the node at which a command is executed: *observer*, or a node of the newest partition."""
+    check_majority(world, observer)
+    if observer:
+        return world.nodes[observer]
     living = [config.writer(world, partition) for partition in config.partitions(world, cluster)]
     found = [node for node in living if node is not None]
     if not found:
@@ -203,26 +224,28 @@ def _writer(world: World, cluster: str) -> Node:
     return max(found, key=lambda node: node.config.epoch)
 
 
-def _role(world: World, name: str) -> tuple[Node, ClusterRole]:
-    found = roles.find(world, name)
+def _role(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole]:
+    check_majority(world, observer)
+    found = roles.find(world, name, observer)
     if found is None:
         raise InputError(say("role {name!r} does not exist in a cluster with quorum", name=name))
     return found
 
 
-def move(world: World, name: str, target: str) -> None:
+def move(world: World, name: str, target: str, observer: str = "") -> None:
     """Execute Move-ClusterGroup. The cluster moves the role without checking the databases.
 
     A role that was taken offline stays offline on its new owner. [DOC: MoveClusterGroup]
     """
-    node, role = _role(world, name)
+    node, role = _role(world, name, observer)
     if role.owner == target and role.state in (ResourceState.ONLINE, ResourceState.OFFLINE):
         raise InputError(say("{node} already owns {role}", node=target, role=role.name))
-    if world.nodes[target].partition != node.partition:
+    state = config.read_node_state(world, node.name, target)
+    if state == "Down":
         raise InputError(say("{node} is not up in the cluster", node=target))
-    if world.nodes[target].paused:
+    if state == "Paused":
         raise InputError(say("{node} is paused", node=target))
-    if not roles.KINDS[role.kind].hostable(world, role, target):
+    if not roles.can_come_online(world, node, role, target):
         raise InputError(say("{node} is not a possible owner of {role}", node=target, role=role.name))
     if role.state is ResourceState.OFFLINE:
         config.update_role(world, node.name, role.name, owner=target)
@@ -230,15 +253,15 @@ def move(world: World, name: str, target: str) -> None:
         roles.move(world, node.name, role, target)
 
 
-def stop_role(world: World, name: str) -> None:
+def stop_role(world: World, name: str, observer: str = "") -> None:
     """Take the role offline until it is started again."""
-    node, role = _role(world, name)
+    node, role = _role(world, name, observer)
     roles.set_offline(world, node.name, role)
 
 
-def start_role(world: World, name: str) -> None:
+def start_role(world: World, name: str, observer: str = "") -> None:
     """Bring the role online, on its owner if possible. Raises InputError if it is online or moving."""
-    node, role = _role(world, name)
+    node, role = _role(world, name, observer)
     if role.state is ResourceState.ONLINE:
         raise InputError(say("{role} is online", role=role.name))
     _start(world, node, role)
@@ -255,12 +278,12 @@ def _start(world: World, node: Node, role: ClusterRole) -> None:
         roles.bring_online(world, node.name, role, role.owner)
 
 
-def stop_resource(world: World, name: str) -> None:
+def stop_resource(world: World, name: str, observer: str = "") -> None:
     """Execute Stop-ClusterResource. Resources that depend on it go offline, too, which here means the whole role.
 
     Raises InputError for the Agent: nothing depends on it, and stopping it alone is not simulated.
     """
-    node, role, resource = _resource(world, name)
+    node, role, resource = _resource(world, name, observer)
     if resource.kind == "SQL Server Agent":
         raise InputError(say("Not simulated: {name} alone", name=resource.name))
     if config.read_resource_state(world, role, resource) is not ResourceState.OFFLINE:
@@ -271,12 +294,12 @@ SERVERS: Final = ("SQL Server", "SQL Server Availability Group")
 """Resources that serve the databases of a role. When one comes online, the whole role is online."""
 
 
-def start_resource(world: World, name: str) -> None:
+def start_resource(world: World, name: str, observer: str = "") -> None:
     """Execute Start-ClusterResource.
 
     The resource comes online with all resources that it depends on; resources that depend on it stay offline.
     """
-    node, role, resource = _resource(world, name)
+    node, role, resource = _resource(world, name, observer)
     if resource.kind not in SERVERS and any(resource.name in one.needs for one in role.resources):
         started = replace(resource, started=role.state is not ResourceState.ONLINE)
         if config.read_resource_state(world, role, started) is ResourceState.OFFLINE:
@@ -286,9 +309,9 @@ def start_resource(world: World, name: str) -> None:
         _start(world, node, role)
 
 
-def move_disk(world: World, name: str, role_name: str) -> None:
+def move_disk(world: World, name: str, role_name: str, observer: str = "") -> None:
     """Execute Move-ClusterResource: a disk of Available Storage becomes part of a role."""
-    node, role = _role(world, role_name)
+    node, role = _role(world, role_name, observer)
     disk = next((one for one in node.config.storage if one.name.lower() == name.lower()), None)
     if disk is None:
         raise InputError(
@@ -302,12 +325,12 @@ def move_disk(world: World, name: str, role_name: str) -> None:
     config.update_role(world, node.name, role.name, resources=(*role.resources, disk))
 
 
-def add_dependency(world: World, name: str, provider: str) -> None:
+def add_dependency(world: World, name: str, provider: str, observer: str = "") -> None:
     """Execute Add-ClusterResourceDependency: *name* depends on *provider*, a resource of the same role.
 
     [DOC: add dependencies]
     """
-    node, role, resource = _resource(world, name)
+    node, role, resource = _resource(world, name, observer)
     needed = role.resource(provider)
     if needed is None or needed.name == resource.name:
         raise InputError(
@@ -324,9 +347,13 @@ def add_dependency(world: World, name: str, provider: str) -> None:
         world.update_instance(role.name, drives_apart=apart)
 
 
-def _resource(world: World, name: str) -> tuple[Node, ClusterRole, Resource]:
+def _resource(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole, Resource]:
+    check_majority(world, observer)
+    partition = world.nodes[observer].partition if observer else 0
     known: list[str] = []
     for node, role in roles.iterate_roles(world):
+        if partition not in (0, node.partition):
+            continue
         for resource in role.resources:
             if resource.name.lower() == name.lower():
                 return node, role, resource
@@ -334,9 +361,9 @@ def _resource(world: World, name: str) -> tuple[Node, ClusterRole, Resource]:
     raise InputError(but_there_are(say("resource {name!r} does not exist", name=name), known))
 
 
-def set_owners(world: World, name: str, nodes: Iterable[str]) -> None:
+def set_owners(world: World, name: str, nodes: Iterable[str], observer: str = "") -> None:
     """Execute Set-ClusterOwnerNode for one resource."""
-    node, role, resource = _resource(world, name)
+    node, role, resource = _resource(world, name, observer)
     wanted = _spelled(world, node, nodes)
     owners = tuple(name for name in world.clusters[node.cluster].nodes if name in wanted)
     _put(world, node, role, replace(resource, owners=owners))
@@ -352,18 +379,18 @@ def _spelled(world: World, node: Node, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def set_preferred(world: World, name: str, nodes: Iterable[str]) -> None:
+def set_preferred(world: World, name: str, nodes: Iterable[str], observer: str = "") -> None:
     """Execute Set-ClusterOwnerNode for a role: set the preferred owners, best first.
 
     For an availability group they last until SQL Server sets them again at the next failover.
     """
-    node, role = _role(world, name)
+    node, role = _role(world, name, observer)
     config.update_role(world, node.name, role.name, preferred=_spelled(world, node, nodes))
 
 
-def set_failover_threshold(world: World, name: str, failures: int) -> None:
+def set_failover_threshold(world: World, name: str, failures: int, observer: str = "") -> None:
     """Set FailoverThreshold of (Get-ClusterGroup *name*)."""
-    node, role = _role(world, name)
+    node, role = _role(world, name, observer)
     config.update_role(world, node.name, role.name, failover_threshold=failures)
 
 

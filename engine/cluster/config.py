@@ -82,9 +82,11 @@ def read_resource_state(world: World, role: ClusterRole, resource: Resource) -> 
 
 
 def writer(world: World, partition: int) -> Node | None:
-    """Return a running node of the partition, which can write its cluster database."""
-    living = (world.nodes[name] for name in members(world, partition))
-    return next((node for node in living if is_running(world, node)), None)
+    """Return a running node of the partition, preferably one that can write its cluster database now."""
+    living = [node for name in members(world, partition) if is_running(world, node := world.nodes[name])]
+    if living and world.clusters[living[0].cluster].silent:
+        return next((node for node in living if may_write(world, node.name)), living[0])
+    return living[0] if living else None
 
 
 def partitions(world: World, cluster: str) -> list[int]:

@@ -337,13 +337,12 @@ def _schedule_join(world: World, cluster: Cluster) -> None:
 
 
 def _joinable(world: World, cluster: Cluster) -> list[tuple[str, int]]:
-    """Return (node, partition) for each node that could join a partition now."""
+    """Return (node, partition) for each node that could join a partition now. All members agree to a new one."""
     found = []
     for node in _waiting(world, cluster):
         for partition in config.partitions(world, cluster.name):
             there = config.members(world, partition)
-            living = [member for member in there if config.is_running(world, world.nodes[member])]
-            if living and all(config.has_heartbeat(world, node, member) for member in living):
+            if all(config.has_heartbeat(world, node, member) for member in there):
                 found.append((node, partition))
                 break
     return found

@@ -36,6 +36,10 @@ RETRY_S: Final = 3_600.0
 """Time after which the cluster retries to bring a failed role online. Known (default of a resource)."""
 
 
+LOOK_AGAIN_S: Final = 0.5
+"""Interval between requests to a member that does not answer, until it answers or is removed. Assumed."""
+
+
 class RoleProblem(NamedTuple):
     """Problem of a role at its owner."""
 
@@ -125,6 +129,18 @@ def _current(world: World, node: str, name: str, step: int) -> ClusterRole | Non
     return role if role is not None and role.step == step else None
 
 
+def _find_waiting(world: World, node: str, name: str, step: int) -> tuple[Node, ClusterRole] | None:
+    """Return the role unchanged since *step*, in the partition of *node*, or of another node if *node* was lost."""
+    there = world.nodes.get(node)
+    if there is not None and there.partition and config.is_running(world, there):
+        known = there if config.may_write(world, node) else config.writer(world, there.partition) or there
+        role = known.config.role(name)
+        found = (known, role) if role is not None else None
+    else:
+        found = find(world, name)
+    return found if found is not None and found[1].step == step else None
+
+
 def emit_role_event(
     world: World,
     node: str,
@@ -154,7 +170,7 @@ def watch(world: World) -> None:
     """
     for node, role in list(iterate_roles(world)):
         kind = KINDS[role.kind]
-        if role.state is ResourceState.ONLINE and _member(world, node, role.owner):
+        if role.state is ResourceState.ONLINE and _is_reached(world, node, role.owner):
             why, delay_s, _ = kind.trouble(world, role)
             if why != role.why:
                 role = _change(world, node.name, role, why=why)
@@ -162,29 +178,30 @@ def watch(world: World) -> None:
                     world.call_after(delay_s, "role.failed", node.name, role.name, role.step)
         elif role.state is ResourceState.FAILED and role.way != EXHAUSTED:
             tried = tuple(
-                name for name in role.tried if _member(world, node, name) and kind.hostable(world, role, name)
+                name
+                for name in role.tried
+                if _is_reached(world, node, name) and kind.hostable(world, role, name)
             )
             if tried != role.tried:
                 role = _change(world, node.name, role, tried=tried)
             if any(
-                name not in tried and _member(world, node, name) and kind.hostable(world, role, name)
+                name not in tried and _is_reached(world, node, name) and kind.hostable(world, role, name)
                 for name in kind.targets(world, role)
             ):
                 _bring_online(world, node.name, role)
 
 
-def _member(world: World, node: Node, name: str) -> bool:
-    other = world.nodes.get(name)
-    if other is None or other.partition != node.partition:
+def _is_reached(world: World, node: Node, name: str) -> bool:
+    """Return whether *name* is a member that answers *node*. A lost member stays one until heartbeats are missed."""
+    if config.read_node_state(world, node.name, name) == "Down":
         return False
-    return config.is_running(world, other) and (
-        name == node.name or config.has_heartbeat(world, node.name, name)
-    )
+    return name == node.name or config.has_heartbeat(world, node.name, name)
 
 
 def _accepts_role(world: World, node: Node, name: str, role: ClusterRole) -> bool:
-    """Return whether the node *name* accepts the role: it is an active member, or the role's owner."""
-    return _member(world, node, name) and (not world.nodes[name].paused or name == role.owner)
+    """Return whether the cluster gives the role to the node *name*: an active member, or the role's owner."""
+    state = config.read_node_state(world, node.name, name)
+    return state == "Up" or (state == "Paused" and name == role.owner)
 
 
 def failed(world: World, node: str, name: str, step: int) -> None:
@@ -274,7 +291,7 @@ def restarts_used(world: World, role: ClusterRole) -> int:
 def owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
     """Fail over the roles of lost members."""
     for role in world.nodes[node].config.roles:
-        if role.owner in lost_nodes and role.state not in (ResourceState.OFFLINE, ResourceState.FAILED):
+        if role.owner in lost_nodes and role.state in (ResourceState.ONLINE, ResourceState.ONLINE_PENDING):
             emit_role_event(
                 world,
                 node,
@@ -311,9 +328,16 @@ def move(world: World, node: str, role: ClusterRole, target: str | None = None) 
 def set_offline(world: World, node: str, role: ClusterRole) -> None:
     """Take the role offline until it is brought online again."""
     if role.state is not ResourceState.OFFLINE:
+        if not _is_reached(world, world.nodes[node], role.owner):
+            _take_offline(world, node, role, (), "stop")
+            return
         KINDS[role.kind].offline(world, role, True)
+    _set_stopped(world, node, role)
+
+
+def _set_stopped(world: World, node: str, role: ClusterRole) -> None:
     resources = tuple(replace(one, started=False) for one in role.resources)
-    _change(world, node, role, state=ResourceState.OFFLINE, why="", tried=(), resources=resources)
+    _change(world, node, role, state=ResourceState.OFFLINE, why="", tried=(), way="", resources=resources)
 
 
 def bring_online(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
@@ -329,16 +353,35 @@ def bring_online(world: World, node: str, role: ClusterRole, target: str | None 
 def _take_offline(
     world: World, node: str, role: ClusterRole, target_nodes: tuple[str, ...], transition: str
 ) -> None:
-    done_s = KINDS[role.kind].offline(world, role, transition == "move")
+    asked = _is_reached(world, world.nodes[node], role.owner)
+    done_s = KINDS[role.kind].offline(world, role, transition == "move") if asked else LOOK_AGAIN_S
     role = _change(world, node, role, state=ResourceState.OFFLINE_PENDING, why="", tried=(), way=transition)
-    world.call_after(done_s, "role.offline", node, role.name, role.step, target_nodes)
+    world.call_after(done_s, "role.offline", node, role.name, role.step, target_nodes, asked)
 
 
-def complete_offline(world: World, node: str, name: str, step: int, target_nodes: tuple[str, ...]) -> None:
-    """Bring a role online elsewhere after it has gone offline at its owner (timer)."""
-    role = _current(world, node, name, step)
-    if role is not None:
-        _bring_online(world, node, role, target_nodes)
+def complete_offline(
+    world: World, node: str, name: str, step: int, target_nodes: tuple[str, ...], asked: bool
+) -> None:
+    """Bring a role online elsewhere after it has gone offline at its owner (timer).
+
+    An owner that does not answer is awaited until it answers or the cluster has removed it. *asked*: the owner
+    has received the request.
+    """
+    found = _find_waiting(world, node, name, step)
+    if found is None:
+        return
+    there, role = found
+    if config.read_node_state(world, there.name, role.owner) != "Down":
+        if not _is_reached(world, there, role.owner):
+            world.call_after(LOOK_AGAIN_S, "role.offline", there.name, name, step, target_nodes, asked)
+            return
+        if not asked:
+            _take_offline(world, there.name, role, target_nodes, role.way)
+            return
+    if role.way == "stop":
+        _set_stopped(world, there.name, role)
+    else:
+        _bring_online(world, there.name, role, target_nodes)
 
 
 def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tuple[str, ...] = ()) -> None:
@@ -351,10 +394,13 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
         if (
             target in role.tried
             or not _accepts_role(world, here, target, role)
-            or not _can_come_online(world, role, target)
+            or not can_come_online(world, here, role, target)
         ):
             continue
         pending = _change(world, node, role, state=ResourceState.ONLINE_PENDING, owner=target)
+        if not _is_reached(world, here, target):  # the cluster has not noticed yet that the node is lost
+            world.call_after(LOOK_AGAIN_S, "role.online", node, role.name, pending.step)
+            return
         declined = kind.online(world, pending, target)
         if not declined:
             clusterlog.write(world, node, "INFO", "RCM", f"Bringing group '{role.name}' online on {target}")
@@ -376,7 +422,17 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
     )
 
 
-def _can_come_online(world: World, role: ClusterRole, node: str) -> bool:
+def retry_online(world: World, node: str, name: str, step: int) -> None:
+    """Repeat the request to a node that did not answer, until the cluster has removed it (timer)."""
+    found = _find_waiting(world, node, name, step)
+    if found is not None and config.read_node_state(world, found[0].name, found[1].owner) != "Down":
+        _bring_online(world, found[0].name, found[1], (found[1].owner,))
+
+
+def can_come_online(world: World, here: Node, role: ClusterRole, node: str) -> bool:
+    """Return whether the node could run the role, as far as *here* can see. A node that does not answer might."""
+    if not _is_reached(world, here, node):
+        return True
     kind, again = KINDS[role.kind], role.way == "restart" and node == role.owner
     return kind.restartable(world, role) if again else kind.hostable(world, role, node)
 
@@ -448,5 +504,6 @@ def retry(world: World, node: str, name: str, step: int) -> None:
 HANDLERS: Final[Handlers] = {
     "role.failed": failed,
     "role.offline": complete_offline,
+    "role.online": retry_online,
     "role.retry": retry,
 }

@@ -191,7 +191,7 @@ def set_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable |
         name = call.value("accountname") and call.value("accesskey") and call.value("accountname")
     if kind and not name:
         raise ShellError(call.name, f"Missing an argument for parameter '{found[0]}'.", "InvalidArgument")
-    commands.set_witness(world, lookup.find_node(world, node).cluster, kind, name)
+    commands.set_witness(world, lookup.find_node(world, node).cluster, kind, name, node)
     return get_quorum(world, node, call, None)
 
 
@@ -248,7 +248,7 @@ def move_group(world: World, node: str, call: CmdletCall, piped: PipelineTable |
         raise ShellError(call.name, f"There is no node to which '{role.name}' could move.")
     target = lookup.member(world, node, target, call).name
     if role.owner != target or role.state not in (ResourceState.ONLINE, ResourceState.OFFLINE):
-        commands.move(world, role.name, target)
+        commands.move(world, role.name, target, node)
     return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (role.name,)}), None)
 
 
@@ -256,25 +256,25 @@ STARTED: Final = (ResourceState.ONLINE, ResourceState.ONLINE_PENDING)
 """States in which Start-ClusterGroup changes nothing and only returns the group."""
 
 
-def set_group(act: Callable[[World, str], None]) -> Cmdlet:
+def set_group(act: Callable[[World, str, str], None]) -> Cmdlet:
     """Build Start-ClusterGroup or Stop-ClusterGroup, which apply *act* to a role."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         role = lookup.role(world, node, lookup.name(call, piped, "group"), call)
         name = role.name
         if act is not commands.start_role or role.state not in STARTED:
-            act(world, name)
+            act(world, name, node)
         return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (name,)}), None)
 
     return cmdlet
 
 
-def set_resource(act: Callable[[World, str], None]) -> Cmdlet:
+def set_resource(act: Callable[[World, str, str], None]) -> Cmdlet:
     """Build Start-ClusterResource or Stop-ClusterResource, which apply *act* to a resource."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         name = lookup.resource(world, node, lookup.name(call, piped, "resource"), call)[1].name
-        act(world, name)
+        act(world, name, node)
         return get_resource(world, node, CmdletCall("Get-ClusterResource", {"name": (name,)}), None)
 
     return cmdlet
@@ -283,7 +283,7 @@ def set_resource(act: Callable[[World, str], None]) -> Cmdlet:
 def move_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Move-ClusterResource."""
     name = lookup.name(call, piped, "resource")
-    commands.move_disk(world, name, call.value("group", 1))
+    commands.move_disk(world, name, call.value("group", 1), node)
     return get_resource(world, node, CmdletCall("Get-ClusterResource", {"name": (name,)}), None)
 
 
@@ -294,7 +294,7 @@ def add_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTab
         if piped is not None
         else call.value("resource", 0) or lookup.name(call, None, "resource")
     )
-    commands.add_dependency(world, name, call.value("provider", 0 if piped is not None else 1))
+    commands.add_dependency(world, name, call.value("provider", 0 if piped is not None else 1), node)
     return get_resource(world, node, CmdletCall("Get-ClusterResource", {"name": (name,)}), None)
 
 
@@ -340,7 +340,7 @@ def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 
 def remove_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Remove-ClusterNode: evict a node without asking, as with -Force."""
-    commands.evict(world, lookup.member(world, node, lookup.name(call, piped, "node"), call).name)
+    commands.evict(world, lookup.member(world, node, lookup.name(call, piped, "node"), call).name, node)
     return EMPTY_TABLE
 
 
@@ -351,7 +351,7 @@ def pause(paused: bool) -> Cmdlet:
         member = lookup.member(world, node, lookup.name(call, piped, "node", node), call)
         target = call.value("targetnode", 1) if paused else ""
         to = lookup.member(world, node, target, call).name if target else None
-        commands.set_paused(world, member.name, paused, call.has_switch("drain"), to)
+        commands.set_paused(world, member.name, paused, node, call.has_switch("drain"), to)
         return get_node(world, node, CmdletCall("Get-ClusterNode", {"name": (member.name,)}), None)
 
     return cmdlet
@@ -363,7 +363,9 @@ def set_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTab
     if piped is not None and piped.kind == "group":
         groups = tuple(row["Name"] for row in piped.rows)
     for name in groups:
-        commands.set_preferred(world, lookup.role(world, node, name, call).name, call.values("owners", 0))
+        commands.set_preferred(
+            world, lookup.role(world, node, name, call).name, call.values("owners", 0), node
+        )
     if groups:
         return EMPTY_TABLE
     names = lookup.names(call, piped, "resource") if piped is not None else call.values("resource", 0)
@@ -371,7 +373,7 @@ def set_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTab
         lookup.name(call, None, "resource")
     owners = call.values("owners", 1 if piped is None and not call.values("resource") else 0)
     for name in names:
-        commands.set_owners(world, lookup.resource(world, node, name, call)[1].name, owners)
+        commands.set_owners(world, lookup.resource(world, node, name, call)[1].name, owners, node)
     return EMPTY_TABLE
 
 
@@ -543,6 +545,7 @@ def get_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTabl
 
 def set_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Set-ClusterParameter."""
+    commands.check_majority(world, node)
     role, name, known = _parameters(world, node, call, piped)
     key, value = call.value("name", 0), call.value("value", 1)
     fields = {one.name.lower(): one.field for one in known}

@@ -48,6 +48,10 @@ def run(world: World, node: str, line: str) -> None:
     for statement in statements(line):
         try:
             said.append(_answer(world, node, _substitute_variables(world, node, statement)))
+        except InputError as problem:
+            name = statement.lstrip("( ").partition(" ")[0].rstrip(")")
+            said.append(str(ShellError(name, str(problem))))
+            refused = True
         except (ShellError, CommandNotSimulatedError) as problem:
             said.append(str(problem))
             refused = True
@@ -112,12 +116,9 @@ def _answer(world: World, node: str, line: str) -> str:
     if found is not None:
         return _group_property(world, node, found[1] or found[2] or found[3], found[4], found[5])
     found = computer.NET.fullmatch(line) or computer.PING.fullmatch(line)
-    try:
-        if found is not None:
-            answer = computer.net if found.re is computer.NET else computer.ping
-            return answer(world, node, *found.groups())
-    except InputError as problem:
-        raise ShellError(line.partition(" ")[0], str(problem)) from None
+    if found is not None:
+        answer = computer.net if found.re is computer.NET else computer.ping
+        return answer(world, node, *found.groups())
     if line.lower() == "hostname":
         return node
     found = MEMBER.fullmatch(line)
@@ -226,7 +227,7 @@ def _property(world: World, node: str, name: str, property_name: str, value: str
         return row[spelled]
     if spelled != "NodeWeight" or value not in ("0", "1"):
         raise CommandNotSimulatedError(f"(Get-ClusterNode).{property_name} = {value}")
-    commands.set_weight(world, member.name, int(value))
+    commands.set_weight(world, member.name, int(value), node)
     return ""
 
 
@@ -237,7 +238,7 @@ def _group_property(world: World, node: str, name: str, property_name: str, valu
     role = lookup.role(world, node, name, call)
     if property_name.lower() != "failoverthreshold" or not value.isdigit():
         raise CommandNotSimulatedError(f"(Get-ClusterGroup).{property_name} = {value}")
-    commands.set_failover_threshold(world, role.name, int(value))
+    commands.set_failover_threshold(world, role.name, int(value), node)
     return ""
 
 
@@ -252,12 +253,9 @@ def _cluster_property(world: World, node: str, property_name: str, value: str | 
         return row[spelled]
     if spelled not in cluster.THRESHOLDS:
         raise CommandNotSimulatedError(f"(Get-Cluster).{property_name} = {value}")
-    try:
-        commands.set_threshold(
-            world, lookup.find_node(world, node).cluster, cluster.THRESHOLDS[spelled], int(value)
-        )
-    except InputError as problem:
-        raise ShellError("Get-Cluster", str(problem), "InvalidArgument") from None
+    commands.set_threshold(
+        world, lookup.find_node(world, node).cluster, cluster.THRESHOLDS[spelled], int(value), node
+    )
     return ""
 
 

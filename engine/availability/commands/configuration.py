@@ -496,14 +496,14 @@ def permit_creation(world: World, server: str, name: str, granted: bool) -> list
 
 
 def node(world: World, server: str) -> Node:
-    """Return the node of *server*, which must have quorum.
+    """Return the node of *server*, which must reach a majority of its cluster.
 
-    Raise 35221 if Always On is not enabled, 35220 without quorum or on an evicted computer.
+    Raise 35221 if Always On is not enabled, 35220 without a majority or on an evicted computer.
     """
     if not replicas.enabled(world, server):
         raise SqlError(35221)
     found = config.node_of(world, server)
-    if found is None or not config.has_quorum(world, server):
+    if found is None or not config.may_write(world, found.name):
         raise SqlError(35220)
     return found
 

@@ -291,10 +291,11 @@ def backs_up(context: Context, database: str) -> int:
 def _is_reachable(context: Context, replica: Replica) -> bool:
     own = config.node_of(context.world, context.session.server)
     node = config.node_of(context.world, replica.server)
-    same = own is not None and node is not None and node.partition == own.partition
-    return replica.server == context.session.server or (
-        same and node is not None and config.is_running(context.world, node)
-    )
+    if replica.server == context.session.server:
+        return True
+    if own is None or node is None:
+        return False
+    return config.read_node_state(context.world, own.name, node.name) != "Down"
 
 
 # --- cluster of the instance in its dynamic views ---------------------------------------------------------
@@ -343,9 +344,8 @@ def _members(context: Context) -> Iterable[Record]:
     if seat is None:
         return
     node, cluster = seat
-    there = config.members(context.world, node.partition)
     rows = [
-        (name, 0, "CLUSTER_NODE", name in there and config.is_running(context.world, context.world.nodes[name]),
+        (name, 0, "CLUSTER_NODE", config.read_node_state(context.world, node.name, name) != "Down",
          node.config.weight(name))
         for name in cluster.nodes
     ]  # fmt: skip
@@ -388,9 +388,7 @@ def _instance_nodes(context: Context) -> Iterable[Record]:
     world = context.world
     role = instances.role_of(world, context.session.server)
     for name in _owners(role) if role is not None else ():
-        node = world.nodes[name]
-        member = bool(node.partition) and config.is_running(world, node)
-        status = 1 if not member else 2 if node.paused else 0
+        status = ("Up", "Down", "Paused").index(config.read_node_state(world, context.server.computer, name))
         yield {
             "NodeName": name,
             "status": status,

@@ -1,0 +1,156 @@
+"""Commands in the seconds in which the cluster has not noticed yet that a node is lost.
+
+A member stays "Up" until its heartbeats are missed [DOC: cluster network thresholds]. Until then the cluster waits for
+it, and a node that is cut off can change nothing.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import ResourceState, World
+from tests.engine.availability.test_statements import say
+from tests.engine.availability.worlds import ag_lab, primaries
+from tests.engine.cluster.test_powershell import ask, lines
+from tests.engine.cluster.worlds import do, fci_lab, role, run_until
+
+LOSSES = {
+    "power": ("power-off {0}",),
+    "links": ("cut {0} {1}", "cut {0} {2}", "cut {0} FSW"),
+}
+
+
+def lose(world: World, node: str, kind: str) -> None:
+    others = [name for name in ("NODE_1", "NODE_2", "NODE_3") if name != node]
+    do(world, *(line.format(node, *others) for line in LOSSES[kind]))
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+def test_a_move_waits_for_an_owner_that_does_not_answer(kind: str) -> None:
+    world = ag_lab()
+    run_until(world, 10)
+    lose(world, "NODE_1", kind)
+    ask(world, "Move-ClusterGroup AG1 NODE_2", "NODE_3")
+    run_until(world, 13)
+    assert ask(world, "Get-ClusterNode NODE_1", "NODE_2").split()[-2] == "Up"
+    assert lines(ask(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_1", "Pending"]
+    assert primaries(world) == ([] if kind == "power" else ["NODE_1"])
+    run_until(world, 40)
+    assert primaries(world) == ["NODE_2"]
+    assert ask(world, "Get-ClusterNode NODE_1", "NODE_2").split()[-2] == "Down"
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+def test_a_move_to_a_lost_node_waits_and_returns(kind: str) -> None:
+    world = ag_lab()
+    run_until(world, 10)
+    lose(world, "NODE_2", kind)
+    ask(world, "Move-ClusterGroup AG1 NODE_2")
+    run_until(world, 14)
+    assert (role(world, "AG1").owner, role(world, "AG1").state) == ("NODE_2", ResourceState.ONLINE_PENDING)
+    run_until(world, 40)
+    assert primaries(world) == ["NODE_1"]
+
+
+def test_a_move_continues_when_the_target_answers_again() -> None:
+    world = ag_lab()
+    run_until(world, 10)
+    lose(world, "NODE_2", "links")
+    ask(world, "Move-ClusterGroup AG1 NODE_2")
+    run_until(world, 14)
+    do(world, "mend NODE_2 NODE_1", "mend NODE_2 NODE_3", "mend NODE_2 FSW")
+    run_until(world, 40)
+    assert primaries(world) == ["NODE_2"]
+
+
+def test_a_group_that_is_stopped_waits_for_its_owner() -> None:
+    world = ag_lab()
+    run_until(world, 10)
+    lose(world, "NODE_1", "links")
+    assert ask(world, "Stop-ClusterGroup AG1", "NODE_2").split()[-1] == "Pending"
+    assert primaries(world) == ["NODE_1"]
+    run_until(world, 40)
+    assert primaries(world) == []
+    assert role(world, "AG1").state is ResourceState.OFFLINE
+
+
+def test_a_planned_failover_waits_for_a_primary_that_does_not_answer() -> None:
+    world = ag_lab()
+    run_until(world, 10)
+    lose(world, "NODE_1", "power")
+    assert say(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
+    run_until(world, 14)
+    assert primaries(world) == []
+    run_until(world, 40)
+    assert primaries(world) == ["NODE_2"]
+
+
+COMMANDS = (
+    "Move-ClusterGroup AG1 NODE_2",
+    "Stop-ClusterGroup AG1",
+    "Stop-ClusterResource AG1",
+    "Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 40000",
+    "Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners NODE_1",
+    "Set-ClusterOwnerNode -Group AG1 -Owners NODE_1",
+    "Set-ClusterQuorum -NoWitness",
+    "Suspend-ClusterNode NODE_2 -Drain",
+    "Remove-ClusterNode NODE_3 -Force",
+    "(Get-ClusterNode NODE_2).NodeWeight = 0",
+    "(Get-ClusterGroup AG1).FailoverThreshold = 7",
+    "(Get-Cluster).SameSubnetThreshold = 20",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_node_that_is_cut_off_changes_nothing(command: str) -> None:
+    world = ag_lab()
+    run_until(world, 10)
+    do(world, "pull-cable NODE_1")
+    before = world.nodes, world.clusters, world.replicas
+    copies = [dict(part) for part in before]
+    assert "the remote procedure call failed" in ask(world, command)
+    assert [dict(part) for part in before] == copies
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER AVAILABILITY GROUP AG1 SET (HEALTH_CHECK_TIMEOUT = 15000)",
+        "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_2' WITH (SESSION_TIMEOUT = 20)",
+        "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders",
+        "ALTER AVAILABILITY GROUP AG1 OFFLINE",
+    ],
+)
+def test_statements_of_a_primary_that_is_cut_off_are_refused(statement: str) -> None:
+    world = ag_lab()
+    run_until(world, 10)
+    lose(world, "NODE_1", "links")
+    assert say(world, "NODE_1", statement) == [35220]
+    run_until(world, 10.5)
+    lose(world, "NODE_2", "links")
+    assert say(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [35220]
+
+
+def test_views_and_cmdlets_agree_on_the_state_of_a_lost_node() -> None:
+    world = fci_lab()
+    run_until(world, 10)
+    do(world, "power-off NODE_2")
+    for until_s, expected in ((12, "Up"), (30, "Down")):
+        run_until(world, until_s)
+        assert ask(world, "(Get-ClusterNode NODE_2).State") == expected
+        do(
+            world,
+            "sql SQLFCI1 SELECT status_description FROM sys.dm_os_cluster_nodes WHERE NodeName = 'NODE_2'",
+        )
+        done = [event for event in run_until(world, until_s + 1) if event.kind == "sql_done"]
+        assert f"'{expected.lower()}'" in str(done[-1])
+
+
+def test_a_moving_role_does_not_depend_on_the_node_that_manages_it() -> None:
+    world = fci_lab()
+    run_until(world, 10)
+    do(world, "move-role SQLFCI2 NODE_4")
+    run_until(world, 11)
+    do(world, "power-off NODE_1")
+    run_until(world, 60)
+    assert (role(world, "SQLFCI2").owner, role(world, "SQLFCI2").state) == ("NODE_4", ResourceState.ONLINE)
