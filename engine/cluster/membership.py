@@ -263,7 +263,7 @@ def recount_votes(world: World, name: str) -> None:
         known = node.config
         counted, witness = quorum.count_votes(cluster, known, there, config.has_vote(world, known, there))
         forced = known.forced and 2 * len(there) <= len(cluster.nodes)
-        if (counted, witness, forced) != (known.counted, known.witness_counts, known.forced):
+        if counted and (counted, witness, forced) != (known.counted, known.witness_counts, known.forced):
             config.update(world, node.name, counted=counted, witness_counts=witness, forced=forced)
 
 
@@ -289,7 +289,7 @@ def change_votes(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> 
 
 
 def hand_over_vote(world: World, name: str) -> None:
-    """Recount the votes without a node that leaves in an orderly way.
+    """Recount the votes without a node that leaves in an orderly way. The last node with a vote keeps it.
 
     [DOC: failover clustering quorum]
     """
@@ -299,7 +299,7 @@ def hand_over_vote(world: World, name: str) -> None:
     if left and config.is_running(world, node):
         known = node.config
         counted, witness = quorum.count_votes(cluster, known, left, config.has_vote(world, known, left))
-        if (counted, witness) != (known.counted, known.witness_counts):
+        if counted and (counted, witness) != (known.counted, known.witness_counts):
             config.update(world, name, counted=counted, witness_counts=witness)
 
 

@@ -1,4 +1,4 @@
-"""Cmdlets and commands about a computer: services, names, network, folders."""
+"""Cmdlets and commands about a computer: names, network, folders."""
 
 from __future__ import annotations
 
@@ -6,86 +6,12 @@ import re
 from typing import Final
 
 from engine.availability import replicas
-from engine.cluster import commands, config, instances
-from engine.flow.recovery import Cause
-from engine.model import AvailabilityGroup, EndpointState, Service, World
-from engine.powershell.lookup import EMPTY_TABLE, Cmdlet
-from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, Row, ShellError
-from engine.protocol import network, service
+from engine.cluster import config, instances
+from engine.model import AvailabilityGroup, EndpointState, World
+from engine.powershell.lookup import EMPTY_TABLE
+from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, ShellError
+from engine.protocol import network
 from engine.protocol.startup import SQL_PORT
-
-
-def _server(world: World, node: str, call: CmdletCall) -> str:
-    """Return the instance of a service: MSSQLSERVER is the default instance on this node, MSSQL$NAME a named one.
-
-    A failover cluster instance has its service on each node on which it is installed.
-    """
-    wanted = call.value("name", 0)
-    there = _list_installed(world, node)
-    named = wanted.upper().removeprefix("MSSQL$")
-    found = [name for name in there if wanted.upper() == "MSSQLSERVER" or name.upper() == named]
-    if not found:
-        text = f"Cannot find any service with service name '{wanted}'."
-        raise ShellError(call.name, text, "ObjectNotFound", "NoServiceFoundForGivenName")
-    return found[0]
-
-
-def _list_installed(world: World, node: str) -> list[str]:
-    """Return the instances on the node, and then the failover cluster instances that run elsewhere."""
-    here = list(world.instances_on(node))
-    clustered = (name for name, one in world.instances.items() if one.clustered and node in one.installed)
-    return here + [name for name in clustered if name not in here]
-
-
-AGENT: Final = "SQLSERVERAGENT"
-
-
-def get_service(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Get-Service: return the cluster service, SQL Server and its Agent on the node, all or by name."""
-    names = call.values("name", 0) or (
-        "ClusSvc",
-        *(("MSSQLSERVER", AGENT) if _list_installed(world, node) else ()),
-    )
-    rows = tuple(_service_row(world, node, call, name) for name in names)
-    return PipelineTable("service", ("Status", "Name", "DisplayName"), rows)
-
-
-STATUSES: Final = {
-    Service.RUNNING: "Running",
-    Service.STARTING: "StartPending",
-    Service.STOPPING: "StopPending",
-    Service.STOPPED: "Stopped",
-}
-"""Service state -> its status in Get-Service. Known."""
-
-
-def _service_row(world: World, node: str, call: CmdletCall, wanted: str) -> Row:
-    if wanted.lower() == "clussvc":
-        status = "Running" if config.is_running(world, world.nodes[node]) else "Stopped"
-        name, shown = "ClusSvc", "Cluster Service"
-    else:
-        agent = wanted.upper() == AGENT
-        server = "MSSQLSERVER" if agent else wanted
-        instance = world.instances[_server(world, node, CmdletCall(call.name, {"name": (server,)}))]
-        status = STATUSES[instance.service] if instance.computer == node else "Stopped"
-        if agent and not (instance.agent_running and status == "Running"):
-            status = "Stopped"
-        short = re.sub(r"(?i)^MSSQL\$", "", server)
-        name, shown = wanted, f"SQL Server {'Agent ' if agent else ''}({short})"
-    return {"Status": status, "Name": name, "DisplayName": shown}
-
-
-def restart_service(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Restart-Service."""
-    server = _server(world, node, call)
-    if world.instances[server].computer != node:
-        text = f"Service 'SQL Server ({server})' runs on {world.instances[server].computer}; not simulated elsewhere."
-        raise ShellError(call.name, text)
-    if world.instances[server].service is Service.STOPPED:
-        service.start(world, server)  # a stopped service is started, without an error
-    else:
-        service.stop(world, server, Cause.STOP_SERVICE, "restart", ((17148, ()),))
-    return EMPTY_TABLE
 
 
 def _target(world: World, name: str) -> str | None:
@@ -212,72 +138,7 @@ def new_item(world: World, node: str, call: CmdletCall, piped: PipelineTable | N
     )
 
 
-NET: Final = re.compile(r"net(?:\.exe)?\s+(start|stop)\s+['\"]?([\w$]+)['\"]?\s*(/\w+)?", re.IGNORECASE)
-
-
 PING: Final = re.compile(r"ping(?:\.exe)?\s+([\w.-]+)", re.IGNORECASE)
-
-
-def net(world: World, node: str, verb: str, name: str, option: str | None) -> str:
-    """Execute net start and net stop, with /forcequorum or /fq and /pq for the cluster service.
-
-    [DOC: forced quorum].
-    """
-    switches = {"/forcequorum": "fq", "/fq": "fq", "/preventquorum": "pq", "/pq": "pq"}
-    switch = switches.get((option or "").lower(), "")
-    if option and not switch:
-        raise CommandNotSimulatedError(f"net {verb} {name} {option}")
-    start, call = verb.lower() == "start", CmdletCall(f"net {verb}")
-    try:
-        service_row = _service_row(world, node, call, name)
-    except ShellError:
-        return _explain("The service name is invalid.", 2185)
-    shown, status = service_row["DisplayName"], service_row["Status"]
-    if status.endswith("Pending"):
-        return _explain("The service is starting or stopping.  Please try again later.", 2189)
-    if start and status == "Running" and not switch:
-        return _explain("The requested service has already been started.", 2182)
-    if not start and status == "Stopped":
-        return _explain(f"The {shown} service is not started.", 3521)
-    _switch_service(world, node, call, name, start, switch)
-    return f"The {shown} service is {'starting' if start else 'stopping'}."
-
-
-def _explain(text: str, number: int) -> str:
-    """Format an error of the command net, whose texts are known."""
-    return f"{text}\n\nMore help is available by typing NET HELPMSG {number}."
-
-
-def _switch_service(
-    world: World, node: str, call: CmdletCall, name: str, start: bool, switch: str = ""
-) -> str:
-    """Start or stop a service of the node; return its full name."""
-    if name.lower() == "clussvc":
-        if switch == "fq":
-            commands.force_quorum(world, node)
-        elif start:
-            commands.start(world, node, prevent=switch == "pq")
-        else:
-            commands.stop(world, node)
-        return "Cluster Service"
-    server = _server(world, node, CmdletCall(call.name, {"name": (name,)}))
-    if world.instances[server].computer != node:
-        raise ShellError(call.name, f"Service '{name}' runs on {world.instances[server].computer}.")
-    if start:
-        service.start(world, server)
-    else:
-        service.stop(world, server, Cause.STOP_SERVICE, "", ((17148, ()),))
-    return f"SQL Server ({name})"
-
-
-def switch_service(start: bool) -> Cmdlet:
-    """Build Start-Service or Stop-Service."""
-
-    def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-        _switch_service(world, node, call, call.value("name", 0), start)
-        return EMPTY_TABLE
-
-    return cmdlet
 
 
 def _reaches(world: World, node: str, name: str) -> str | None:

@@ -20,12 +20,20 @@ choosebestnode forcedrain cleanupdisks passthru nowait verbose vb debug db
 
 
 class ShellError(Exception):
-    """Error that PowerShell shows in red. Arguments: cmdlet, text, category, id."""
+    """Error that PowerShell shows in red. Arguments: cmdlet, text, category, id, target, exception."""
 
-    def __init__(self, cmdlet: str, text: str, category: str = "NotSpecified", id: str = "") -> None:
+    def __init__(
+        self,
+        cmdlet: str,
+        text: str,
+        category: str = "NotSpecified",
+        id: str = "",
+        target: str = ":",
+        exception: str = "ClusterCmdletException",
+    ) -> None:
         super().__init__(
             f"{cmdlet} : {text}\n"
-            f"    + CategoryInfo          : {category}: (:) [{cmdlet}], ClusterCmdletException\n"
+            f"    + CategoryInfo          : {category}: ({target}) [{cmdlet}], {exception}\n"
             f"    + FullyQualifiedErrorId : {id or cmdlet}"
         )
 

@@ -14,7 +14,7 @@ from engine.localization import say
 from engine.model import World
 from engine.powershell import cluster_cmdlets as cluster
 from engine.powershell import computer_cmdlets as computer
-from engine.powershell import lookup, parameters
+from engine.powershell import lookup, parameters, services
 from engine.powershell.lookup import EMPTY_TABLE, Cmdlet
 from engine.powershell.pipeline import (
     FILTERS,
@@ -115,9 +115,9 @@ def _answer(world: World, node: str, line: str) -> str:
     found = GROUP.fullmatch(line)
     if found is not None:
         return _group_property(world, node, found[1] or found[2] or found[3], found[4], found[5])
-    found = computer.NET.fullmatch(line) or computer.PING.fullmatch(line)
+    found = services.NET.fullmatch(line) or computer.PING.fullmatch(line)
     if found is not None:
-        answer = computer.net if found.re is computer.NET else computer.ping
+        answer = services.net if found.re is services.NET else computer.ping
         return answer(world, node, *found.groups())
     if line.lower() == "hostname":
         return node
@@ -203,9 +203,7 @@ def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
 def _preview(world: World, node: str, call: CmdletCall, table: PipelineTable | None) -> PipelineTable:
     """Return the output of -WhatIf: the operation on each node or service. [DOC: about parameters]."""
     if call.name.lower().endswith("-service"):
-        rows = computer.get_service(
-            world, node, CmdletCall(call.name, plain=call.plain, named=call.named), None
-        ).rows
+        rows = services.get_service(world, node, call, table).rows
         targets = [f"{row['DisplayName']} ({row['Name']})" for row in rows]
     else:
         wanted = lookup.names(call, table, "node") or (node,)
@@ -284,16 +282,16 @@ CMDLETS: Final[dict[str, Cmdlet]] = {
     "resume-clusternode": cluster.pause(False),
     "set-clusterownernode": cluster.set_owner_node,
     "set-clusterparameter": cluster.set_parameter,
-    "get-service": computer.get_service,
-    "restart-service": computer.restart_service,
+    "get-service": services.get_service,
+    "restart-service": services.switch_service(stop=True, start=True),
     "test-netconnection": computer.test_connection,
     "resolve-dnsname": computer.resolve_name,
     "test-path": computer.test_path,
     "new-item": computer.new_item,
     "get-clusternetwork": cluster.get_network,
     "get-clusternetworkinterface": cluster.get_interface,
-    "start-service": computer.switch_service(True),
-    "stop-service": computer.switch_service(False),
+    "start-service": services.switch_service(stop=False, start=True),
+    "stop-service": services.switch_service(stop=True, start=False),
     "test-connection": computer.test_ping,
     "import-module": computer.import_module,
 }

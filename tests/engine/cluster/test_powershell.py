@@ -283,12 +283,15 @@ def test_services_are_stopped_and_started_by_net_and_by_cmdlet() -> None:
 
 @pytest.mark.parametrize(("setup", "line", "text"), [
     ((), "net start MSSQLSERVER", "has already been started.\n\nMore help is available by typing NET HELPMSG 2182."),
-    ((), "net stop MSSQLSERVER", "The SQL Server (MSSQLSERVER) service is stopping."),
+    ((), "net stop MSSQLSERVER /y", "The SQL Server (MSSQLSERVER) service is stopping."),
+    ((), "net stop MSSQLSERVER", "SQL Server Agent (MSSQLSERVER)\n\nDo you want to continue this operation?"),
+    (("net stop SQLSERVERAGENT",), "net stop MSSQLSERVER", "The SQL Server (MSSQLSERVER) service is stopping."),
+    ((), "net stop SQLSERVERAGENT", "The SQL Server Agent (MSSQLSERVER) service is stopping."),
     ((), "net stop nix", "The service name is invalid.\n\nMore help is available by typing NET HELPMSG 2185."),
-    (("net stop MSSQLSERVER",), "net start MSSQLSERVER", "NET HELPMSG 2189"),
-    (("net stop MSSQLSERVER",), "(Get-Service MSSQLSERVER).Status", "StopPending"),
-    (("net stop MSSQLSERVER", 20), "net stop mssqlserver", "is not started.\n\nMore help is"),
-    (("net stop MSSQLSERVER", 20, "net start MSSQLSERVER"), "(Get-Service MSSQLSERVER).Status", "StartPending"),
+    (("net stop MSSQLSERVER /y",), "net start MSSQLSERVER", "NET HELPMSG 2189"),
+    (("net stop MSSQLSERVER /y",), "(Get-Service MSSQLSERVER).Status", "StopPending"),
+    (("net stop MSSQLSERVER /y", 20), "net stop mssqlserver", "is not started.\n\nMore help is"),
+    (("net stop MSSQLSERVER /y", 20, "net start MSSQLSERVER"), "(Get-Service MSSQLSERVER).Status", "StartPending"),
     ((), "net start clussvc", "NET HELPMSG 2182"),
     (("net stop clussvc", 20), "net stop clussvc", "The Cluster Service service is not started."),
 ])  # fmt: skip
@@ -317,6 +320,52 @@ def test_properties_exist_from_their_version_of_windows(windows: str, properties
         assert (f"{name} " in rows) == (
             name in properties or (name.startswith(("Quar", "Stat")) and windows == "2016")
         )
+
+
+FORCE = "because it has dependent services. It can only be stopped if the Force flag is set."
+SERVICES = [
+    # steps (seconds or lines), states of ClusSvc, MSSQLSERVER and SQLSERVERAGENT at the end, part of the last answer
+    (["Stop-Service MSSQLSERVER"], "Running Running Running", FORCE),
+    (["Restart-Service MSSQLSERVER"], "Running Running Running", FORCE),
+    (["Stop-Service MSSQLSERVER -Force", 20], "Running Stopped Stopped", ""),
+    (["Stop-Service MSSQLSERVER -Force", 20, "Start-Service MSSQLSERVER", 40], "Running Running Stopped", ""),
+    (
+        ["Stop-Service MSSQLSERVER -Force", 20, "Start-Service SQLSERVERAGENT", 40],
+        "Running Running Running",
+        "",
+    ),
+    (["Restart-Service MSSQLSERVER -Force", 60], "Running Running Running", ""),
+    (["Stop-Service SQLSERVERAGENT", "Stop-Service MSSQLSERVER", 20], "Running Stopped Stopped", ""),
+    (["Stop-Service SQLSERVERAGENT", "Restart-Service MSSQLSERVER", 60], "Running Running Stopped", ""),
+    (["Restart-Service SQLSERVERAGENT"], "Running Running Running", ""),
+    (["Stop-Service ClusSvc"], "Stopped Running Running", ""),
+    (["Stop-Service ClusSvc", 5, "Restart-Service ClusSvc"], "Running Running Running", ""),
+    (["Restart-Service ClusSvc", 30], "Running Running Running", ""),
+    (["Get-Service *SQL* | Stop-Service -Force", 20], "Running Stopped Stopped", ""),
+    (
+        ["Stop-Service NoSuch"],
+        "Running Running Running",
+        "Cannot find any service with service name 'NoSuch'.",
+    ),
+    (["Stop-Service"], "Running Running Running", "missing mandatory parameters: Name."),
+    (["Get-Service No*"], "Running Running Running", ""),
+]
+
+
+@pytest.mark.parametrize(("steps", "states", "answer"), SERVICES)
+def test_services_stop_and_start_with_those_that_depend_on_them(
+    steps: list[str | int], states: str, answer: str
+) -> None:
+    world = ag_lab()
+    run_until(world, 5)
+    last = ""
+    for step in steps:
+        if isinstance(step, str):
+            last = ask(world, step, "NODE_2")
+        else:
+            run_until(world, world.t_s + step)
+    assert ask(world, "(Get-Service).Status", "NODE_2").split() == states.split()
+    assert answer in last if answer else not last
 
 
 def test_a_passive_node_lists_the_stopped_service_of_the_instance() -> None:

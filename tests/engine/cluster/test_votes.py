@@ -13,6 +13,7 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import World
 from tests.engine.availability.worlds import do, run_until
+from tests.engine.cluster.worlds import pair
 
 SHORT_S, LONG_S = 2.0, 60.0
 """Two losses within SHORT_S are one event for the cluster; after LONG_S the votes are recounted."""
@@ -219,3 +220,14 @@ def test_the_witness_votes_for_the_half_with_the_core_resources(owner: str) -> N
     do(world, *(f"cut {a} {b}" for a, b in product(*halves)))
     run_until(world, 60)
     assert sorted(node.name for node in world.nodes.values() if node.partition) == winner
+
+
+def test_the_last_node_with_a_vote_keeps_it_when_it_leaves() -> None:
+    world = pair("none", "2016")
+    run_until(world, 5)
+    do(world, "set-weight N1 0", "stop-cluster N2")
+    run_until(world, 60)
+    assert not any(node.partition for node in world.nodes.values())
+    do(world, "start-cluster N2")
+    run_until(world, 120)
+    assert all(node.partition for node in world.nodes.values())

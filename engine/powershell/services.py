@@ -1,0 +1,219 @@
+"""Windows services of a node: the cluster service, SQL Server and its Agent, with their cmdlets and the command net.
+
+The texts of the cmdlets are those of PowerShell. [DOC: Stop-Service]
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from engine.cluster import commands, config
+from engine.flow.recovery import Cause
+from engine.model import Service, World
+from engine.powershell import lookup
+from engine.powershell.lookup import EMPTY_TABLE, Cmdlet
+from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, ShellError
+from engine.protocol import service
+
+
+@dataclass(frozen=True, slots=True)
+class WindowsService:
+    """Service that is installed on a node."""
+
+    name: str
+    display_name: str
+    status: str
+    server: str = ""
+    """Instance to which it belongs; empty for the cluster service."""
+    agent: bool = False
+
+    @property
+    def label(self) -> str:
+        """Display name with the name, as in messages of the cmdlets."""
+        return f"{self.display_name} ({self.name})"
+
+
+CLUSTER_SERVICE: Final = "ClusSvc"
+STATUSES: Final = {
+    Service.RUNNING: "Running",
+    Service.STARTING: "StartPending",
+    Service.STOPPING: "StopPending",
+    Service.STOPPED: "Stopped",
+}
+"""Service state -> its status in Get-Service. Known."""
+
+
+def _list_installed(world: World, node: str) -> list[str]:
+    """Return the instances on the node, and then the failover cluster instances that run elsewhere."""
+    here = list(world.instances_on(node))
+    clustered = (name for name, one in world.instances.items() if one.clustered and node in one.installed)
+    return here + [name for name in clustered if name not in here]
+
+
+def list_services(world: World, node: str) -> list[WindowsService]:
+    """Return the simulated services of a node, by name. The first instance is the default instance."""
+    running = node in world.nodes and config.is_running(world, world.nodes[node])
+    found = [WindowsService(CLUSTER_SERVICE, "Cluster Service", "Running" if running else "Stopped")]
+    for place, server in enumerate(_list_installed(world, node)):
+        found += _list_of_instance(world, node, server, "MSSQLSERVER" if place == 0 else server)
+    return sorted(found, key=lambda one: one.name.lower())
+
+
+def _list_of_instance(world: World, node: str, server: str, shown: str) -> list[WindowsService]:
+    """Return SQL Server and its Agent. An instance that runs on another node is stopped here."""
+    instance = world.instances[server]
+    status = STATUSES[instance.service] if instance.computer == node else "Stopped"
+    agent_status = "Running" if instance.agent_running and status == "Running" else "Stopped"
+    default = shown == "MSSQLSERVER"
+    names = ("MSSQLSERVER", "SQLSERVERAGENT") if default else (f"MSSQL${shown}", f"SQLAgent${shown}")
+    return [
+        WindowsService(names[0], f"SQL Server ({shown})", status, server),
+        WindowsService(names[1], f"SQL Server Agent ({shown})", agent_status, server, agent=True),
+    ]
+
+
+def _find_services(
+    world: World, node: str, call: CmdletCall, piped: PipelineTable | None
+) -> list[WindowsService]:
+    """Return the services that a cmdlet names, with wildcards or from the pipeline. Raises ShellError."""
+    shown = list_services(world, node)
+    named = {one.name.lower(): one for one in shown}
+    for server in _list_installed(world, node):  # MSSQL$NAME and SQLAgent$NAME find the default instance, too
+        for one in _list_of_instance(world, node, server, server):
+            named.setdefault(one.name.lower(), one)
+    found = []
+    for name in lookup.matching([one.name for one in shown], lookup.names(call, piped, "service")):
+        if name.lower() not in named:
+            raise _error(call, f"Cannot find any service with service name '{name}'.", "ObjectNotFound",
+                         "NoServiceFoundForGivenName", f"{name}:String")  # fmt: skip
+        found.append(named[name.lower()])
+    if not found and not lookup.names(call, piped, "service"):
+        lookup.name(call, piped, "service")  # the error of a missing name
+    return found
+
+
+def _error(call: CmdletCall, text: str, category: str, id: str, target: str) -> ShellError:
+    verb = call.name.partition("-")[0].capitalize()
+    full_id = f"{id},Microsoft.PowerShell.Commands.{verb}ServiceCommand"
+    return ShellError(call.name, text, category, full_id, target, "ServiceCommandException")
+
+
+CONTROLLER: Final = "System.ServiceProcess.ServiceController:ServiceController"
+
+
+def get_service(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Get-Service: return all simulated services of the node, or those of the given names."""
+    wanted = lookup.names(call, piped, "service")
+    found = _find_services(world, node, call, piped) if wanted else list_services(world, node)
+    rows = tuple({"Status": one.status, "Name": one.name, "DisplayName": one.display_name} for one in found)
+    return PipelineTable("service", ("Status", "Name", "DisplayName"), rows)
+
+
+def switch_service(stop: bool, start: bool) -> Cmdlet:
+    """Build Start-Service, Stop-Service or Restart-Service."""
+
+    def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+        for one in _find_services(world, node, call, piped):
+            if stop and _list_running_dependents(world, node, one) and not call.has_switch("force"):
+                text = (
+                    f"Cannot stop service '{one.label}' because it has dependent services. It can only be stopped if "
+                    "the Force flag is set."
+                )
+                raise _error(call, text, "InvalidOperation", "ServiceHasDependentServices", CONTROLLER)
+            _switch(world, node, call, one, stop, start)
+        return EMPTY_TABLE
+
+    return cmdlet
+
+
+def _list_running_dependents(world: World, node: str, one: WindowsService) -> list[WindowsService]:
+    """Return the running services that depend on a service: the Agent on SQL Server."""
+    if one.agent or not one.server:
+        return []
+    return [
+        other
+        for other in list_services(world, node)
+        if other.agent and other.server == one.server and other.status == "Running"
+    ]
+
+
+def _switch(world: World, node: str, call: CmdletCall, one: WindowsService, stop: bool, start: bool) -> None:
+    """Stop a service with those that depend on it, start it with SQL Server if it is the Agent, or both."""
+    if not one.server:
+        if stop and one.status == "Running":
+            commands.stop(world, node)
+        if start:
+            commands.start(world, node)
+        return
+    instance = world.instances[one.server]
+    if instance.computer != node:
+        if start:  # SQL Server cannot start without its disks
+            raise _error(
+                call, f"Failed to start service '{one.label}'.", "OpenError", "StartServiceFailed", CONTROLLER
+            )
+        return
+    if start and one.agent and instance.edition == "Express":
+        raise _error(
+            call, f"Failed to start service '{one.label}'.", "OpenError", "StartServiceFailed", CONTROLLER
+        )
+    if one.agent:
+        world.update_instance(one.server, agent_running=start)
+        stop = False
+    elif stop and not start and not instance.clustered:  # the cluster restarts the Agent of its instance
+        world.update_instance(one.server, agent_running=False)
+    if stop and instance.service is not Service.STOPPED:
+        service.stop(world, one.server, Cause.STOP_SERVICE, "restart" if start else "", ((17148, ()),))
+    elif start:
+        service.start(world, one.server)
+
+
+NET: Final = re.compile(r"net(?:\.exe)?\s+(start|stop)\s+['\"]?([\w$]+)['\"]?\s*(/\w+)?", re.IGNORECASE)
+
+QUORUM_SWITCHES: Final = {"/forcequorum": "fq", "/fq": "fq", "/preventquorum": "pq", "/pq": "pq"}
+
+
+def net(world: World, node: str, verb: str, name: str, option: str | None) -> str:
+    """Execute net start and net stop, with /forcequorum or /fq and /pq for the cluster service, and /y for stop.
+
+    [DOC: forced quorum].
+    """
+    start, call = verb.lower() == "start", CmdletCall(f"net {verb}", {"name": (name,)})
+    switch, yes = QUORUM_SWITCHES.get((option or "").lower(), ""), (option or "").lower() in ("/y", "/yes")
+    if option and not (switch and start) and not yes:
+        raise CommandNotSimulatedError(f"net {verb} {name} {option}")
+    try:
+        (one,) = _find_services(world, node, call, None)
+    except ShellError:
+        return _explain("The service name is invalid.", 2185)
+    if one.status.endswith("Pending"):
+        return _explain("The service is starting or stopping.  Please try again later.", 2189)
+    if start and one.status == "Running" and not switch:
+        return _explain("The requested service has already been started.", 2182)
+    if not start and one.status == "Stopped":
+        return _explain(f"The {one.display_name} service is not started.", 3521)
+    dependents = _list_running_dependents(world, node, one)
+    if not start and dependents and not yes:
+        listed = "\n".join(f"   {other.display_name}" for other in dependents)
+        return NET_QUESTION.format(one.display_name, listed)
+    if switch and not one.server:
+        if switch == "fq":
+            commands.force_quorum(world, node)
+        else:
+            commands.start(world, node, prevent=True)
+    else:
+        _switch(world, node, call, one, not start, start)
+    return f"The {one.display_name} service is {'starting' if start else 'stopping'}."
+
+
+NET_QUESTION: Final = (
+    "The following services are dependent on the {0} service.\nStopping the {0} service will also stop these services."
+    "\n\n{1}\n\nDo you want to continue this operation? (Y/N) [N]: No valid response was provided."
+)
+"""Question of net stop without /y, which nobody answers at this prompt. Known."""
+
+
+def _explain(text: str, number: int) -> str:
+    """Format an error of the command net, whose texts are known."""
+    return f"{text}\n\nMore help is available by typing NET HELPMSG {number}."
