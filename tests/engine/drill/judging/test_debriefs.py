@@ -1,0 +1,111 @@
+"""Debriefs of whole runs as text. `pytest --rewrite` records them anew; review the diff.
+
+A file is `drill NAME [seed]`, then lines `SECONDS INPUT`, then `----` and the review, the report without its events,
+and the comparison with the reference run. Inputs that the drill refuses are listed with their reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from engine.drill.judging import difference
+from engine.drill.judging.review import review
+from engine.drill.running.drill import Drill, DrillMode
+from engine.drill.running.solution import play_reference
+from engine.inputs import InputError
+from tests.engine.drill.texts import run, small
+from tests.shipped_scenarios import load_shipped_scenario
+
+DEBRIEFS = sorted((Path(__file__).parent / "debriefs").glob("*.txt"))
+
+LARGE: Final = {
+    "events",
+    "hashes",
+    "inputs",
+    "origin",
+    "readings",
+    "scenario_text",
+    "sql",
+    "state_hash",
+    "version",
+}
+"""Parts of a report that other tests cover."""
+
+
+def format_scalar(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def format_lines(value: object, path: str = "") -> Iterator[str]:
+    """Yield one line for each object whose fields are all scalars, and for each scalar outside of such an object."""
+    fields = value if isinstance(value, dict) else {}
+    flat = {key: each for key, each in fields.items() if not isinstance(each, (dict, list, tuple))}
+    if flat:
+        yield f"{path}: " + " | ".join(f"{key}={format_scalar(each)}" for key, each in flat.items())
+    for key in [key for key in fields if key not in flat]:
+        yield from format_lines(fields[key], f"{path}.{key}" if path else str(key))
+    if isinstance(value, (list, tuple)):
+        if all(not isinstance(each, (dict, list, tuple)) for each in value):
+            yield f"{path}: " + " | ".join(map(format_scalar, value))
+        else:
+            for number, each in enumerate(value):
+                yield from format_lines(each, f"{path}.{number}")
+
+
+def play(text: str) -> tuple[Drill, list[str]]:
+    """Play the lines of a debrief; return the drill and the refused inputs with their reasons."""
+    head, *lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    _, name, *seed = head.split()
+    scenario = small() if name == "small" else load_shipped_scenario(name)
+    taken = Drill(scenario, int(seed[0]) if seed else None, DrillMode.PRACTICE)
+    refused = []
+    for line in lines:
+        at_s, _, typed = line.partition(" ")
+        run(taken, float(at_s))
+        try:
+            taken.do(typed)
+        except InputError as problem:
+            refused.append(f"refused: {typed}: {problem}")
+    if taken.ended_by is None:
+        taken.advance_to(taken.end_tick or 0)
+    return taken, refused
+
+
+def record(text: str) -> str:
+    """Return the debrief of the current code."""
+    asked = text.split("\n----")[0]
+    taken, lines = play(asked)
+    lines += format_lines(review(taken).as_json(), "review")
+    lines += format_lines({key: part for key, part in taken.report().items() if key not in LARGE}, "report")
+    reference = play_reference(taken.scenario, taken.seed)
+    parted = difference.find_first_difference(taken, reference)
+    if parted is not None:
+        lines.append(
+            f"parted at {parted.tick}: {parted.left and parted.left.text} / {parted.right and parted.right.text}"
+        )
+    lines += [
+        f"{row.what}: {row.left}" + ("" if row.is_equal else f" / {row.right}")
+        for row in difference.compare_states(taken, reference)
+    ]
+    lines += [
+        f"{row.name}: {row.left:.6g} / {row.right:.6g}"
+        for row in difference.compare_outcomes(taken, reference)
+    ]
+    for curve in difference.compare_curves(taken, reference):
+        sides = [list(side[10:100:30]) for side in (curve.left, curve.right)]
+        lines.append(f"{curve.database} {curve.counter}: {sides[0]} / {sides[1]}")
+    return "\n".join([asked, "----", *lines]) + "\n"
+
+
+@pytest.mark.parametrize("path", DEBRIEFS, ids=lambda path: path.stem)
+def test_debriefs_are_reproduced(path: Path, request: pytest.FixtureRequest) -> None:
+    text = path.read_text(encoding="utf-8")
+    now = record(text)
+    if request.config.getoption("--rewrite"):
+        path.write_text(now, encoding="utf-8")
+        return
+    assert now == text
