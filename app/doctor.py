@@ -1,7 +1,5 @@
 """`mirrordrill doctor`: check of everything that Mirrordrill needs on this machine. This process uses no Qt."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,7 +1,5 @@
 """Exit codes of the program: 0 success, 1 the answer is no, 2 invalid use."""
 
-from __future__ import annotations
-
 AS_ASKED, ANSWER_IS_NO, UNUSABLE = 0, 1, 2
 
 INTERRUPTED = 130

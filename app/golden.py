@@ -1,7 +1,5 @@
 """Short run with a known result, which shows whether this machine plays drills like the recording one. Without Qt."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import asdict, dataclass

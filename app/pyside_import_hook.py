@@ -5,8 +5,6 @@ PySide6, because `from __feature__ import ...` could change Qt's method calls th
 feature. Without a source, as in a packed program, PySide continues with the answer of this hook.
 """
 
-from __future__ import annotations
-
 import sys
 
 import PySide6.QtCore  # noqa: F401  # has the hook in place

@@ -1,7 +1,5 @@
 """Test in a separate process whether Qt can show windows here. If it cannot, Qt aborts without a message."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

@@ -3,8 +3,6 @@
 Data of the learner (runs, results, unsaved queries) is in the profile's database, see `app.storage`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

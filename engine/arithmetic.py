@@ -6,8 +6,6 @@ returns the same results faster. tests/engine/test_determinism.py forbids libm, 
 in the engine.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from decimal import Context, Decimal

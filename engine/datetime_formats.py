@@ -1,7 +1,5 @@
 """Formatting and parsing of dates and times in English, because strftime and strptime follow the locale."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import date, datetime

@@ -1,7 +1,5 @@
 """Events: the single record from which logs, traces, scores and debriefs are derived."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType

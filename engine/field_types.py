@@ -1,7 +1,5 @@
 """Marker type for keyword arguments that are fields of a struct."""
 
-from __future__ import annotations
-
 from typing import Generic, TypeVar
 
 Owner = TypeVar("Owner")

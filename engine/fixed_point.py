@@ -6,8 +6,6 @@ same float, that float is also the result of `decimal`. Otherwise the functions 
 caller uses `decimal`.
 """
 
-from __future__ import annotations
-
 import math
 from decimal import Context, Decimal
 from functools import cache

@@ -1,7 +1,5 @@
 """Function that runs a generator of work steps to its end."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import TypeVar
 

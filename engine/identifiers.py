@@ -1,7 +1,5 @@
 """Generated uniqueidentifiers, the same for the same object in every run and on every server."""
 
-from __future__ import annotations
-
 import hashlib
 from functools import lru_cache
 

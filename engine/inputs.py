@@ -4,8 +4,6 @@ Buttons, menus, scenario timelines, journals, the text console and tests all use
 the verbs and parses them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

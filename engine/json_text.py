@@ -1,7 +1,5 @@
 """JSON from outside the program. A text either parses or raises ValueError."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """English texts that the interface translates: table entries, and messages with arguments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any

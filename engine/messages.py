@@ -1,7 +1,5 @@
 """SQL Server's messages: number, severity and text by product version, as clients and ERRORLOGs show them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """`override` for Python 3.11, without importing typing_extensions at run time."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

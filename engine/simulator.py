@@ -23,8 +23,6 @@ Rejected
     Threads or asyncio: the engine would depend on a scheduler (decision 4).
 """
 
-from __future__ import annotations
-
 import difflib
 import heapq
 from collections.abc import Callable, Container, Sequence

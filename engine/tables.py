@@ -3,8 +3,6 @@
 A line before it that begins with "# " is a comment.
 """
 
-from __future__ import annotations
-
 from importlib import resources
 
 

@@ -5,8 +5,6 @@ on a fork of the game, advances by LOOK_AHEAD_S, and takes the line with the hig
 may read the simulator. Its lines are as good as a player without a plan can be.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from typing import Final

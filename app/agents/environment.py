@@ -13,8 +13,6 @@ A step is a line (or an empty one to wait) followed by STEP_S seconds. The rewar
 so that the rewards of a game add up to its score. A game is deterministic: scenario, seed and lines reproduce it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from typing import Any, Final

@@ -3,8 +3,6 @@
 Times never decrease, unless the instructor has rewound the seat.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence

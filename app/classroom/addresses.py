@@ -1,7 +1,5 @@
 """Addresses by which other computers reach this one: one or more per network interface, never loopback."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import socket

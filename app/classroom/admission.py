@@ -1,7 +1,5 @@
 """Admission to a seat: by the join code, by the token of an existing seat, or by a log that arrived as a file."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import time

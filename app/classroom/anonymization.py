@@ -1,7 +1,5 @@
 """Removal of names of people and groups from typed texts, for anonymous reports."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

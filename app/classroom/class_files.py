@@ -1,7 +1,5 @@
 """Files handed in from a class: archive, logs of seats, files of runs. Each is replayed before it is trusted."""
 
-from __future__ import annotations
-
 import io
 import json
 import lzma

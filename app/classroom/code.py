@@ -1,7 +1,5 @@
 """The join code: a seat identifies the host that it dials, and the host checks that the seat was invited."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets

@@ -1,7 +1,5 @@
 """The instructor's console as lines of text: typed lines go to the host, and the board and replies come back."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

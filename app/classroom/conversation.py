@@ -1,7 +1,5 @@
 """Messages that the host of a class exchanges over one connection, and the refusal of a connection."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Iterable
 from contextlib import suppress

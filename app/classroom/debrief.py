@@ -1,7 +1,5 @@
 """Debrief of a class: actions and score of each seat next to the reference, and the most frequent mistakes. No Qt."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress

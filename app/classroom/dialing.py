@@ -1,7 +1,5 @@
 """Dial the addresses of a class in parallel; the first one whose certificate matches the code is used."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress

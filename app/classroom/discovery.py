@@ -4,8 +4,6 @@ A seat still checks the certificate of the host that answers, so a wrong answer 
 fingerprint is no secret.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import secrets

@@ -5,8 +5,6 @@ another choice. It includes everything that happened afterwards, not only the va
 of each seat reports that value (V(t)).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean

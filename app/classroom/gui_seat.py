@@ -1,7 +1,5 @@
 """Seat of the run in the window: inputs are recorded in the log of the seat and sent to the host."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

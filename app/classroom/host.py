@@ -3,8 +3,6 @@
 Everything here runs on one event loop. A thread writes to the database, and processes replay the runs.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """Instructions of the instructor to seats: recipients, the inputs that answer an instruction, and its delivery."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Participation in a class without a window: from the code to the last acknowledged action."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import suppress

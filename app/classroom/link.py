@@ -3,8 +3,6 @@
 Without a network it creates the welcome itself, and the log is handed in as a file.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import threading

@@ -1,7 +1,5 @@
 """Board of an open class: what consoles show, and what has changed since the last update sent to them. No Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from starlette.websockets import WebSocket

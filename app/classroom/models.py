@@ -1,7 +1,5 @@
 """The tables of a class. Change them only together with a new numbered migration."""
 
-from __future__ import annotations
-
 from sqlalchemy import BigInteger, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 

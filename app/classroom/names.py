@@ -1,7 +1,5 @@
 """Names of people in a class. No Qt."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container
 from itertools import count

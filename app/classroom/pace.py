@@ -1,7 +1,5 @@
 """Limits and speed of seats: freezes, limits, breaks, the class clock, and the expected end of a class. No Qt."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from statistics import median_low

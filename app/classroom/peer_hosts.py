@@ -1,7 +1,5 @@
 """The other hosts of a class as this host knows them: availability, observed seats, and messages to them."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping

@@ -1,7 +1,5 @@
 """A plan as a TOML file: the parts that a class plays, and prepared instructions."""
 
-from __future__ import annotations
-
 import random
 import tomllib
 from pathlib import Path

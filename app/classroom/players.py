@@ -1,7 +1,5 @@
 """Players of a seat without a window: a file of input lines, the reference solution, or typed lines."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress

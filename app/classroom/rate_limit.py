@@ -1,7 +1,5 @@
 """Rate limit for join codes: each wrong code delays further attempts from its address."""
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Callable
 from typing import Final

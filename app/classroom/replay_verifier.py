@@ -1,7 +1,5 @@
 """Replay of the runs of a class: the entries that each worker has received, and the results."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence

@@ -4,8 +4,6 @@ Nothing is written outside the ZIP, so deleting it deletes everything; `class er
 record.
 """
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence

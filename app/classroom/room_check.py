@@ -1,7 +1,5 @@
 """Check of the room before people arrive: addresses, discovery, a test seat, and a hint on firewalls. No Qt."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import sys

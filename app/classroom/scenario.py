@@ -5,8 +5,6 @@ view of the program shows them in an exam (engine/drill/running/rewind.py). Comm
 text.
 """
 
-from __future__ import annotations
-
 import tomllib
 from typing import Final
 

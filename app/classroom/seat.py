@@ -1,7 +1,5 @@
 """A seat's run: every action is in the log before the run continues, and the instructor's instructions are followed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Attention of the instructor to single seats: watch, take control, lower a hand, show a run to all."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 

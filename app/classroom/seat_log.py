@@ -4,8 +4,6 @@ The first line is the assignment, each further one an action, all as JSON. The s
 file.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

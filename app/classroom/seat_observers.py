@@ -1,7 +1,5 @@
 """Consoles that observe seats with their consent: first the run so far, then each action."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """Orders of the instructor to one seat, as the host's messages have them. Window, terminal and team follow them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from typing import Final

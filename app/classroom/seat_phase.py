@@ -3,8 +3,6 @@
 Every label of the window derives from the phase, so no label can contradict the log.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Sheet for the seats of a class: one printable page with the code, its QR code and the steps. No Qt."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Final
 

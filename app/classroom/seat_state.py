@@ -1,7 +1,5 @@
 """A seat as the host of its class has it in memory, and as the instructor sees it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

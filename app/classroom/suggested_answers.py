@@ -1,7 +1,5 @@
 """Suggested answers to a question of a seat, from the hints and the author's notes of the drill. No Qt."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Container

@@ -5,8 +5,6 @@ they were taught. Every score is that of the replayed run. The result is one tab
 groups, and how likely that difference is by chance alone.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The record of a class from the host's event loop: a thread that writes, and reads that wait until it can be read."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ Names are left out unless they are requested: an account is the number of a seat
 no wall time, so a statement has no timestamp of its own; the store adds the time of storage.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

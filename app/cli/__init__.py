@@ -3,8 +3,6 @@
 `commands.toml` lists the commands with their options. Each module has the functions that execute its commands.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tomllib

@@ -1,7 +1,5 @@
 """Benchmark of this machine's simulation speed, each figure as a ratio to a named reference: `mirrordrill bench`."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle

@@ -1,7 +1,5 @@
 """`mirrordrill check`: every problem of scenario files and bundles."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Final

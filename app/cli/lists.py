@@ -1,7 +1,5 @@
 """`mirrordrill list`, `new` and `progress`: available drills, and the learner's progress."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from typing import Final

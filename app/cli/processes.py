@@ -1,7 +1,5 @@
 """Work distributed over the processors of this computer or the workers of a Dask cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from typing import Final, Protocol

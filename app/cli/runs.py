@@ -1,7 +1,5 @@
 """`mirrordrill run`, `replay` and `record`: a scenario without a window, and its records."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import threading

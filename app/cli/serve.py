@@ -1,7 +1,5 @@
 """`mirrordrill serve`: a simulation for real SQL clients on this computer."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import sys

@@ -1,7 +1,5 @@
 """`mirrordrill doctor`: check of this machine, support bundles, and export of a profile."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """`mirrordrill sweep`: many runs (seeds, players, scenarios) in one table and one plot."""
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import math

@@ -1,7 +1,5 @@
 """Functions that the commands share: find a scenario, report invalid arguments, write JSON."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Trials of a search for par, distributed over processes."""
 
-from __future__ import annotations
-
 import sys
 import time
 import uuid

@@ -1,7 +1,5 @@
 """Progress lines for a user at a terminal, and Ctrl+C as a request to finish."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import time

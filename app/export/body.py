@@ -1,7 +1,5 @@
 """Debrief by section: one page with the summary, and an annex with the evidence. Without Qt."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Drawing of a run's timeline: lanes of service, protection and state, with markers above them."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final

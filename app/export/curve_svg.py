@@ -1,7 +1,5 @@
 """Drawing of the value at each time of a run, below the timeline on the same scale. Without Qt."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final

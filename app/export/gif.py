@@ -1,7 +1,5 @@
 """Animated GIF (GIF89a) from pictures: one palette, and of each frame only the part that has changed."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """MP4 film from pictures, encoded by an installed ffmpeg, which is not part of the program."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tempfile

@@ -1,7 +1,5 @@
 """Debrief as one self-contained HTML file, without scripts, fonts and pictures from elsewhere. Without Qt."""
 
-from __future__ import annotations
-
 from importlib import resources
 from typing import Final
 

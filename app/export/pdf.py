@@ -1,7 +1,5 @@
 """Debrief as a PDF: one summary page and an annex. The only export that needs Qt; it needs no window."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Runbook: the actions of a run, or of the reference, as a commented SQL script. Without Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 

@@ -3,8 +3,6 @@
 Column names and numbers are those of the report, for programs; sentences are in the interface language, for people.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Data that all exports share. Without Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Files from elsewhere that the user has accepted, by SHA-256, so that they open without a question. Without Qt."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

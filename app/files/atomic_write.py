@@ -1,7 +1,5 @@
 """Atomic writing of a file: after any failure the old content is still there. Without Qt."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

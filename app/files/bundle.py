@@ -8,8 +8,6 @@ only up to the limits below. It unpacks nothing to a place that the archive name
 are assumed: about ten times the needs of a one-week course.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

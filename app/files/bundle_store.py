@@ -4,8 +4,6 @@ The first digits of the bundle's SHA-256 name the folder, and the rules for scen
 names. No name in the archive is used as a path. Existing files are never replaced.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Certificates of the shipped drills, written by `par NAME --json` to assets/par/NAME.json."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from app.files import proof

@@ -1,7 +1,5 @@
 """Folders of the profile."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Generated drills: a shipped generator with a random seed, accepted only after a search has proved the drill."""
 
-from __future__ import annotations
-
 import itertools
 import secrets
 from collections.abc import Callable, Iterable, Iterator

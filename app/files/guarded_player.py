@@ -4,8 +4,6 @@ Judge, export, report, verify and replay all use this module. Any failure of suc
 run: no other exception leaves this module, and no run exceeds its budget.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """Journal of a run in a file, line by line, from which a run can be replayed after a crash. Without Qt."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Self-signed certificate, for connections that need no other authority. Without Qt."""
 
-from __future__ import annotations
-
 import ssl
 import tempfile
 from collections.abc import Sequence

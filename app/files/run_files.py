@@ -1,7 +1,5 @@
 """Runs as files, written by `run --json` and the debrief, for replay and comparison. Without Qt."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

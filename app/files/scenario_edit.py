@@ -3,8 +3,6 @@
 A path leads through tables and arrays: ("server", 0, "name").
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Scenario files: shipped with the program, in the user's folder, or at any path. Without Qt."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import tomllib

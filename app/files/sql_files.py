@@ -1,7 +1,5 @@
 """Scripts and results as text: files of Management Studio, and tables for spreadsheets. Without Qt."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ The file contains nothing unique. If it is missing or invalid, the program reads
 themselves. `python -m tests.error_numbers --summaries` renews the file in assets.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Summary of a scenario for lists, and the cache file next to the profile."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Support bundle: one zip file that helps to find a fault and does not identify the sender. Without Qt."""
 
-from __future__ import annotations
-
 import ast
 import io
 import json

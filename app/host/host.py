@@ -3,8 +3,6 @@
 The screen shows the live run, or a past moment of it that is read-only.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar

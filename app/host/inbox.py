@@ -1,7 +1,5 @@
 """Requests to a run from other threads (SQL clients, a class, standard input), and their answers. Without Qt."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """Playback of a run from a past moment to the present. Without Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar

@@ -1,7 +1,5 @@
 """Port between a session and the storage of its run. The session does not know the storage. Without Qt."""
 
-from __future__ import annotations
-
 from typing import Final, Protocol
 
 from engine.drill.judging.shapes import Report

@@ -4,8 +4,6 @@ The schedule is that of FSRS-6 with its default parameters (package fsrs), one c
 not cards: docs/learning.md describes the measurements about that, and their gaps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Recommendation of the next drills: few drills that cover the due skills, then some for skills never practiced."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Person's reflection on a run, made before the points are shown."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """The window's own actions, named as in `app.widgets.keys`, with icons; menus, bars and the palette share them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 

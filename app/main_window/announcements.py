@@ -1,7 +1,5 @@
 """Spoken announcements: changes of the world and of time, and the state of the drill on demand."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from PySide6.QtCore import QTimer, Signal

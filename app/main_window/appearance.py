@@ -1,7 +1,5 @@
 """Theme, text size, motion, shortcuts and layouts: chosen in menus, applied immediately, and stored."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Bundles in the window: export of own drills in one file, and list and removal of imported ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal

@@ -1,7 +1,5 @@
 """Offers of the start page after a class was interrupted: return to the seat, or hold the class again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Class: host one with its board next to the desk, or join one with the host's drill."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Closing of the window: asks about a run in progress, and stores the state of the window."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Command palette index: every action, input, panel and drill, by its interface text, English text and input line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Pages after a run: its debrief, another try, the reference, the run as a file, and earlier runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace

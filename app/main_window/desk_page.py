@@ -1,7 +1,5 @@
 """Page on which a drill is played: time controls above, the desk below, and their connections to the session."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pkgutil import resolve_name
 from typing import Final

@@ -1,7 +1,5 @@
 """Help: check of the installation in a separate process, and the support bundle."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """Small dialogs; each is closed before its answer is used."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt

@@ -1,7 +1,5 @@
 """Choice of a drill: its brief is shown, and its run begins there."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from app.files.generated_drills import GENERATORS, GeneratedDrill, candidates, generate_drill

@@ -1,7 +1,5 @@
 """Files of the user: scenarios, bundles, recorded runs and scripts, opened by a dialog or dropped on the window."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from functools import partial

@@ -1,7 +1,5 @@
 """The first run: watch a failover with five captions, then bring the lost server back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Final

@@ -1,7 +1,5 @@
 """Learn from your mistakes: the position before each mistake, the player's answer, and the better continuation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from app.files import certificates

@@ -1,7 +1,5 @@
 """Contents of the list pages: scenarios with their best results, interrupted runs, finished runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final

@@ -1,7 +1,5 @@
 """The menu bar as a table: every action of the window and its views."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Navigation between pages: the start page, the desk and its tools, the history."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 

@@ -1,7 +1,5 @@
 """Presenter mode, full screen, and the notes and positions on the topology that outlive a run."""
 
-from __future__ import annotations
-
 import json
 from typing import Final
 

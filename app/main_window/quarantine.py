@@ -1,7 +1,5 @@
 """Review of foreign files: a scenario or run is shown before it opens, and remembered when accepted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import chain

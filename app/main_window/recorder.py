@@ -1,7 +1,5 @@
 """Recorder of a run into the learner's profile, for a session."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator

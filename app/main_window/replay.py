@@ -1,7 +1,5 @@
 """Looking back on the desk: the timeline selects a moment, and a branch continues from it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Final

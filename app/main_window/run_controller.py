@@ -1,7 +1,5 @@
 """Life cycle of runs: start, resume, rewind, branch, watch. Uses session and profile."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial

@@ -1,7 +1,5 @@
 """Actions on finished runs in addition to opening them: compare two runs, or delete some after a confirmation."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,7 +1,5 @@
 """The host of the run in a Qt window: a timer runs its frames, and its notices are Qt signals."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Final

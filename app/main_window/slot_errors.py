@@ -1,7 +1,5 @@
 """Exceptions that slots raise: logged with the last inputs of the run and shown; the program continues."""
 
-from __future__ import annotations
-
 import sys
 import traceback
 from collections.abc import Callable

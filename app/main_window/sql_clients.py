@@ -1,7 +1,5 @@
 """Tools ▸ Let SQL clients connect: the instances of the run have ports on this computer while it is on screen."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Work between two frames that blocks nothing: no overlay, no pause of the window, and it can be canceled."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Final, TypeVar

@@ -1,7 +1,5 @@
 """Desk of a role in a team: topology, SQL windows and events with the sights and rights of the role."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal

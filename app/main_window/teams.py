@@ -1,7 +1,5 @@
 """Class: host the world of a team in a separate process, and join a team in a role."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from queue import Empty

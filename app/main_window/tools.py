@@ -1,7 +1,5 @@
 """Pages of the Tools menu, each created when it is first opened because few starts need one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,5 @@
 """Frame of the window with the start page. `assembly` adds everything else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Final

@@ -1,7 +1,5 @@
 """Seat of a class in this window: its run goes to the host and follows the instructor."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress

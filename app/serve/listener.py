@@ -3,8 +3,6 @@ r"""Ports of the instances and group listeners on this computer: open, closed or
 The SQL Server Browser gives clients of `127.0.0.1\SERVER_A` the port of an instance [MC-SQLR 2.2].
 """
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import socket

@@ -1,7 +1,5 @@
 """Packets [MS-TDS 2.2.3]; messages before the first batch: PRELOGIN [MS-TDS 2.2.6.5], LOGIN7 [MS-TDS 2.2.6.4]."""
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass, field
 from enum import IntEnum

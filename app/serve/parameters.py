@@ -1,7 +1,5 @@
 """Parameters of calls as T-SQL: types and values that a client sends [MS-TDS 2.2.5.4, 2.2.5.5]."""
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -6,8 +6,6 @@ A driver may open read-only cursors on the server [DOC: sp_cursoropen (Transact-
 opening and are fetched in blocks [DOC: sp_cursorfetch (Transact-SQL)].
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, IntFlag

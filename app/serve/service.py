@@ -1,7 +1,5 @@
 """`mirrordrill serve`: a run in real time with a port per instance, until its input ends."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json

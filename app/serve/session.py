@@ -1,7 +1,5 @@
 """One connection: bytes of a client become inputs of the run, and the answers go back."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

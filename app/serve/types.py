@@ -4,8 +4,6 @@ The values of a result have display form: binary as 0x…, dates and decimals as
 encoding. Server responses are tokens [MS-TDS 2.2.7]: one function encodes each.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Opening of the profile's SQLite file: lock, check, and migration to the newest schema."""
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 from collections.abc import Iterator

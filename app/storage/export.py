@@ -1,7 +1,5 @@
 """Export of a profile as JSON, even from a newer version. It reads a copy and does not change the file."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sqlite3

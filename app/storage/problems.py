@@ -1,7 +1,5 @@
 """Problems of the profile's file or disk, each as one sentence for users."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

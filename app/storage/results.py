@@ -1,7 +1,5 @@
 """Results of runs, for the history page and the learner's best."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable

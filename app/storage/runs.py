@@ -1,7 +1,5 @@
 """Runs and their journals: all that an exact replay needs."""
 
-from __future__ import annotations
-
 import sqlite3
 from dataclasses import astuple, dataclass
 from datetime import datetime

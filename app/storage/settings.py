@@ -1,7 +1,5 @@
 """Permanent settings, and unsaved texts."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Generic, TypeVar

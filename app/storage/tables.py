@@ -1,7 +1,5 @@
 """Tables of a profile after the newest migration. Change them only together with a new migration."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final

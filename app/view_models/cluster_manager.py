@@ -1,7 +1,5 @@
 """Contents of Failover Cluster Manager on one node, and the input lines of its actions, without Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Connection string of an application, the input that changes it, and the log of its driver. No Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Final
 

@@ -3,8 +3,6 @@
 It reads events in the form of the report (`Event.as_json()`), so that live and stored runs look the same.
 """
 
-from __future__ import annotations
-
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

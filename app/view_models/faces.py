@@ -1,7 +1,5 @@
 """Contents of cards, links and rows as plain data, without Qt. Every fact has a text, a shape and a tone."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Captions of the first run, with the figures of the run on screen, without Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final

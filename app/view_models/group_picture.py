@@ -1,7 +1,5 @@
 """Parts of the picture for an availability group and its cluster: roles, states, votes, owners, links. Without Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

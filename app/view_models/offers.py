@@ -3,8 +3,6 @@
 Menus, toolbar and keys share this list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product

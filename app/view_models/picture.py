@@ -3,8 +3,6 @@
 Items draw these faces. Tooltips, screen reader texts and tests read the same faces.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, Protocol

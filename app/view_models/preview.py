@@ -3,8 +3,6 @@
 Only the first moment is shown. Later consequences are the subject of a drill.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Final
 

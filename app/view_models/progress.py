@@ -1,7 +1,5 @@
 """Progress of a learner: skills with evidence, recommendations, records. From stored results, without Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

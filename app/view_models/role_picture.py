@@ -1,7 +1,5 @@
 """Picture of a world for one role of a team: only what the sights of the role show."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

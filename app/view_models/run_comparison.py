@@ -1,7 +1,5 @@
 """Comparison of two finished runs from their reports: results and actions, without Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Counters over time, cut and thinned for charts: plain arrays, without Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Cost of the actions and waits of a run, for display and export, without Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain

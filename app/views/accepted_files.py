@@ -1,7 +1,5 @@
 """Dialog that lists accepted files from elsewhere, and can remove them from the list."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Command line of the window for any input line, in the form of scenarios and journals."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Branches of a run as a tree, and a comparison of two of them."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Dialogs for the imported bundles, and for a new bundle of drills."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

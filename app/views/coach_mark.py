@@ -1,7 +1,5 @@
 """Coach mark: a bubble next to an object with one button to continue, while everything stays usable."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

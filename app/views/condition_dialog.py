@@ -1,7 +1,5 @@
 """Dialog for a condition at which the run stops, checked during typing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final
 

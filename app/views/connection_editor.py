@@ -1,7 +1,5 @@
 """Connection string of an application, to be read and edited, above the log of its driver."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from PySide6.QtCore import Signal

@@ -1,7 +1,5 @@
 """Check of this installation; each result appears as a line when the check finds it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

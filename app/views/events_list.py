@@ -1,7 +1,5 @@
 """All events by kind and server: the true state, for instructors and for replay."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, cast

@@ -1,7 +1,5 @@
 """Fault ledger: request, execution, effect and end of each fault, with the evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 

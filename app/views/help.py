@@ -1,7 +1,5 @@
 """Help pages: one for each panel, from assets/help, with links between them."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import files
 from typing import Final

@@ -1,7 +1,5 @@
 """Finished runs, newest first: search, open, compare and delete."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

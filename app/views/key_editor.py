@@ -1,7 +1,5 @@
 """Choice of keys: conflicts are shown while keys are pressed, and no two actions can share keys."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """A bar over the desk that asks for a better action at a mistake of the run, and explains the answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Bar over the desk while a past moment is on screen: its time, and the ways back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal

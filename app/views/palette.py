@@ -1,7 +1,5 @@
 """Command palette: any action of the program by a few letters of its name, by keyboard only."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

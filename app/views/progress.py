@@ -1,7 +1,5 @@
 """Progress of a learner: state of each skill, due reviews, and the best drill for them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple

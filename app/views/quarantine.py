@@ -1,7 +1,5 @@
 """File from another person: its contents, before anything of it runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

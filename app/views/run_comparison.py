@@ -1,7 +1,5 @@
 """Two finished runs side by side: results, points, and actions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Sheet of all keys, searchable and printable."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from typing import Final

@@ -1,7 +1,5 @@
 """Real SQL clients at the simulated servers: how they connect, who is connected, and what they have done."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Panel and dialogs of a role in a team: its view, its orders and questions, and its inputs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 

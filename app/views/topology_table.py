@@ -1,7 +1,5 @@
 """Topology as a table: the same facts and actions without the picture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol

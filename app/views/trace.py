@@ -1,7 +1,5 @@
 """Database Mirroring State Change events of each server, with the columns of Profiler."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final

@@ -1,7 +1,5 @@
 """Time controls: clock, play and step, and speed on a logarithmic scale."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Offered actions as QAction objects, shared by menus, bars and the palette."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal

@@ -1,7 +1,5 @@
 """Dialog for one line of text."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from PySide6.QtWidgets import QInputDialog, QWidget

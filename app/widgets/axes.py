@@ -1,7 +1,5 @@
 """Axes of charts whose x axis is not time: factors or names below, and a rounded maximum or factors at the side."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

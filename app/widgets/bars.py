@@ -1,7 +1,5 @@
 """Slim bar of buttons at the top of a panel: reachable by Tab, and usable in a narrow dock."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer

@@ -1,7 +1,5 @@
 """Busy cursor for work that takes longer than a moment and blocks the window."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

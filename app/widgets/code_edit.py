@@ -1,7 +1,5 @@
 """Code editor: line numbers, colors, completion, indentation. Subclasses define the language."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Find and replace in a text editor, as a bar below the text."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Layout of widgets in rows, with as many per row as fit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt

@@ -4,8 +4,6 @@ A key or a click on something that has only just appeared does nothing, nor does
 click on a button. Enter presses the button with the focus on every platform.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Accessibility interfaces for objects for which Qt has none or a faulty one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from itertools import count

@@ -5,8 +5,6 @@ are keys that a view handles itself. They are in the table so that the sheet sho
 them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

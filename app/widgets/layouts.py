@@ -1,7 +1,5 @@
 """Rows and columns of widgets, each built in one call."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar

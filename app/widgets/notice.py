@@ -1,7 +1,5 @@
 """Notice at the edge of the window: a refusal, or an offer to undo an action."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Number formats in the language of the interface, independent of the system's locale."""
 
-from __future__ import annotations
-
 import locale
 
 from PySide6.QtCore import QLocale

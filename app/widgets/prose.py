@@ -1,7 +1,5 @@
 """Text of scenarios and help pages: Markdown without HTML, which loads nothing from elsewhere."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal
 from PySide6.QtGui import QImage, QResizeEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QTextBrowser, QWidget

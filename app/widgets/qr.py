@@ -1,7 +1,5 @@
 """QR code of a text [ISO/IEC 18004], dark on light in every theme because readers expect it."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import segno

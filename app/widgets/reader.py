@@ -1,7 +1,5 @@
 """Support for screen readers and keyboards: announcements, row selection, focus."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from PySide6.QtCore import Qt, QTimer, Signal

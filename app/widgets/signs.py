@@ -1,7 +1,5 @@
 """Appearance of topology and stage: fonts, marks, chips and queue bars from the theme's tokens."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Small curve above the text of a cell."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Timeline widget: service and protection as lanes, actions and events as markers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Table for all lists: columns as functions of a row, rows that grow at the end, copying as in spreadsheets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape

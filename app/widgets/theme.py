@@ -5,8 +5,6 @@ A view calls `tokens(self.palette())` on creation and after each change that `fo
 (tests/app/widgets/test_theme.py).
 """
 
-from __future__ import annotations
-
 import gc
 import tomllib
 from collections.abc import Callable, Iterator

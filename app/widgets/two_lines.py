@@ -1,7 +1,5 @@
 """Cells with a sign, a bold line and a detail below it, for lists that are read from a distance."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt

@@ -1,7 +1,5 @@
 """Announcements of events for users of a screen reader."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from typing import Final
 

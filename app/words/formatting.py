@@ -1,7 +1,5 @@
 """Numbers, units and times as text, without Qt, so that reports and tests use the texts of the window."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Search by a few letters: words of the query anywhere in the text, or their letters in order. Without Qt."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -13,8 +13,6 @@ results, files and server clocks keep SQL Server's form.
 The catalogs are gettext's (`assets/languages/*.po`, compiled to `.mo`); `make words` updates them.
 """
 
-from __future__ import annotations
-
 import gettext
 import re
 from collections.abc import Iterator

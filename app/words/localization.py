@@ -5,8 +5,6 @@ arguments. Text that intentionally stays English (see `app.words.language`) is n
 unchanged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from string import Formatter
 

@@ -3,8 +3,6 @@
 [DOC: performance of groups]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -3,8 +3,6 @@
 [DOC: failover modes]
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Data movement: a primary connects to its secondaries, log flows, and the secondaries catch up."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Policy of an availability group: the decisions that `engine.protocol` leaves to each kind of group."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from msgspec.structs import replace

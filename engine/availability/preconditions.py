@@ -1,7 +1,5 @@
 """Preconditions of an automatic failover of an availability group, and where a DBA can check them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from engine.availability import failover, replicas

@@ -4,8 +4,6 @@ A file that cannot be created suspends the copy. RESUME retries the same log rec
 in a group]
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.availability import movement, replicas

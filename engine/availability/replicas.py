@@ -1,7 +1,5 @@
 """Knowledge of each instance about its replica: role, state word, and the group's configuration on its node."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Final
 

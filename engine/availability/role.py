@@ -1,7 +1,5 @@
 """Role of an availability group in its cluster: health, targets, going offline and online."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.availability import failover, movement, replicas

@@ -3,8 +3,6 @@
 [DOC: automatic seeding]
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from msgspec.structs import replace

@@ -3,8 +3,6 @@
 [DOC: thread usage of groups]
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.model import Handlers, World

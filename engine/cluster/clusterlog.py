@@ -1,7 +1,5 @@
 """Lines of a node's cluster log, as Get-ClusterLog writes them. Each line is also an event."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.events import ClusterLogData

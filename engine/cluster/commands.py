@@ -3,8 +3,6 @@
 They raise InputError.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

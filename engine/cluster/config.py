@@ -1,7 +1,5 @@
 """Cluster database: all nodes of a partition have the same copy, and only a partition with quorum changes it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable
 from typing import Final
 

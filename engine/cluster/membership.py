@@ -3,8 +3,6 @@
 [DOC: failover clustering quorum]
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Final
 

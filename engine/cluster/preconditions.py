@@ -3,8 +3,6 @@
 [DOC: failover policy of instances]
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from engine.cluster import config, instances, roles

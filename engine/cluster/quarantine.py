@@ -3,8 +3,6 @@
 [DOC: QuarantineThreshold]
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.cluster import clusterlog, quorum

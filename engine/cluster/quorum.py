@@ -3,8 +3,6 @@
 [DOC: failover clustering quorum; WSFC quorum]
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Final
 

@@ -3,8 +3,6 @@
 [DOC: WSFC and SQL Server]
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 

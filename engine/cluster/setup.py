@@ -3,8 +3,6 @@
 [DOC: failover cluster instances]
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Advance a flow in time: by the compiled step, from the cache of its forks, or to a steady state."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Parameters of the compiled step, derived from the setups of sources and streams."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Placement of sources and streams: instances, their resources, and the links between them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

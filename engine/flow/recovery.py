@@ -4,8 +4,6 @@ The time to detect the failure is reported separately, as in [WP]. The redo queu
 flow model processes it step by step. Each constant states whether it is fitted or derived.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final

@@ -1,7 +1,5 @@
 """Helpers for rows of the flow's arrays: new rows, new positions, reset rates."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 

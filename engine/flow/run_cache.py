@@ -4,8 +4,6 @@ The key of a state is the list of changes to the flow, in order, and the ticks t
 change. The same changes and ticks give the same bits, however the run is divided.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable

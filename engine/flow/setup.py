@@ -1,7 +1,5 @@
 """Setup of sources and streams of log as frozen data: site, workload, link and switches."""
 
-from __future__ import annotations
-
 from enum import IntFlag
 from typing import Final
 

@@ -7,8 +7,6 @@ groups compared with mirroring; [MANY] mirroring many databases; [BW] Mirroring 
 durability and mirroring.
 """
 
-from __future__ import annotations
-
 import tomllib
 from importlib import resources
 from typing import Any, Final

@@ -5,8 +5,6 @@ SqlError with SQL Server's number, or returns the messages of success (mostly no
 documentation is silent, the number of a refusal is derived; see facts 1.2 and section 11.
 """
 
-from __future__ import annotations
-
 from engine.constants import (
     ENTERPRISE,
     PARTNER_TIMEOUT_S,

@@ -1,7 +1,5 @@
 """Steps of automatic, manual and forced failovers. Durations are from flow/recovery.py; redo is part of the flow."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from msgspec.structs import replace

@@ -5,8 +5,6 @@ partner. On the mirror the session is suspended in the meantime and resumes auto
 boot pages cannot be repaired.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S, TICKS_PER_S

@@ -1,7 +1,5 @@
 """Policy of a mirroring session: the decisions that `engine.protocol` leaves to each kind of group."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Preconditions of an automatic failover of a mirrored database: whether each is met, and where a DBA can check it."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.localization import LocalizableMessage, mark, say

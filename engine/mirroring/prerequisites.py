@@ -3,8 +3,6 @@
 Facts 1.2, 0.2.
 """
 
-from __future__ import annotations
-
 from engine.constants import ENTERPRISE, WITNESS_ONLY
 from engine.flow import redo_threads
 from engine.flow.setup import worker_threads

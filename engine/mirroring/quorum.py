@@ -1,7 +1,5 @@
 """Rules of quorum in a mirroring session, from the knowledge of each server. Facts 4.1. This module changes nothing."""
 
-from __future__ import annotations
-
 from engine.model import Contact, DatabaseCopy, DbState, MirrorState, Role, Safety, WitnessRecord, World
 
 _DISCONNECTED = Contact(connected=False)

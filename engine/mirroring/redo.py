@@ -5,8 +5,6 @@ log up to that change. A file that cannot be created stops redo and suspends the
 mirror].
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from msgspec.structs import replace

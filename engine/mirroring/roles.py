@@ -1,7 +1,5 @@
 """State transitions of a mirroring session as a table. A missing transition is a defect of the program."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Reaction of each instance in a mirroring session to a lost or new connection."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Availability groups: the configuration in the cluster database, and the knowledge of each instance."""
 
-from __future__ import annotations
-
 from enum import IntEnum, StrEnum
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Applications, availability accounts of databases, and the fault ledger."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from engine.model.times import Tick

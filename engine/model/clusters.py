@@ -1,7 +1,5 @@
 """Windows Server Failover Clusters: nodes, votes, witness, roles with their resources."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from msgspec import Struct, field

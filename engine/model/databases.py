@@ -1,7 +1,5 @@
 """Copies of databases: files, log, and the server's knowledge of the group."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from msgspec import Struct, field

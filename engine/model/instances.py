@@ -1,7 +1,5 @@
 """Instances of SQL Server: service, endpoint, logins, jobs, and the content of their system databases."""
 
-from __future__ import annotations
-
 from msgspec import Struct, field
 
 from engine.model.states import EndpointState, Service

@@ -1,7 +1,5 @@
 """Roles and states, by their numbers in the catalog views."""
 
-from __future__ import annotations
-
 from enum import IntEnum, StrEnum
 
 

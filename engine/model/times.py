@@ -1,7 +1,5 @@
 """Simulated time, names of timers, and keys of copies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Assessment in sentences: the safety level that a link allows, the reason, and the cost of a failure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

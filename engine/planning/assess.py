@@ -1,7 +1,5 @@
 """Assessment of a plan: figures at each safety level, the limiting resource, the possible data loss, durations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum

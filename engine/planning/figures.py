@@ -3,8 +3,6 @@
 The figures are pictures without numbers. Points show the values that tables or text give.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

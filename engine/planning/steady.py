@@ -1,7 +1,5 @@
 """Steady state of the flow model: figures of a plan after all rates have become constant."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache

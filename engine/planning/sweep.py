@@ -1,7 +1,5 @@
 """Sweep of one figure of a plan with all others fixed: the papers' figures 8 to 15 for any plan."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

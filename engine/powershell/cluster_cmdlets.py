@@ -1,7 +1,5 @@
 """Cmdlets of the module FailoverClusters, which show and change a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final

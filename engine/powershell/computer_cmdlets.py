@@ -1,7 +1,5 @@
 """Cmdlets and commands about a computer: names, network, folders."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Look-up of nodes, groups and resources of a cluster by the names in a cmdlet's arguments."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
 from typing import Final

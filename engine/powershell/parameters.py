@@ -3,8 +3,6 @@
 [DOC: about parameters]
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

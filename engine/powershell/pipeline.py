@@ -1,7 +1,5 @@
 """Pipeline of commands: parser, objects that pass along it, and the layout of PowerShell's tables and errors."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

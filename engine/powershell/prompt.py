@@ -1,7 +1,5 @@
 """Execution of a line at the prompt: the simulated cmdlets, and "not simulated" for all others."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from functools import partial

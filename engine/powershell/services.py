@@ -3,8 +3,6 @@
 The texts of the cmdlets are those of PowerShell. [DOC: Stop-Service]
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Account of each database: downtime, and time without a synchronized mirror."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from engine.events import AvailabilityData, ProtectionData

@@ -1,7 +1,5 @@
 """Causes of the outage of a server or link, looked up in the fault ledger for failover reports."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.flow.recovery import Cause, FailoverTimes, failover_times

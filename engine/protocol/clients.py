@@ -1,7 +1,5 @@
 """Client applications: open connections, their loss, and the search for a server on which the database is open."""
 
-from __future__ import annotations
-
 from typing import Final, Literal
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Wall clock of the simulated servers, and the conversion of its times to ticks."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Final
 

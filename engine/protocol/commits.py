@@ -4,8 +4,6 @@ A copy has the commits along its lineage up to the end of its log. This module d
 commits: all of that follows from the positions of the flow model.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Final

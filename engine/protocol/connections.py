@@ -4,8 +4,6 @@ The world stores no object per connection. Each connection has a number within i
 stores the numbers that KILL has ended; for each of them the application has opened a new connection.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final

@@ -3,8 +3,6 @@
 [DOC: move user databases; ALTER DATABASE file options]
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from engine.messages import Message, SqlError

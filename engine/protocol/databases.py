@@ -1,7 +1,5 @@
 """CREATE DATABASE, DROP DATABASE, detach and attach."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Final

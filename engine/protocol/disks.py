@@ -6,8 +6,6 @@ be detected, unless the database is restarted": the session continues, and only 
 detection].
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from msgspec.structs import replace

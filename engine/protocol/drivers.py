@@ -5,8 +5,6 @@ login. The test stopped a service, or powered off a computer, with a command tim
 drivers` repeats the measurement (tests/drivers/profiles.py) and compares.
 """
 
-from __future__ import annotations
-
 import math
 import tomllib
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Each function takes the server on which the statement runs and raises SqlError with the server's number.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from msgspec.structs import replace

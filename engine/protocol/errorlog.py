@@ -1,7 +1,5 @@
 """Lines of a server's ERRORLOG."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.events import ErrorLogData

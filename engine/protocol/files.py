@@ -1,7 +1,5 @@
 """Files on the servers' drives: backups and certificates, resolution of paths, and the duration of a copy."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -3,8 +3,6 @@
 The rest of the protocol knows that a database may be in a group, but not the kind of the group.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

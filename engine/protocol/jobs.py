@@ -4,8 +4,6 @@ The white paper describes the practice [WP, preparing the mirror]: jobs are copi
 and the DBA enables them after a failover.
 """
 
-from __future__ import annotations
-
 import heapq
 from typing import Final
 

@@ -3,8 +3,6 @@
 A backup can be restored, and a mirror can follow, only up to the position where the two logs part.
 """
 
-from __future__ import annotations
-
 import math
 
 from engine.model import World

@@ -4,8 +4,6 @@ The flow model stops when the log file is full at its present size. This module 
 database.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from msgspec.structs import replace

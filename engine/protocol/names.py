@@ -7,8 +7,6 @@ the one that is online. A client caches the answer for the time to live of the r
 driver calls all at once (MultiSubnetFailover=True) or one after the other.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

@@ -4,8 +4,6 @@ Single pings are not simulated, because they change nothing while the network st
 changes, `reassess` computes for each end of each connection what it will detect and when.
 """
 
-from __future__ import annotations
-
 from typing import Final, Literal
 
 from msgspec.structs import replace

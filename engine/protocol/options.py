@@ -1,7 +1,5 @@
 """ALTER DATABASE … SET of options outside mirroring, and the owner of a database: properties of one copy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -4,8 +4,6 @@ The caller opens a connection and the acceptor judges it. Either side of a sessi
 keeps a session alive; the setup of a session needs both.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

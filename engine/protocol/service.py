@@ -1,7 +1,5 @@
 """Power, operating system and SQL Server service: the loss and the start of an instance."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S

@@ -1,7 +1,5 @@
 """Copies that clients can use: the conditions of the instance, the files and the role of a copy."""
 
-from __future__ import annotations
-
 from engine.model import DatabaseCopy, DbState, Key, World
 from engine.protocol import groups
 

@@ -5,8 +5,6 @@ Facts 1.5 [DOC: database snapshots].
 The cost of a snapshot for its source (copy-on-write, growth of its sparse files) is not simulated.
 """
 
-from __future__ import annotations
-
 from engine.messages import Message, SqlError
 from engine.model import Snapshot, World
 

@@ -4,8 +4,6 @@ Order and texts [published ERRORLOGs of 2005 to 2017]. The threads of a real sta
 swap there. Lines about memory, locks, MS DTC, audits and service names in the directory are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -4,8 +4,6 @@ Each function takes the server on which the statement runs and answers from that
 SqlError with SQL Server's number, or returns the messages of success (mostly none) or Pending.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Drives and the files on them: existence, free space, and the growth limit of a log file."""
 
-from __future__ import annotations
-
 from typing import Final, TypedDict
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """I/O of availability groups compared with mirroring (SQL Server 2012) in the SQLCAT guide."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Rules of votes, heartbeats, forced quorum and failover cluster instances in the documentation, each as a run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from itertools import combinations, permutations

@@ -1,7 +1,5 @@
 """Worlds with clusters, availability groups and instances: healthy at 0 s, on the hardware of the guide's test."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 

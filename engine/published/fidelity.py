@@ -1,7 +1,5 @@
 """All figures and checkable statements of the five papers with our values: `mirrordrill fidelity`."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Iterator
 from typing import Final

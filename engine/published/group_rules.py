@@ -1,7 +1,5 @@
 """Documented rules of availability groups, each checked by a run: timeouts, failover sets, limits, log."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Final

@@ -1,7 +1,5 @@
 """Measurements of the flow model as the papers made them: mean values of a pair of servers in steady state."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Final

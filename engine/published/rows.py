@@ -1,7 +1,5 @@
 """Row of the comparison: a published figure or statement with our value, and whether they agree."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache

@@ -1,7 +1,5 @@
 """Figures of four short papers: many databases in one instance, log compression, bandwidth, delayed durability."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Tables 1 to 3, figures 6 to 15 and table 7 of the 2005 white paper."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Tables 4 to 6 and figure 5 of the 2005 white paper, and its failure scenarios: runs of the whole engine."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Final

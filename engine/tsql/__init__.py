@@ -33,8 +33,6 @@ Rejected
     Python generators for waiting batches: they can be neither stored nor forked. See decision 7.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 

@@ -1,7 +1,5 @@
 """Verbs of input lines: one record per verb, one module per kind of target."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.protocol import causes

@@ -1,7 +1,5 @@
 """Verbs for client applications and their work in a database."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Final
 

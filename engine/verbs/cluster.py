@@ -1,7 +1,5 @@
 """Verbs for nodes, votes and roles of a failover cluster, as in Failover Cluster Manager."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine import powershell

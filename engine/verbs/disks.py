@@ -1,7 +1,5 @@
 """Verbs for disks, processors, volumes, log files and database pages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Final
 

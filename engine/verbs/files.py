@@ -1,7 +1,5 @@
 """Verbs for files on servers, and for the drives that hold them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Final

@@ -1,7 +1,5 @@
 """Verbs for the installation of SQL Server: its version and service account."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.constants import EDITIONS, PATCH_S, UPGRADE_S, VERSIONS

@@ -1,7 +1,5 @@
 """Verbs for SQL Server Agent jobs, logins and linked servers."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.events import ChoreData

@@ -1,7 +1,5 @@
 """Parser of input lines such as `41.25 power-off SERVER_A`, their execution, and the fault ledger."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Verbs for the link between two ends, servers or applications."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from msgspec.structs import replace

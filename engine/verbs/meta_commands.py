@@ -1,7 +1,5 @@
 """Verbs for the run as a whole: remarks, hints, answers, rewinding, the end, and the repair of all faults."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final

@@ -1,7 +1,5 @@
 """Verbs for firewall ports, TCP/IP and certificates of a server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

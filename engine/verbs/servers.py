@@ -1,7 +1,5 @@
 """Verbs for power, service, freezes and network cables of a server."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.flow.recovery import Cause

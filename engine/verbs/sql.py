@@ -1,7 +1,5 @@
 """Verbs for T-SQL from a console window, and from programs that log in over the network."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine import tsql

@@ -1,7 +1,5 @@
 """Record of a verb: its effect, reverse, description and menu entry. Its texts and constants are in verbs.tsv."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """JSON form of the messages, their checks on receipt, and the limits that both ends know."""
 
-from __future__ import annotations
-
 from types import UnionType
 from typing import Annotated, Final, Generic, TypeVar, get_args
 

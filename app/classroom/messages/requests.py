@@ -1,7 +1,5 @@
 """Requests of seats and of the instructor to the host of a class."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta

@@ -4,8 +4,6 @@ Texts of the engine travel with template and arguments (`engine.localization.as_
 own language.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Final
 

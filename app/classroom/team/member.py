@@ -1,7 +1,5 @@
 """A member of a team, with or without a window: has a role in the world that another computer holds. No Qt."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

@@ -1,7 +1,5 @@
 """Copy of the team's world in the program of a member, which follows the log of the team. No Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 

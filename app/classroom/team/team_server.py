@@ -1,7 +1,5 @@
 """Server for the members of a team: over TLS, with the team's own code. No Qt."""
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import json

@@ -3,8 +3,6 @@
 In its class a team counts as one seat: its log is stored, judged, shown on the board and frozen like that of any seat.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

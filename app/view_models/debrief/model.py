@@ -1,7 +1,5 @@
 """Contents of the debrief of one run, as far as they are known, without Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final

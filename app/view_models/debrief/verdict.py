@@ -1,7 +1,5 @@
 """Biggest mistake of a run in one sentence, and the best alternative, without Qt."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Phases of a failover, one table per technology, for the staged moment and the Timing panel. No Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final

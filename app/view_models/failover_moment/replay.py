@@ -1,7 +1,5 @@
 """A finished phase, or the whole failover, shown again from the history of the run. No Qt."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Everything that the stage draws at one tick, as words, places and shares. No Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Page before a drill: its subject, and the choice of a mode."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal

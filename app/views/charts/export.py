@@ -1,7 +1,5 @@
 """Charts as files: the picture as PNG or SVG, the values as CSV."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass

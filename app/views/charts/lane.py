@@ -1,7 +1,5 @@
 """Strip above the charts: protection, exposure and downtime of the database, with its events."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Counter over time: a curve, event markers, the cursor, and the value as text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Buttons above the charts: the shown length, the selected span, the counters, saving."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The instructor's station: roster, lobby, live view of a seat, prepared events, messages and what was sent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Dialogs that start a class and join one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

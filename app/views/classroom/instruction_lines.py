@@ -1,7 +1,5 @@
 """Instructions that the station offers, with their lines of `class console`."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from app.words.language import mark

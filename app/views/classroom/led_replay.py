@@ -1,7 +1,5 @@
 """Led replay: the runs of one or two seats at one shared time, for the instructor and on every seat."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol

@@ -1,7 +1,5 @@
 """Lobby of a class: code and arrivals for the instructor, and what the projector shows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

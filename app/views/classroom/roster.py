@@ -1,7 +1,5 @@
 """Roster of a class: the columns of a seat, and the orders of the seats."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

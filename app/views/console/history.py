@@ -1,7 +1,5 @@
 """All executed batches with their outcome; each can be executed again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Outcome of a batch: messages and result sets from the event of the engine."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Results and Messages of a batch: a grid per result set, red errors, or everything as text."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal

@@ -1,7 +1,5 @@
 """PowerShell prompt on a cluster node: a transcript and an input line."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from PySide6.QtCore import Signal

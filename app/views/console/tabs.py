@@ -1,7 +1,5 @@
 """Tabs of the query windows, and their texts, which are never lost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """First screen of the debrief: score and figures on the left, the biggest mistake on the right."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Failovers in the debrief: phases to scale, and the published time for the same conditions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Mistakes that cost points: time, cause, a better action, and a retry from there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final
 

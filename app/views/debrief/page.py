@@ -1,7 +1,5 @@
 """Page after a run: one screen with score, mistake and next step, and tabs with everything else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Comparison of the run with the best possible: reachable points at each moment, cost of each action and wait."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Widgets of the debrief: labels, cards, figures, the ring of points."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Person's reflection on a run before its points are shown, and its display next to the points afterwards."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from PySide6.QtCore import Signal

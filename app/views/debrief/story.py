@@ -1,7 +1,5 @@
 """Story of a run with plan, events and causes: figures, goals, outages with their preconditions, losses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Final
 

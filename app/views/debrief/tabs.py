@@ -1,7 +1,5 @@
 """Tabs of the debrief: curve, timeline, points, commands, story, evidence, export."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Page of the editor: text on the right; form, timeline and preview on the left; findings below."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Problems of a scenario, each with its line, and the score of its solution."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Event as Flag

@@ -1,7 +1,5 @@
 """Scenario as a form derived from the schema: sections, entries, fields; each change edits the text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 

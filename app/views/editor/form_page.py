@@ -1,7 +1,5 @@
 """Fields of one table of a scenario, created from the schema and updated from the text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Final

@@ -1,7 +1,5 @@
 """Pools of a scenario's variants as a table: name, alternatives, and the pools that are picked together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final

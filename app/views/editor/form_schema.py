@@ -1,7 +1,5 @@
 """Sections and fields of the form, derived from the schema: titles, kinds, ranges, defaults. Without Qt."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Widgets that Qt lacks: choices, names, completed words, texts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Final

@@ -1,7 +1,5 @@
 """Completion of input lines and conditions in a scenario. Without Qt."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Brief as a learner, a candidate in an exam and an instructor see it, with their later information."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Protocol

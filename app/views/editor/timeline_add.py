@@ -1,7 +1,5 @@
 """Small form for a new fault: time, command, note."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal

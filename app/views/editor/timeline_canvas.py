@@ -1,7 +1,5 @@
 """Time axis of a scenario with its lanes, and entries that can be dragged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Timed contents of a scenario's text: its faults and the steps of its solution. Without Qt."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence

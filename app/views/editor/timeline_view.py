@@ -1,7 +1,5 @@
 """Timeline of a scenario in the editor: faults and solution on a time axis, and as a list for the keyboard."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final
 

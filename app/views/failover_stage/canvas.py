@@ -1,7 +1,5 @@
 """Canvas of the stage: fonts, colors, text and boxes in its own units."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Paints a `StageView`: what stands still during a phase, and what moves."""
 
-from __future__ import annotations
-
 import itertools
 
 from PySide6.QtCore import QPointF, QRectF, Qt

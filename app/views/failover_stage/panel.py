@@ -1,7 +1,5 @@
 """Panel with stopwatches and published value, and the ribbon of phases below the picture."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from PySide6.QtCore import QPointF, QRectF, Qt

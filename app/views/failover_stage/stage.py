@@ -1,7 +1,5 @@
 """The stage as a widget: canvas, buttons, keys. It draws views and asks for steps; it knows no run."""
 
-from __future__ import annotations
-
 import time
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Agreement of the simulation with published figures as one report: every row, and the figures that are curves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial

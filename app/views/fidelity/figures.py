@@ -1,7 +1,5 @@
 """Figures computed from the rows: errors of all numbers, Table 6, many databases."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Comparison with the papers as HTML: the rows of a section as a table, the panels of a figure as SVG."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final

@@ -1,7 +1,5 @@
 """Contents of the monitor: the rows that each partner has recorded, not the true state. Without Qt."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

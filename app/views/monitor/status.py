@@ -1,7 +1,5 @@
 """Status page: both partners, then the unsent log of the principal and the unrestored log of the mirror."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final

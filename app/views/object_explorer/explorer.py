@@ -1,7 +1,5 @@
 """Object Explorer panel: the tree, its context menus, and the age of its contents."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final

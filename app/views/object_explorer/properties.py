@@ -1,7 +1,5 @@
 """Mirroring page of a database's properties: this server's knowledge of the session, and its buttons."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final

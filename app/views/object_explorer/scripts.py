@@ -1,7 +1,5 @@
 """`Script as`: CREATE, ALTER and DROP statements of an object, as Management Studio writes them. Without Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 

@@ -1,7 +1,5 @@
 """Tree of Object Explorer: requests a server's items only when a folder is first opened or refreshed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Inputs of the planner: workload, safety level, link and goals as fields and sliders."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Curves of the planner: a row per counter, round trip on the left, bandwidth on the right."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

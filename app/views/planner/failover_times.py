@@ -1,7 +1,5 @@
 """Distribution of failover times on a link, from many runs of the planned world per cause."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

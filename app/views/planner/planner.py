@@ -1,7 +1,5 @@
 """Planner for the choice of a safety level on a link. Sliders change the assumption; curves and sentences follow."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Grid of drill cards: title, summary, facts and the learner's result; as high as its rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

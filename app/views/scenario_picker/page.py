@@ -1,7 +1,5 @@
 """Start page as a course: continue, recommended next, learning paths, and all drills below a filter bar."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

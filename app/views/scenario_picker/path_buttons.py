@@ -1,7 +1,5 @@
 """Six learning paths as buttons with progress; a selected one filters the drills."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

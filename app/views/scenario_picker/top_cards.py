@@ -1,7 +1,5 @@
 """Top of the start page: the first run or an interrupted run, and the recommended drill."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Final

@@ -1,7 +1,5 @@
 """The plot of System Monitor: one line for each counter, on a scale of 0 to 100, and a cursor."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

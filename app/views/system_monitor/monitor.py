@@ -1,7 +1,5 @@
 """System Monitor as a panel: lines on a scale of 0 to 100, and below them the counters with their figures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Links between the cards: their state, measured values, and the traffic on them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Cards of servers and applications on the canvas."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final, Generic, Protocol, TypeVar, runtime_checkable

@@ -1,7 +1,5 @@
 """Default positions on the canvas until the user moves a card. Without Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Canvas items, created from a picture and updated with it, and their positions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Small toolbar on the canvas: actions of the selected object, and zoom."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Topology on screen: mouse, keys, zoom, menus and spoken summaries around the scene."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol

@@ -1,7 +1,5 @@
 """Statements about availability groups: their checks in the server's order, and their effects."""
 
-from __future__ import annotations
-
 from engine.availability.commands import configuration, databases, listener
 from engine.availability.commands.configuration import Options
 from engine.availability.commands.creation import (

@@ -3,8 +3,6 @@
 [DOC: ALTER AVAILABILITY GROUP]
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Container
 from functools import partial

@@ -3,8 +3,6 @@
 [DOC: CREATE AVAILABILITY GROUP; DROP AVAILABILITY GROUP]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

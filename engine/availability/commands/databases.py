@@ -3,8 +3,6 @@
 [DOC: ALTER DATABASE SET HADR]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec.structs import replace

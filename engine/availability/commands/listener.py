@@ -3,8 +3,6 @@
 [DOC: ALTER AVAILABILITY GROUP; availability group listeners]
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Checks of the references between the clusters, groups and instances of a scenario."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Facts of a run that conditions can test: true states, accounts, and batches that were sent."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

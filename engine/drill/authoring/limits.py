@@ -3,8 +3,6 @@
 All limits are assumed: about ten times the needs of the largest shipped scenario.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Warnings for a valid scenario: missing texts, and points that are too easy to win or lose."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Quantities of a world that conditions compare with numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

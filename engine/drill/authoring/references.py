@@ -1,7 +1,5 @@
 """Checks of a scenario beyond pydantic: names must exist, lines and conditions must be valid."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Sequence
 from typing import Final

@@ -3,8 +3,6 @@
 Texts that only an author can write are placeholders with a mark. `check` lists each of them.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Loader of scenarios. It returns a checked Scenario or reports every problem with line and column."""
 
-from __future__ import annotations
-
 import copy
 import difflib
 import hashlib

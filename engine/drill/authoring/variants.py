@@ -5,8 +5,6 @@ that are picked together (`[variants.site]` with `main = ["BERN", "OSLO"]` and `
 the first of both, or the second of both).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

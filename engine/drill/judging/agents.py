@@ -5,8 +5,6 @@ ranking compares, in this order: completed runs, points, hints and rewinds, time
 last action. A player who only wastes time without hurting users keeps the points and ranks later.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress

@@ -5,8 +5,6 @@ refuses, and emergency measures (forcing or removing a session) for a service th
 automatically.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

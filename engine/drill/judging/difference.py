@@ -1,7 +1,5 @@
 """Comparison of two runs of one scenario: divergence, states, and outcomes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest

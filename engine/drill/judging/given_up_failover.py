@@ -4,8 +4,6 @@ A rubric has prices only for actions that its author expected. Without this rule
 witness before the failure, force service afterwards, restore everything, and keep most of the points.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

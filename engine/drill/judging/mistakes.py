@@ -1,7 +1,5 @@
 """Mistakes of a run: time, cause, lost points, the better alternative, and the time for a retry."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

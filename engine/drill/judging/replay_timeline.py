@@ -1,7 +1,5 @@
 """Replay of a run with complete observation: service, protection, and obstacles of a failover over time."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Report of a run for `run --json`: events, failovers, availability, SQL, score, readings."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass

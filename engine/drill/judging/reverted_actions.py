@@ -3,8 +3,6 @@
 Without a price for them, a trainee could look busy, or identify servers by pulling cables.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """All facts of a debrief: goals, events, causes, costs, and the reference."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -5,8 +5,6 @@ Therefore doing nothing never scores more than a poor solution, and an incomplet
 complete one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Input of the score, and the items of which a score consists."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

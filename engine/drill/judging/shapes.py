@@ -1,7 +1,5 @@
 """Types of a run's report. Run files of older versions may lack keys."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final, TypedDict
 

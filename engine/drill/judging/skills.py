@@ -1,7 +1,5 @@
 """Skills that the drills train. app/learning keeps their state."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sweep over many runs: each player in each scenario with each of many seeds."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass

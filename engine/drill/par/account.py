@@ -1,7 +1,5 @@
 """Account of a run: its segments, and the points that each of them lost."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

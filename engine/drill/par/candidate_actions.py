@@ -1,7 +1,5 @@
 """Actions that a seat can try at a time in a drill: input lines with names that exist."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product

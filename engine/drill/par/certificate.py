@@ -3,8 +3,6 @@
 They are fair par, the clairvoyant bound, the score of the reference, and the plans that prove them.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress

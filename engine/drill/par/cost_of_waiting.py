@@ -1,7 +1,5 @@
 """Cost of waiting in a drill: V(t) without actions, and the last time at which every goal is still reachable."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile

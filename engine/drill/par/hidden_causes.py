@@ -1,7 +1,5 @@
 """Drills with several possible causes. Until the seat can distinguish them, its plan must fit all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field

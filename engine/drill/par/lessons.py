@@ -1,7 +1,5 @@
 """Mistakes of a run that are worth a lesson, each with the position before it and a better continuation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ After Go-Explore (Ecoffet and others, First return, then explore, Nature 590, 20
 plan of each kind, and plans that were found by luck are tested with other seeds.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Actions without effect: refused by a server, or applied without any change."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -3,8 +3,6 @@
 They come only from its own events, never from the list of faults.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Final
 

@@ -7,8 +7,6 @@ search looks for one. The run itself is a continuation of each of its states, so
 rises by the known plans, the run was better than all of them, and the earlier states get the same V.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Types of a certificate, as `mirrordrill par --json` writes it. This module imports nothing from the engine."""
 
-from __future__ import annotations
-
 from typing import NotRequired, TypedDict
 
 

@@ -4,8 +4,6 @@ A plan is a list of input lines with times. Its neighbors at a decision point ha
 action now, or the next action left out. Each is played to its end, so that its score is exact.
 """
 
-from __future__ import annotations
-
 import hashlib
 from bisect import bisect
 from collections.abc import Container, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Start world of a scenario, in the state that it has after a long healthy run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final

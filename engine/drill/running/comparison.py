@@ -1,7 +1,5 @@
 """Comparison of a failover with the published times: whether it is comparable, and with which row."""
 
-from __future__ import annotations
-
 from typing import Final, Literal
 
 from engine.cluster.instances import NO_GROUP

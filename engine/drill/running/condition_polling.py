@@ -1,7 +1,5 @@
 """Polling of conditions at each whole second. A condition is evaluated again only if its result may have changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass

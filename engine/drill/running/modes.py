@@ -1,7 +1,5 @@
 """Modes of a drill and their permissions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final

@@ -3,8 +3,6 @@
 Each is asked once and answered at most once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal

@@ -5,8 +5,6 @@ line contains what the trainee learned in the discarded future: opened hints sta
 stay given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final

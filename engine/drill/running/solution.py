@@ -1,7 +1,5 @@
 """Automatic play of a drill: the reference solution, or doing nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """State of a drill: all readable data, without functions that advance it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, Flag, StrEnum, auto

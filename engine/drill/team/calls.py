@@ -4,8 +4,6 @@ This is closed-loop communication as crews train it. The receiver repeats the or
 then the order is executed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Permissions of the roles in a team. The scenario defines them, and the host of the run checks them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

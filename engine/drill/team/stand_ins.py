@@ -3,8 +3,6 @@
 Without being asked, they say and do what the scenario's solution has for their role.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from itertools import product
 from typing import Final

@@ -1,7 +1,5 @@
 """View of one team role as plain data. The host selects the data, so that the role receives no other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Final, TypedDict

@@ -1,7 +1,5 @@
 """Runs with a common past, as a tree. A branch has a parent, the point at which it left it, and later inputs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final

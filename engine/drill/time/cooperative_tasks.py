@@ -4,8 +4,6 @@ A program with a window runs a slice between two frames and may cancel the work.
 `run_to_completion` (engine/generators.py).
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from typing import Final, Protocol, TypeVar

@@ -3,8 +3,6 @@
 If it does not, the first divergence is found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest

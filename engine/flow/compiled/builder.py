@@ -1,7 +1,5 @@
 """Compiler of the step on this computer. The loader imports this module only if no prebuilt library fits."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

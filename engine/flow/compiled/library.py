@@ -1,7 +1,5 @@
 """Names of the libraries of the step, and the text from which they are built."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from typing import Final

@@ -4,8 +4,6 @@ Only this module and `builder.py` of the engine read files or start a program (a
 the same bits as plain Python, so no run depends on them.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import platform

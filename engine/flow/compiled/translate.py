@@ -5,8 +5,6 @@ line, including expressions that Python and C could evaluate in a different orde
 the text and writes no file.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Statements that administer an instance: endpoints, keys and certificates, logins, files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Final, TypedDict

@@ -1,7 +1,5 @@
 """Context of a running statement: connection, clock, variables, and permissions of server and login."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

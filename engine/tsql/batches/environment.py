@@ -1,7 +1,5 @@
 """Functions and @@ variables about the connection or the server."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Final

@@ -4,8 +4,6 @@ It has the changes of replica states, expired leases and reported errors. Like t
 it survives restarts. [DOC: sys.fn_xe_file_target_read_file] [DOC: extended events of groups]
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

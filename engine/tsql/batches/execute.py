@@ -1,7 +1,5 @@
 """Execution of each kind of statement: the machine executes control statements, protocol commands the others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

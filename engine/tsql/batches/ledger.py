@@ -3,8 +3,6 @@
 The catalog shows them as tables (catalog/agent.py). Other code must not change them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final

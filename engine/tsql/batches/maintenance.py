@@ -1,7 +1,5 @@
 """DBCC, sp_configure and RECONFIGURE."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Final

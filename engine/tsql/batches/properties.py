@@ -1,7 +1,5 @@
 """SERVERPROPERTY, DATABASEPROPERTYEX and similar functions about servers, connections, databases and logins."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from typing import Final

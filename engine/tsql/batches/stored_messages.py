@@ -1,7 +1,5 @@
 """sys.messages by number: messages of the product, of sp_addmessage, and changes by sp_altermessage."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Temp tables and table variables: insert, update and delete with the types of their columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 

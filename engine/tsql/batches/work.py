@@ -4,8 +4,6 @@ Counted units make a run the same on every machine. One unit is about a microsec
 the weights were measured. Nothing is timed while the program runs.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Generator
 from functools import wraps

@@ -1,7 +1,5 @@
 """Catalog views and system tables: look-up of a name, and rows from one server's knowledge."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -5,8 +5,6 @@ without quorum. A primary sees the last reported state of each secondary; a seco
 availability group views] [DOC: availability group dynamic views]
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Final
 

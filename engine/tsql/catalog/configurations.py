@@ -1,7 +1,5 @@
 """Configuration options of the instance in sp_configure and sys.configurations, as data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache

@@ -3,8 +3,6 @@
 A rate (/sec) is a running total, as in the product: take two samples and divide by the seconds in between.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from importlib import resources
 from typing import Final

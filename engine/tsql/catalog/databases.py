@@ -1,7 +1,5 @@
 """sys.databases and related views: databases, their files, and their recovery state."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from importlib import resources
 from typing import Final, NamedTuple

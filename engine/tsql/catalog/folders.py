@@ -3,8 +3,6 @@
 As for BACKUP, an existing drive has every folder, because nothing here creates or deletes folders.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from engine.messages import SqlError

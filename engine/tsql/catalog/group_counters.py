@@ -4,8 +4,6 @@ Documented [DOC: counters of replicas]; types are from memory. A counter of the 
 product. A counter without a value in the flow is NULL.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

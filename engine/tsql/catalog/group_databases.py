@@ -1,7 +1,5 @@
 """Databases of availability groups in the catalog: states, positions and queues as each server knows them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final

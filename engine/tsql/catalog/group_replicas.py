@@ -1,7 +1,5 @@
 """Replicas and groups in the catalog: roles, health and nodes as each server knows them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 from typing import Final

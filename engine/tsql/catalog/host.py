@@ -1,7 +1,5 @@
 """Computer of the instance in its dynamic views: Windows, memory, services, files of a database."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Instance in the catalog: its name, options, messages, linked servers, objects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Transactions of T-SQL windows, their locks, and waits for locks."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

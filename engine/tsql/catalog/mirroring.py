@@ -1,7 +1,5 @@
 """Mirroring as each server knows it: sessions, witness records, endpoints, connections."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

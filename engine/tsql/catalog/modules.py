@@ -1,7 +1,5 @@
 """Catalog views of procedures, functions and views: their texts, options and parameters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Final

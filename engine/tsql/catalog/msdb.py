@@ -1,7 +1,5 @@
 """Tables of msdb: rows of the mirroring monitor, suspect pages, backup history."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 

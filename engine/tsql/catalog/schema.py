@@ -1,7 +1,5 @@
 """Objects that scripts create in a database: columns, keys, indexes, constraints, and texts of modules."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache

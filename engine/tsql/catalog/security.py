@@ -1,7 +1,5 @@
 """Logins, certificates, permissions and users of this server."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Final

@@ -1,7 +1,5 @@
 """Sessions of this instance: system threads, SQL Server Agent, windows, applications."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

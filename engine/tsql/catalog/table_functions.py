@@ -1,7 +1,5 @@
 """Table-valued functions: all possible rows of each, with the columns that take its arguments (apply.py)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

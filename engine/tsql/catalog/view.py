@@ -1,7 +1,5 @@
 """Definition of a catalog view: its shape and the function for its rows. Look-up of a view by name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

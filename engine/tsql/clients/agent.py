@@ -3,8 +3,6 @@
 An alert or sp_start_job starts a job. Schedules are stored but not executed.
 """
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from typing import Final

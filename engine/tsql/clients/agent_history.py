@@ -1,7 +1,5 @@
 """Messages of a job step in the job history."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Final

@@ -1,7 +1,5 @@
 """Client side of query windows: their connections, and the messages of sqlcmd or SSMS that need no server."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Connections of windows and programs: their targets, logins, and open sessions."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from msgspec.structs import replace

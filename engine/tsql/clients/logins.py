@@ -1,7 +1,5 @@
 """Programs that log in over the network. Their connections are windows of their own and never reconnect silently."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Final

@@ -1,7 +1,5 @@
 """Automatic work of connections and SQL Server Agent: their timers, and their part in each reaction."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.model import Handlers, World

@@ -1,7 +1,5 @@
 """Parser for the columns of CREATE TABLE and of table variables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final

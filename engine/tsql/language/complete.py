@@ -1,7 +1,5 @@
 """Completion in a T-SQL window: keywords from the grammar, and names that the window's server knows."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

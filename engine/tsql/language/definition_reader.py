@@ -1,7 +1,5 @@
 """Parser for CREATE and ALTER of procedures, functions, views and event sessions."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Statements about availability groups and their databases."""
 
-from __future__ import annotations
-
 from engine.tsql.language.statements import OnDatabase, Statement
 
 GroupOptions = tuple[tuple[str, str | tuple[str, ...]], ...]

@@ -1,7 +1,5 @@
 """Instructions of a compiled batch: a flat list with jumps."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from engine.tsql.language import statements as s

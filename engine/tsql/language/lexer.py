@@ -1,7 +1,5 @@
 """Tokens of T-SQL with their positions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator, Sequence
 from functools import lru_cache

@@ -4,8 +4,6 @@ An option has an effect, changes nothing in this simulation ("none"), or is refu
 Microsoft's page of each statement documents the options; the treatment is our decision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources

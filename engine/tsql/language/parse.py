@@ -1,7 +1,5 @@
 """Parser of one command, with the grammar in commands.lark."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Names of permissions for GRANT, DENY and REVOKE [DOC: sys.fn_builtin_permissions]."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.tsql.language.lexer import SqlSyntaxError

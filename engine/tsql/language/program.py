@@ -1,7 +1,5 @@
 """Compiler of a batch to a flat list of instructions with jumps. A waiting batch is then a text and a number."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from dataclasses import dataclass
 from itertools import pairwise

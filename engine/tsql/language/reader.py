@@ -1,7 +1,5 @@
 """Reader of a batch's tokens: ends of expressions and statements, names, groups in parentheses."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 from typing import Final
 

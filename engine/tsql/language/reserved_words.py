@@ -1,7 +1,5 @@
 """Reserved words of T-SQL, as far as they determine the end of a statement or an error."""
 
-from __future__ import annotations
-
 from typing import Final
 
 _STATEMENT: Final = """

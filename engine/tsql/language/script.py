@@ -1,7 +1,5 @@
 """Client-side processing of sqlcmd and SSMS before a server receives the text: GO, `:CONNECT`, `:setvar`, `$(name)`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field

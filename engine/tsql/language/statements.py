@@ -1,7 +1,5 @@
 """Statements of T-SQL as plain data, from the parser to the executor."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Parser for CREATE, ALTER and DROP of tables and indexes."""
 
-from __future__ import annotations
-
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ordered_names

@@ -1,7 +1,5 @@
 """Simulated stored procedures: look-up of a procedure, and its arguments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources

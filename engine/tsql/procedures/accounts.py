@@ -1,7 +1,5 @@
 """Older procedures for logins, users and databases that scripts still use."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.messages import SqlError

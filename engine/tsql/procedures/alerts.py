@@ -1,7 +1,5 @@
 """Operators, alerts and notifications, categories. They are stored here and processed by clients/agent.py."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """sp_getapplock and sp_releaseapplock with their return codes [DOC: sp_getapplock; sp_releaseapplock]."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.constants import TICKS_PER_S

@@ -1,7 +1,5 @@
 """Call of a stored procedure, and definition of a system procedure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache

@@ -1,7 +1,5 @@
 """Procedures that return information: sp_helpdb, sp_who, xp_fixeddrives, sp_readerrorlog and others."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine import arithmetic

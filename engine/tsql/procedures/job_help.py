@@ -1,7 +1,5 @@
 """sp_help_job: jobs of SQL Server Agent with their last run and present state."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.tsql import catalog

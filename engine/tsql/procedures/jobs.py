@@ -1,7 +1,5 @@
 """Jobs of SQL Server Agent: creation, change, start, steps and schedules."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.identifiers import unique_id

@@ -1,7 +1,5 @@
 """sp_addmessage, sp_altermessage and sp_dropmessage: user-defined messages in sys.messages."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.messages import SqlError

@@ -1,7 +1,5 @@
 """Procedures of the Database Mirroring Monitor in msdb. Facts 1.7 and 2.9."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from engine.messages import SqlError

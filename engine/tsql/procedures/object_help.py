@@ -3,8 +3,6 @@
 [DOC: sp_help; sp_helpindex; sp_helpconstraint]. The texts in the result sets are from public output.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Final
 

@@ -3,8 +3,6 @@
 Columns and codes are documented for each [DOC: catalog stored procedures]. The type codes are those of ODBC.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final

@@ -4,8 +4,6 @@ A query whose first column is named `error` raises that message for its first ro
 A query after `IF @name` runs if that parameter has a value. `quiet` after the names: no row counts.
 """
 
-from __future__ import annotations
-
 import re
 from importlib import resources
 from typing import Final

@@ -1,7 +1,5 @@
 """APPLY and table-valued functions, as joins and derived tables of SQLite."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

@@ -4,8 +4,6 @@ Compile-time errors of SQL Server are raised here, all together: names (207, 209
 147, 130 …), ORDER BY (145, 1033), derived tables (8155, 8156), and types (206, 402, 8117).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Helpers for the rules in infer.py: their interface to the binder, and explicit conversions in the tree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 

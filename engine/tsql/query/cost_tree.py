@@ -1,7 +1,5 @@
 """Cost of a query (plans.py), derived from its sqlglot tree."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, TypeGuard

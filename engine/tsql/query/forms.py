@@ -3,8 +3,6 @@
 The module also rejects queries by their form alone (156, 4145).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 

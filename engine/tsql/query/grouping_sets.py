@@ -3,8 +3,6 @@
 The values of GROUPING and GROUPING_ID are set in each. Rules from [DOC: GROUP BY; GROUPING; GROUPING_ID].
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
 from typing import Final

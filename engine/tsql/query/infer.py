@@ -4,8 +4,6 @@ Each rule takes a node of the tree, determines the types of its parts, converts 
 types, and returns the type of the whole. None is an unknown type, which is not converted.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Final

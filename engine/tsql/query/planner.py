@@ -1,7 +1,5 @@
 """Entry to the translator and the parser, which load at the first query; checks that need only tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise

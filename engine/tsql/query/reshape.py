@@ -1,7 +1,5 @@
 """Rewriting of forms that SQLite lacks, before translation: APPLY, PIVOT, table-valued functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 

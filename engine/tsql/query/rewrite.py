@@ -1,7 +1,5 @@
 """Rewriting of each part of a T-SQL query so that SQLite runs it with the same meaning."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable
 from typing import Final
 

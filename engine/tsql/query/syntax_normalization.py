@@ -1,7 +1,5 @@
 """Preprocessing of T-SQL into text that sqlglot can parse, and the dialects for parsing and for SQLite."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import pairwise

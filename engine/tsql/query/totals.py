@@ -1,7 +1,5 @@
 """Aggregates for SQLite: exact sums, and rows packed into one value."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import deque

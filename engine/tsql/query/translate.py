@@ -1,7 +1,5 @@
 """Translation of a T-SQL query into a plan: one SELECT for SQLite, and the treatment of its rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Findings of a query's rewriting: its tables, columns and variables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp

@@ -3,8 +3,6 @@
 Sources: [DOC: data types, date and time], [DOC: CAST and CONVERT, styles].
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta

@@ -1,7 +1,5 @@
 """Functions of dates: DATEADD, DATEDIFF, DATEPART, DATENAME and others."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta, tzinfo

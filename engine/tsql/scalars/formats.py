@@ -1,7 +1,5 @@
 """FORMAT, and other functions that convert a value to a text or number of another kind: hashes, SOUNDEX."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable

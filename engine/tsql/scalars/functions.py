@@ -1,7 +1,5 @@
 """Scalar functions of T-SQL for SQLite. `LEN(x)` in a query becomes `t_len(x)`."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import math

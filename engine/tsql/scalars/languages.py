@@ -3,8 +3,6 @@
 Source: [DOC: sys.syslanguages]. No value is from the machine on which this runs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib import resources
 from typing import Final

@@ -1,7 +1,5 @@
 """LIKE with the patterns of T-SQL: %, _, [a-z], [^a], and an escape character."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

@@ -3,8 +3,6 @@
 Sources: [DOC: precision, scale, and length], [DOC: + (addition); / (divide); & (bitwise AND)].
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Result types of functions, as data. Source: the page of each function [DOC: functions]."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """SET options of a connection that change the results of queries."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final

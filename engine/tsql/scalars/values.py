@@ -4,8 +4,6 @@ Numbers are int or float. Decimals of more than 15 digits and money are texts wi
 str, binary is bytes, bit is 0 or 1. A date or time is DATE_MARK + `2005-10-22 12:00:00.000`.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re

@@ -1,7 +1,5 @@
 """Check of well-formed XML, and its normalization by the type xml [DOC: xml data type]."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Story of a drill and its tasks: injects, goals, questions, hints and the solution."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, PrivateAttr

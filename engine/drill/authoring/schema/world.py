@@ -1,7 +1,5 @@
 """Start world of a scenario file: servers, links, databases, sessions, clients."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from datetime import datetime

@@ -10,8 +10,6 @@ information schema views]: column, type, `Applies to`. The documentation begins 
 are from memory.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from dataclasses import dataclass
