@@ -37,7 +37,7 @@ from engine.drill.judging.report import program_version
 from engine.drill.judging.review import Review, reviewing
 from engine.drill.judging.shapes import BY_INSTRUCTOR, Report
 from engine.drill.par.account import Account, Best, RunSegment
-from engine.drill.par.lessons import find_lessons, pace_plan, reference_inputs
+from engine.drill.par.lessons import blame_command, find_lessons, pace_plan, reference_inputs
 from engine.drill.par.regret import EXTRA_PLANS, LONGER_SEARCH_FACTOR, build_account, exclude_finish
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill, DrillEnd
@@ -388,9 +388,11 @@ class DebriefPage(WindowPart):
         steps = review.reference.steps if review.reference is not None else ()
         reference = reference_inputs([(step.tick, step.line) for step in steps])
         found, lessons = self._exclude_foreign_end(found), []
-        for lesson in find_lessons(found):
-            run = SearchDrill(drill.scenario, drill.seed)
-            lessons.append((yield from scale_progress(pace_plan(run, lesson, reference), 0.95, 1.0)))
+        new = partial(SearchDrill, drill.scenario, drill.seed)
+        for loss in find_lessons(found):
+            blamed = blame_command(new(), loss, found, drill.journal)
+            lesson = yield from scale_progress(blamed, 0.95, 1.0)
+            lessons.append((yield from scale_progress(pace_plan(new(), lesson, reference), 0.95, 1.0)))
         return found, tuple(lessons)
 
     def _exclude_foreign_end(self, account: Account) -> Account:

@@ -235,7 +235,7 @@ class FailoverMoment(WindowPart):
         if not self._is_wanted(drill):  # a jump to a later event has passed the failure
             return
         if _is_typing():
-            words = tr("A failover is running.")
+            words = tr("A failover has begun.")
             self._notice.offer(words, tr("Watch it"), self.watch)
             return
         self._begin_live(drill, number, expected)

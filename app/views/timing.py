@@ -193,7 +193,7 @@ def comparison_of(row: TimingRow | None) -> list[PublishedTimesRow]:
     """Return published time, this run and difference; empty for a failure missing in Table 6."""
     if row is None or row.failover.cause not in FAILOVER_S:
         return []
-    if {phase.kind for phase in row.parts} - set(PHASES[MIRRORING]):
+    if {phase.kind for phase in row.parts[1:]} - set(PHASES[MIRRORING]):
         return []  # the table has no times of availability groups and failover cluster instances
     _, idle_s, loaded_s = FAILOVER_S[row.failover.cause]
     close = row.difference is not None and abs(row.difference) <= CLOSE_SHARE

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from app.view_models.failover_moment.phases import PHASES, PhaseKind
+from app.words.language import mark
 from engine.cluster.instances import NAME_S
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.report import DISCONNECTED
@@ -82,7 +83,14 @@ class Moment:
     @property
     def longest(self) -> FailoverPhase | None:
         """Longest phase, when all have ended."""
-        done = [phase for phase in self.phases if phase.start_tick is not None and phase.end_tick is not None]
+        waited = (
+            0 if self.failover.kind == "automatic" else 1
+        )  # a person's decision is no phase of the failover
+        done = [
+            phase
+            for phase in self.phases[waited:]
+            if phase.start_tick is not None and phase.end_tick is not None
+        ]
         if self.end_tick is None or not done:
             return None
         return max(done, key=lambda phase: phase.ticks_at(self.end_tick or 0))
@@ -105,7 +113,7 @@ def measure_phases(drill: Drill, failover: Failover) -> tuple[FailoverPhase, ...
     technology = find_technology(drill.world, failover)
     events = _select_since(drill.events, failover.failed_tick) if technology == INSTANCE else []
     found = find_milestones(failover, technology, events, (), find_start_due(drill.world, failover))
-    return list_phases(technology, failover.failed_tick, found, has_clients=False)
+    return list_phases(technology, failover, found, has_clients=False)
 
 
 def make_expected(drill: Drill, failover: Failover, technology: str) -> Moment:
@@ -128,7 +136,7 @@ def _assemble(
     names = list(clients)
     found = find_milestones(failover, technology, events, names, start_due_tick) if noticed else {}
     cut = next((e.tick for e, change in select_data(events, ClientData) if change.what in DISCONNECTED), None)
-    phases = list_phases(technology, failover.failed_tick, found, bool(names))
+    phases = list_phases(technology, failover, found, bool(names))
     lost: dict[str, Tick] = {}
     for event, detected in select_data(events, DetectedData):
         gone = detected.peer == failover.from_server and detected.how != "connected"
@@ -137,13 +145,20 @@ def _assemble(
     return Moment(technology, failover, noticed, phases, published, unlike, cut, lost)
 
 
+UNTIL_COMMAND: Final = mark("Until the command")
+"""Name of the first phase of a failover that a person requested."""
+
+
 def list_phases(
-    technology: str, failed_tick: Tick, milestones: Milestones, has_clients: bool = True
+    technology: str, failover: Failover, milestones: Milestones, has_clients: bool = True
 ) -> tuple[FailoverPhase, ...]:
     """List all phases of *technology*; each begins where the previous one ends."""
     phases = []
-    start: Tick | None = failed_tick
-    for kind in PHASES[technology]:
+    start: Tick | None = failover.failed_tick
+    first, *others = PHASES[technology]
+    if failover.kind != "automatic":
+        first = replace(first, name=UNTIL_COMMAND, help=mark("until a person requests the failover"))
+    for kind in (first, *others):
         if kind.until == "clients" and not has_clients:
             continue
         end = milestones.get(kind.until) if start is not None else None

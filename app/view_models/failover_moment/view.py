@@ -170,7 +170,17 @@ OVER_SENTENCE: Final = {
     1: mark("{lost} committed transactions were lost. Longest phase: {phase}, {took} s."),
 }
 CANCELED: Final = mark("The failover was abandoned")
-ORDERED: Final = mark("Manual failover: {from} hands over to {to}")
+ORDERED: Final = {
+    "manual": (
+        mark("Manual failover: {from} hands over to {to}"),
+        mark("Manual failover: no detection is needed."),
+    ),
+    "forced": (
+        mark("Forced failover: {to} takes over without {from}"),
+        mark("Forced failover: a person decides. Log that {from} has not sent is lost."),
+    ),
+}
+"""Kind of a requested failover -> heading and sentence of its first phase."""
 
 
 def _describe_phase(
@@ -188,7 +198,8 @@ def _describe_phase(
         )
         return tr(OVER).format(seconds=_s(moment.end_tick - failover.failed_tick)), words
     if number == 0 and failover.kind != "automatic":
-        return tr(ORDERED).format(**names), tr("Manual failover: no detection is needed.")
+        heading, sentence = ORDERED.get(failover.kind, ORDERED["manual"])
+        return tr(heading).format(**names), tr(sentence).format(**names)
     return tr(kind.heading).format(**names), tr(kind.sentence).format(**names)
 
 

@@ -398,7 +398,7 @@ def _exclude_lessons(moves: Sequence[RunSegment], lessons: Sequence[RunSegment])
 
     def is_part(move: RunSegment) -> bool:
         return any(
-            move.line == lesson.line and lesson.tick <= move.tick and move.until <= lesson.until
+            move.line in (lesson.line, WAITING) and lesson.tick <= move.tick and move.until <= lesson.until
             for lesson in lessons
         )
 

@@ -107,7 +107,7 @@ BUTTONS: Final = (
 """Name, text, text where there is no room for all buttons in a row, key."""
 
 
-PRESENTING_WORDS: Final = (mark("Stop presenting"), mark("Stop"))
+PRESENTING_WORDS: Final = (mark("Stop presenting"), mark("Normal text"))
 REQUIREMENT_WORDS: Final = {BACK: mark("Previous requirement"), FORTH: mark("Next requirement")}
 """Text of buttons while requirements are on stage."""
 MARGIN_PX: Final = 24

@@ -42,9 +42,11 @@ def closes_goals(lesson: RunSegment, chance: LastChance | None) -> bool:
     """Return whether the last chance to reach all goals passed with this lesson."""
     if chance is None:
         return False
-    if lesson.line != WAITING:
+    if chance.line != WAITING:
         return (lesson.tick, lesson.line) == (chance.tick, chance.line)
-    return chance.line == WAITING and lesson.tick <= chance.tick <= lesson.until
+    return (
+        lesson.line == WAITING or lesson.until > lesson.tick
+    ) and lesson.tick <= chance.tick <= lesson.until
 
 
 def is_action(line: str) -> bool:
@@ -72,6 +74,44 @@ def pace_plan(run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]) 
     except InputError:
         return lesson
     return replace(lesson, plan=plan) if run.score().total >= lesson.before - SLACK else lesson
+
+
+EFFECT: Final = ticks(15.0)
+"""Maximum time from a command to the harm that shows in a wait. Assumed: a role change takes seconds."""
+
+
+def find_cause(lesson: RunSegment, moves: Sequence[RunSegment]) -> RunSegment | None:
+    """Return the command shortly before a wait that lost points; None if there is none."""
+    if lesson.line != WAITING:
+        return None
+    before = [move for move in moves if move.tick <= lesson.tick and is_action(move.line)]
+    return before[-1] if before and lesson.until - before[-1].tick <= EFFECT else None
+
+
+def blame_command(
+    run: SearchDrill, lesson: RunSegment, account: Account, inputs: Sequence[Input]
+) -> Slices[RunSegment]:
+    """Return *lesson*, or the command before it as the mistake, if the run without the command loses nothing.
+
+    A failover takes seconds, so its loss appears in the wait after its command. *inputs*: those of the run. *run*
+    is a new run with the same scenario and seed; it is used up. Runs in slices.
+    """
+    cause = find_cause(lesson, account.moves)
+    if cause is None:
+        return lesson
+    before = [item for item in inputs if item.tick <= cause.tick]
+    while before and before[-1].line_without_time != cause.line:
+        before.pop()
+    rest = [item for item in inputs if cause.tick <= item.tick <= lesson.until]
+    rest = [item for item in rest if item not in before]
+    yield from playing(run, [*before[:-1], *rest], lesson.until, lenient=True)
+    way = yield from _find_best(run, [lesson.plan])
+    if not before or way.score < lesson.before - SLACK:
+        return lesson
+    plan = (*before[:-1], *way.actions[way.done :])
+    label = _label(cause.before - lesson.after)
+    done = len(before) - 1
+    return replace(cause, until=lesson.until, after=lesson.after, label=label, plan=plan, done=done)
 
 
 def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
@@ -129,10 +169,16 @@ def is_good_answer(lesson: RunSegment, judgment: Judgment) -> bool:
 
 
 def _value(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[float]:
-    way = yield from continuations.find_best_rollout(
-        continuations.BaselineRun(run), run, continuations.list_continuations(run, plans), TOTAL_MAX
-    )
+    way = yield from _find_best(run, plans)
     return way.score
+
+
+def _find_best(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[continuations.Rollout]:
+    candidates = continuations.list_continuations(run, plans)
+    way = yield from continuations.find_best_rollout(
+        continuations.BaselineRun(run), run, candidates, TOTAL_MAX
+    )
+    return way
 
 
 # --- internal -----------------------------------------------------------------------------------------------

@@ -17,7 +17,14 @@ from engine.drill.judging.agents import build_random_player, play_worst
 from engine.drill.judging.replay_timeline import DOWN, EXPOSED, StateSpan, markers
 from engine.drill.judging.review import Review, review
 from engine.drill.par.account import WAITING, Account, RunSegment
-from engine.drill.par.lessons import SLACK, find_lessons, is_action, pace_plan, reference_inputs
+from engine.drill.par.lessons import (
+    SLACK,
+    blame_command,
+    find_lessons,
+    is_action,
+    pace_plan,
+    reference_inputs,
+)
 from engine.drill.par.regret import build_account
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
@@ -206,7 +213,10 @@ def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
 def analyze(drill: Drill) -> tuple[Review, Account, tuple[RunSegment, ...]]:
     found = review(drill)
     worth = run_to_completion(build_account(drill, certificates.plans(drill)))
-    lessons = find_lessons(worth)
+    lessons = tuple(
+        run_to_completion(blame_command(SearchDrill(drill.scenario, drill.seed), one, worth, drill.journal))
+        for one in find_lessons(worth)
+    )
     if found.reference is not None:
         reference = reference_inputs([(step.tick, step.line) for step in found.reference.steps])
         lessons = tuple(

@@ -7,10 +7,11 @@ from functools import cache
 import pytest
 
 from app.view_models.failover_moment import moment as times
-from app.view_models.failover_moment.facts import shorten_names
+from app.view_models.failover_moment.facts import capture_facts, shorten_names
 from app.view_models.failover_moment.moment import make_moment
 from app.view_models.failover_moment.phases import PHASES
 from app.view_models.failover_moment.replay import MomentReplay
+from app.view_models.failover_moment.view import make_view
 from app.view_models.failover_moment.why_not import explain_failover, find_expected
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
@@ -152,3 +153,19 @@ def test_a_healthy_session_could_fail_over() -> None:
     view = explain_failover(history)
     assert view is not None
     assert (view.heading, view.missing) == ("Automatic failover is possible", 0)
+
+
+def test_the_time_before_a_requested_failover_is_no_detection() -> None:
+    drill = Drill(load_shipped_scenario("forced-service"), seed=1)
+    drill.advance_to(20_000)
+    server, database = next(key for key in drill.world.copies if "B" in key[0])
+    drill.do(f"sql {server} ALTER DATABASE {database} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
+    drill.advance_to(23_000)
+    found = make_moment(drill, len(drill.world.failovers) - 1)
+    assert found.failover.kind == "forced"
+    assert found.phases[0].kind.name == "Until the command"
+    assert found.longest is None or found.longest.kind.name != "Until the command"
+    facts = capture_facts(drill.world, found.failover, found.technology)
+    view = make_view(found, facts, found.failover.detected_tick, 0.0, 0)
+    assert view.heading == "Forced failover: SERVER_B takes over without SERVER_A"
+    assert "SERVER_A has not sent is lost" in view.sentence

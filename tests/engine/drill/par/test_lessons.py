@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from app.files import certificates
 from engine.drill.par.account import WAITING, Account, LastChance, RunSegment
 from engine.drill.par.lessons import (
     biggest_lesson,
+    blame_command,
     choose_steps,
     closes_goals,
     find_lessons,
@@ -16,8 +18,10 @@ from engine.drill.par.lessons import (
     pace_plan,
     reference_inputs,
 )
+from engine.drill.par.regret import build_account
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
+from engine.drill.time.cooperative_tasks import playing
 from engine.generators import run_to_completion
 from engine.verbs.lines import parse_line
 from tests.shipped_scenarios import load_shipped_scenario
@@ -67,6 +71,29 @@ def test_the_last_chance_belongs_to_the_lesson_in_which_it_passed() -> None:
     assert not closes_goals(acted, passed)
     assert closes_goals(acted, replace(passed, tick=3000, line=ACTION))
     assert not closes_goals(idle, None)
+
+
+def test_the_command_is_the_mistake_if_its_harm_shows_in_the_wait_after_it() -> None:
+    scenario = load_shipped_scenario("why-no-failover-not-synchronized")
+    drill = Drill(scenario, 31)
+    force = "sql GRID2 ALTER DATABASE Meters SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+    inputs = [parse_line(force, 61_660), parse_line("finish", 73_560)]
+    run_to_completion(playing(drill, inputs, 73_560))
+    account = run_to_completion(build_account(drill, list(certificates.plans(drill))))
+    early, late = find_lessons(account)
+    assert late.line == WAITING
+
+    def blame(lesson: RunSegment) -> RunSegment:
+        run = SearchDrill(scenario, 31)
+        return run_to_completion(blame_command(run, lesson, account, drill.journal))
+
+    assert blame(early) == early, "the wait before the command"
+    found = blame(late)
+    assert (found.tick, found.line, found.regret) == (61_660, force, late.regret)
+    assert [item.line_without_time for item in found.best] == ["power-on GRID1"]
+    assert closes_goals(found, account.last_chance)
+    harmless = replace(late, before=101.0)
+    assert blame(harmless) == harmless, "the run without the command is no better"
 
 
 def test_steps_list_actions_with_the_queries_before_them() -> None:
