@@ -78,7 +78,7 @@ def describe(machine: Machine, text: str, parameters: str) -> tuple[list[Record]
         return [], errors
     found = there.results[0]
     return [
-        _column(place, name, found.types[place - 1] or "nvarchar(4000)")
+        describe_column(place, name, found.types[place - 1] or "nvarchar(4000)")
         for place, name in enumerate(found.columns, 1)
     ], []
 
@@ -95,7 +95,8 @@ def describe_packed(machine: Machine, text: Scalar, parameters: Scalar, *_: Scal
     return json.dumps([[row.get(column) for column in COLUMNS] for row in columns])
 
 
-def _column(position: int, name: str, type_text: str) -> Record:
+def describe_column(position: int, name: str, type_text: str) -> Record:
+    """Return the row of a column of this type."""
     type_text = "int" if type_text == "null" else type_text  # a bare NULL has the type int
     kind = type_record(type_text)
     text = kind["collation_name"] is not None
@@ -119,7 +120,9 @@ def _column(position: int, name: str, type_text: str) -> Record:
         "is_computed_column": 0,
         "is_sparse_column_set": 0,
         "tds_type_id": _TDS_TYPES.get(to_text(kind["DATA_TYPE"]), kind["system_type_id"]),
-        "tds_length": 65_535
+        "tds_length": 2**31 - 1
+        if kind["DATA_TYPE"] in ("text", "ntext", "image")
+        else 65_535
         if length == -1
         else 17
         if type_text.startswith(("decimal", "numeric"))

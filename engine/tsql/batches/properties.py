@@ -339,6 +339,44 @@ def _statistics_date(context: Context, number: Scalar, _statistics: Scalar) -> S
     return None
 
 
+_LOCALES: Final = {
+    "latin1_general": (1252, 1033), "sql_latin1_general_cp1": (1252, 1033), "sql_latin1_general_cp437": (437, 1033),
+    "sql_latin1_general_cp850": (850, 1033), "finnish_swedish": (1252, 1053), "modern_spanish": (1252, 3082),
+    "traditional_spanish": (1252, 1034), "french": (1252, 1036), "danish_norwegian": (1252, 1030),
+    "german_phonebook": (1252, 66567), "cyrillic_general": (1251, 1049), "polish": (1250, 1045),
+    "czech": (1250, 1029), "hungarian": (1250, 1038), "greek": (1253, 1032), "turkish": (1254, 1055),
+    "hebrew": (1255, 1037), "arabic": (1256, 1025), "vietnamese": (1258, 1066), "thai": (874, 1054),
+    "chinese_prc": (936, 2052), "japanese": (932, 1041), "korean_wansung": (949, 1042),
+}  # fmt: skip
+"""Collation without its sensitivities -> code page and locale. [DOC: Windows collation name]"""
+_SENSITIVITY: Final = re.compile(
+    r"(?P<locale>\w+?)(?P<version>_90|_100|_140)?(?P<binary>_BIN2?)?"
+    r"(?(binary)|_C(?P<case>[IS])_A(?P<accent>[IS])(?P<kana>_KS)?(?P<width>_WS)?(?:_SC)?(?:_VSS)?)(?P<utf8>_UTF8)?",
+    re.IGNORECASE,
+)
+_COLLATION_VERSIONS: Final = {"_90": 1, "_100": 2, "_140": 3}
+
+
+def _collation_property(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
+    """Return a property of a collation; NULL for an unknown one. [DOC: COLLATIONPROPERTY]."""
+    match = _SENSITIVITY.fullmatch(to_text(name))
+    asked = to_text(wanted).lower()
+    if match is None or asked not in ("codepage", "lcid", "comparisonstyle", "version"):
+        return None
+    if match["locale"].lower() not in _LOCALES:
+        raise UnsimulatedFeatureError(f"COLLATIONPROPERTY of {to_text(name)}")
+    code_page, locale = _LOCALES[match["locale"].lower()]
+    if asked == "comparisonstyle":
+        ignored = [(match["case"], 1), (match["accent"], 2)]
+        letters = sum(bit for letter, bit in ignored if letter and letter.upper() == "I")
+        return (
+            0 if match["binary"] else letters + 65_536 * (not match["kana"]) + 131_072 * (not match["width"])
+        )
+    if asked == "version":
+        return _COLLATION_VERSIONS.get(match["version"] or "", 0)
+    return (65_001 if match["utf8"] else code_page) if asked == "codepage" else locale
+
+
 def _identity(compute: Callable[[tuple[int, int], int], int]) -> Callable[[Context, Scalar], Scalar]:
     """Build a function of the seed and increment of a table's identity column, and of its next value."""
 
@@ -362,6 +400,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "connectionproperty": _connectionproperty,
     "databasepropertyex": _databasepropertyex,
     "databaseproperty": _databaseproperty,
+    "collationproperty": _collation_property,
     "loginproperty": _loginproperty,
     "col_length": _col_length,
     "col_name": _col_name,

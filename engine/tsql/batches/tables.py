@@ -144,13 +144,18 @@ def _check_characters(characters: int) -> int:
     return characters
 
 
+def find_insertable_positions(table: Table) -> list[int]:
+    """Return the positions of the columns that INSERT without a column list fills."""
+    return [
+        place
+        for place, column in enumerate(table.columns)
+        if column.identity is None and not column.computed and parse_type(column.type)[0] not in _VERSIONS
+    ]
+
+
 def _find_positions(table: Table, named: tuple[str, ...]) -> list[int]:
     if not named:
-        return [
-            place
-            for place, column in enumerate(table.columns)
-            if column.identity is None and not column.computed and parse_type(column.type)[0] not in _VERSIONS
-        ]
+        return find_insertable_positions(table)
     known = {column.name.lower(): place for place, column in enumerate(table.columns)}
     for name in named:
         if name.lower() not in known:

@@ -40,7 +40,9 @@ def type_record(type_text: str) -> Record:
     return {
         "system_type_id": number,
         "user_type_id": 256 if type_text.strip("[]").lower() == "sysname" else number,
-        "max_length": length or (size if kind.name == "numeric" else FIXED_LENGTHS.get(kind.name, -1)),
+        "max_length": _POINTERS.get(kind.name)
+        or length
+        or (size if kind.name == "numeric" else _fixed_length(kind)),
         "precision": precision,
         "scale": scale,
         "collation_name": "SQL_Latin1_General_CP1_CI_AS" if kind.is_text else None,
@@ -51,13 +53,35 @@ def type_record(type_text: str) -> Record:
         ),
         "DATETIME_PRECISION": _fraction_digits(kind),
         "NUMERIC_PRECISION_RADIX": _radix(kind),
-        "CHARACTER_MAXIMUM_LENGTH": kind.length if kind.is_text or kind.is_binary else None,
-        "CHARACTER_OCTET_LENGTH": length if kind.is_text or kind.is_binary else None,
+        "CHARACTER_MAXIMUM_LENGTH": _LONGEST.get(kind.name, kind.length)
+        if kind.is_text or kind.is_binary
+        else None,
+        "CHARACTER_OCTET_LENGTH": (2**31 - 1 - (kind.name == "ntext") if kind.name in _LONGEST else length)
+        if kind.is_text or kind.is_binary
+        else None,
         "NUMERIC_PRECISION": precision if kind.is_number and kind.name != "bit" else None,
         "NUMERIC_SCALE": scale if kind.is_number and kind.name not in ("float", "real") else None,
     }
 
 
+_SCALED_LENGTHS: Final = {"time": 3, "datetime2": 6, "datetimeoffset": 8}
+"""Type -> bytes with up to two digits of fractional seconds. [DOC: data types]"""
+
+
+def _fixed_length(kind: SqlType) -> int:
+    """Return max_length of a type whose name contains no length.
+
+    [DOC: data types]
+    """
+    if kind.name in _SCALED_LENGTHS:
+        return _SCALED_LENGTHS[kind.name] + (kind.scale > 2) + (kind.scale > 4)
+    return FIXED_LENGTHS.get(kind.name, -1)
+
+
+_POINTERS: Final = {**dict.fromkeys(("text", "ntext", "image"), 16), "sql_variant": 8016}
+"""Type -> max_length, that of a pointer for texts outside of the row."""
+_LONGEST: Final = {"text": 2**31 - 1, "ntext": 2**30 - 1, "image": 2**31 - 1}
+"""Type -> maximum number of characters or bytes."""
 _WIDE_TEXTS: Final = frozenset({"nchar", "nvarchar", "ntext", "sysname"})
 _MOMENTS: Final = {"datetime": (23, 3), "smalldatetime": (16, 0), "date": (10, 0)}
 """Type -> precision and scale in sys.columns. Documented [DOC: sys.types]."""

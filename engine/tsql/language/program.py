@@ -501,6 +501,11 @@ class _Compiler(Definitions):
         kind = self.text_between(first, self.place).lower()
         if not kind:
             raise self.problem()
+        collation = next(
+            (token for token in self.tokens[first : self.place] if token.upper == "COLLATE"), None
+        )
+        if collation is not None:
+            raise make_near_error(collation)
         if self.version < 2008 and kind.strip("[]").partition("(")[0].upper() in planner.TYPES:
             raise SqlSyntaxError(token.line, 2715, 1, kind)
         if kind.strip("[]") in ("text", "ntext", "image"):

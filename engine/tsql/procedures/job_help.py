@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import ledger
 from engine.tsql.catalog.view import Record
@@ -112,6 +113,71 @@ def _help_job(call: ProcedureCall) -> None:
         )
 
 
+# --- sp_help_jobhistory [DOC: sp_help_jobhistory] ---------------------------------------------------------
+
+_SUMMARY: Final = """
+job_id job_name run_status run_date run_time run_duration operator_emailed operator_netsent operator_paged
+retries_attempted server
+"""
+_FULL: Final = """
+instance_id job_id job_name step_id step_name sql_message_id sql_severity message run_status run_date run_time
+run_duration operator_emailed operator_netsent operator_paged retries_attempted server
+"""
+_SEM: Final = """
+step_id step_name message run_status run_date run_time run_duration operator_emailed operator_netsent operator_paged
+"""
+_MODES: Final = {"SUMMARY": _SUMMARY, "FULL": _FULL, "SEM": _SEM}
+"""Mode -> columns. SEM, the form of an old tool, is in the procedure's text."""
+
+_EQUAL: Final = {
+    "@step_id": "step_id",
+    "@sql_message_id": "sql_message_id",
+    "@sql_severity": "sql_severity",
+    "@run_status": "run_status",
+}
+"""Filter -> column with this value; in the next tables, with this value at least or at most."""
+_AT_LEAST: Final = {
+    "@start_run_date": "run_date",
+    "@start_run_time": "run_time",
+    "@minimum_run_duration": "run_duration",
+    "@minimum_retries": "retries_attempted",
+}
+_AT_MOST: Final = {"@end_run_date": "run_date", "@end_run_time": "run_time"}
+
+
+def _help_history(call: ProcedureCall) -> None:
+    """Show the history of jobs, newest first. Raise 14262 or 14266."""
+    named = call.get("@job_name") is not None or call.get("@job_id") is not None
+    only = job_named(call) if named else None
+    if not 0 <= call.number("@run_status") <= 5:
+        raise SqlError(14266, "@run_status", "0..5")
+    mode = (call.text("@mode") or "SUMMARY").strip().upper()
+    if mode not in _MODES:
+        raise SqlError(14266, "@mode", "SUMMARY, FULL, SEM")
+    context = call.machine.context
+    names = {row["job_id"]: row["name"] for row in catalog.rows_of(context, "msdb.dbo.sysjobs")}
+    rows = [
+        {**row, "job_name": names[row["job_id"]]}
+        for row in catalog.rows_of(context, "msdb.dbo.sysjobhistory")
+        if row["job_id"] in names and only in (None, names[row["job_id"]]) and _is_wanted(call, row)
+    ]
+    if call.number("@oldest_first") != 1:
+        rows.reverse()
+    columns = _MODES[mode].split()
+    call.show(columns, [tuple(row.get(column) for column in columns) for row in rows])
+
+
+def _is_wanted(call: ProcedureCall, row: Record) -> bool:
+    server = call.text("@server").strip()
+    if server and server.casefold() != to_text(row["server"]).casefold():
+        return False
+    equal = all(call.get(p) is None or row[name] == call.number(p) for p, name in _EQUAL.items())
+    least = all(call.get(p) is None or int(str(row[name])) >= call.number(p) for p, name in _AT_LEAST.items())
+    most = all(call.get(p) is None or int(str(row[name])) <= call.number(p) for p, name in _AT_MOST.items())
+    return equal and least and most
+
+
 PROCEDURES: Final[Procedures] = {
     "sp_help_job": _help_job,
+    "sp_help_jobhistory": _help_history,
 }

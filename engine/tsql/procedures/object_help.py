@@ -13,12 +13,13 @@ from engine.tsql import catalog
 from engine.tsql.batches import constraints, objects, schema_binding
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Row, Table
+from engine.tsql.catalog.column_types import type_record
 from engine.tsql.catalog.view import CatalogView
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
 from engine.tsql.language.lexer import tokens_of
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.types import parse_type
+from engine.tsql.scalars.types import SCALED, parse_type
 from engine.tsql.scalars.values import Scalar, to_text
 
 Name = tuple[str, ...]
@@ -304,6 +305,10 @@ def _sizes(kind: str) -> tuple[str, int, int | None, int | None]:
     if name in ("decimal", "numeric"):
         digits = 18 if length is None else length
         return name, 5 if digits < 10 else 9 if digits < 20 else 13 if digits < 29 else 17, digits, scale or 0
+    if name in SCALED:
+        row = type_record(kind)
+        size, digits, scale = (int(str(row[column])) for column in ("max_length", "precision", "scale"))
+        return name, size, digits, scale
     return name, *_FIXED.get(name, (8, None, None))
 
 

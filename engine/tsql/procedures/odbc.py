@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.constants import PRODUCT
 from engine.tsql import catalog
-from engine.tsql.batches import first_result
+from engine.tsql.batches import first_result, undeclared
 from engine.tsql.catalog.column_types import TYPE_IDS
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.scalars.like_patterns import evaluate_like
@@ -176,7 +176,8 @@ def _measures(call: ProcedureCall, types: dict[Scalar, str], row: Record) -> tup
             int(str(row["scale"])),
         )
     elif name in SCALED:
-        scale = int(str(row["scale"]))
+        digits, scale = int(str(row["precision"])), int(str(row["scale"]))
+        precision, length = digits, digits * 2 if length == 2 * (precision or 0) else length
     elif not precision:
         length = octets = size if size >= 0 else 2147483647
         precision = length // 2 if name in WIDE else length
@@ -355,7 +356,13 @@ def _describe(call: ProcedureCall) -> None:
         call.show(columns, [tuple(row.get(column) for column in columns) for row in rows])
 
 
+def _describe_undeclared(call: ProcedureCall) -> None:
+    rows = undeclared.describe(call.machine, call.text("@tsql"), call.text("@params"))
+    call.show(undeclared.COLUMNS, [tuple(row.get(column) for column in undeclared.COLUMNS) for row in rows])
+
+
 PROCEDURES: Final[Procedures] = {
+    "sp_describe_undeclared_parameters": _describe_undeclared,
     **dict.fromkeys(("sp_columns", "sp_columns_90", "sp_columns_100"), _columns),
     **dict.fromkeys(("sp_datatype_info", "sp_datatype_info_90", "sp_datatype_info_100"), _types),
     **dict.fromkeys(

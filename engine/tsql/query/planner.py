@@ -9,7 +9,7 @@ from engine.tsql.batches.work import ResumableComputation
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import parse_columns
 from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, tokens_of
-from engine.tsql.query.plans import BindingContext, QueryPlan, References
+from engine.tsql.query.plans import BindingContext, ColumnsOf, Deduction, QueryPlan, References
 
 # sqlglot (behind translate.py) takes 50 ms to load; lark and the grammar's tables (behind parse.py) take 120
 # ms. A program without queries need not load them.
@@ -46,6 +46,13 @@ def references(kind: str, text: str) -> References:
     from engine.tsql.query import translate
 
     return translate.references(kind, text)
+
+
+def deduce_types(text: str, undeclared: frozenset[str], columns_of: ColumnsOf) -> list[Deduction]:
+    """Return the types of the undeclared parameters of a query."""
+    from engine.tsql.query import deduction
+
+    return deduction.deduce_types(text, undeclared, columns_of)
 
 
 def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:

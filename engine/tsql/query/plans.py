@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -408,6 +408,21 @@ class References:
 Column = tuple[str, SqlType | None]
 """Name and type of a column; None for an unknown type."""
 Columns = tuple[Column, ...]
+
+
+ColumnsOf = Callable[[TableRef, bool], Columns | None]
+"""Function that returns the columns of a table, or only those that INSERT without a column list fills.
+
+None if they are unknown.
+"""
+
+
+class Deduction(NamedTuple):
+    """Deduced type of a parameter. *assigned*: the query assigns a value to it, and does not read it."""
+
+    name: str
+    kind: SqlType
+    assigned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ from engine.tsql.query.translation_context import RewrittenQuery, table_ref, var
 def check_statement(text: str, line: int) -> bool:
     """Return whether *text* is a query; False: sqlglot cannot decide. Raise SqlSyntaxError if it is wrong."""
     try:
-        forms.check_values(_parse_query(text))
+        forms.check_values(parse_query(text))
     except UnreadableTextError:
         return False
     except SqlSyntaxError as problem:
@@ -85,7 +85,8 @@ its text.
 
 
 @remembered(TREES_KEPT)
-def _parse_query(text: str) -> exp.Expr:
+def parse_query(text: str) -> exp.Expr:
+    """Return the tree of a query, which the caller must not change."""
     tree = read_query(syntax_normalization.preprocess_text(text))
     forms.check(tree)
     name_plain_calls(tree)
@@ -101,13 +102,13 @@ def _parse_query(text: str) -> exp.Expr:
 
 def check_view(text: str) -> None:
     """Raise 1033 if the query of a view has an ORDER BY."""
-    refuse_order(_parse_query(text))
+    refuse_order(parse_query(text))
 
 
 def _tree(text: str, line: int) -> exp.Expr:
     """Return a private copy of the tree. Errors count lines from *line*."""
     try:
-        return _parse_query(text).copy()
+        return parse_query(text).copy()
     except UnreadableTextError:
         raise SqlSyntaxError(line, 102, tokens_of(text)[-2].text) from None
     except SqlSyntaxError as problem:
@@ -191,7 +192,7 @@ _REFERENCES: Final[ResultCache[References]] = ResultCache(TREES_KEPT)
 def _references(text: str) -> References:
     tables: dict[str, TableRef] = {}
     variables: dict[str, None] = {}
-    tree = _parse_query(text)
+    tree = parse_query(text)
     if isinstance(tree, exp.TruncateTable):
         return References((), ())  # TRUNCATE raises 4701 where a query raises 208
     own = _own_names(tree)

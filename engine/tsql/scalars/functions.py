@@ -494,7 +494,7 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
 
 
 _UNSIMULATED_TEXT: Final = """
-collationproperty crypt_gen_random
+crypt_gen_random
 cert_id certencoded certprivatekey context_info
 current_request_id current_timezone decryptbycert decryptbykey encryptbycert encryptbykey
 encryptbypassphrase filegroup_id filegroupproperty fulltextcatalogproperty fulltextserviceproperty

@@ -246,6 +246,7 @@ RULES: Final[dict[str, Rule]] = {
             "sessionproperty",
             "connectionproperty",
             "sql_variant_property",
+            "collationproperty",
         ],
         _always(SqlType("sql_variant")),
     ),

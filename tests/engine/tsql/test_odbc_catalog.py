@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.engine.tsql.console import ask
 from tests.engine.worlds import DB, P, lab
 from tests.events import read_field
@@ -68,3 +70,60 @@ def test_without_exec_the_first_parameter_can_be_named() -> None:
     assert [
         message["number"] for message in read_field(ask(world, P, "EXEC @r = sp_who").event, "messages")
     ] == [137]
+
+
+DESCRIBED: tuple[tuple[str, object], ...] = (
+    ("INSERT t (b, s, d) VALUES (@P1, @P2, @P3)",
+     [("@P1", "varbinary(max)"), ("@P2", "varchar(20)"), ("@P3", "decimal(10,2)")]),
+    ("INSERT t VALUES (@P1, @P2, @P3, @P4)",
+     [("@P1", "varbinary(max)"), ("@P2", "varchar(20)"), ("@P3", "decimal(10,2)"), ("@P4", "datetime2(3)")]),
+    ("UPDATE t SET b = @P1 WHERE id IN (@P2, 1) AND s LIKE @P3 AND d > @P4",
+     [("@P1", "varbinary(max)"), ("@P2", "int"), ("@P3", "varchar(8000)"), ("@P4", "numeric(38,19)")]),
+    ("SELECT * FROM t x ORDER BY id OFFSET @P1 ROWS FETCH NEXT @P2 ROWS ONLY",
+     [("@P1", "bigint"), ("@P2", "bigint")]),
+    ("SELECT name FROM sys.indexes WHERE object_id = @id OR name = @name",
+     [("@id", "int"), ("@name", "nvarchar(128)")]),
+    ("EXEC pp @P1, @P2", [("@P1", "int"), ("@P2", "nvarchar(40)")]),
+    ("SELECT 1", []),
+    ("SELECT @p", 11506),
+    ("SELECT 1 WHERE @p = @q", 11503),
+    ("SELECT id FROM t WHERE id = @p OR id = @p", 11508),
+    ("SELECT 1 WHERE @p IS NULL", 11502),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "wanted"), DESCRIBED, ids=[case[0] for case in DESCRIBED])
+def test_undeclared_parameters_get_the_types_of_the_documentation(text: str, wanted: object) -> None:
+    world = lab()
+    world.update_instance(P, version=2022)
+    ask(
+        world,
+        P,
+        "CREATE TABLE t (id int IDENTITY, b varbinary(max), s varchar(20), d decimal(10,2), e datetime2(3))",
+    )
+    ask(world, P, "CREATE PROC pp @a int, @b nvarchar(40) AS SELECT 1")
+    answer = ask(world, P, f"EXEC sp_describe_undeclared_parameters N'{text}'", then_s=1)
+    if isinstance(wanted, int):
+        assert answer.numbers == [wanted]
+    else:
+        assert [(row[1], row[3]) for row in answer.grids[0]] == wanted
+
+
+def test_columns_have_the_bytes_and_digits_of_their_type() -> None:
+    world = lab()
+    world.update_instance(P, version=2022)
+    ask(
+        world,
+        P,
+        "CREATE TABLE t (a datetime2(0), b datetime2(3), c time(1), d datetimeoffset(4), e text, f sql_variant)",
+    )
+    sizes = ask(
+        world, P, "SELECT max_length, precision, scale FROM sys.columns WHERE object_id = OBJECT_ID('t')"
+    ).grids
+    assert sizes == [[[6, 19, 0], [7, 23, 3], [3, 10, 1], [9, 31, 4], [16, 0, 0], [8016, 0, 0]]]
+    (_, columns, *_) = ask(world, P, "EXEC sp_help t").grids
+    assert [[str(cell).strip() for cell in row[3:6]] for row in columns[:2]] == [
+        ["6", "19", "0"],
+        ["7", "23", "3"],
+    ]
+    assert [row[6:9] for row in ask(world, P, "EXEC sp_columns t").grids[0]][:2] == [[19, 38, 0], [23, 46, 3]]

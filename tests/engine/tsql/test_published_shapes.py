@@ -166,8 +166,8 @@ def test_later_functions_are_unknown_and_unsimulated_ones_are_named() -> None:
     assert ask(world, P, "SELECT SESSION_CONTEXT(N'a')").texts == [
         "Not simulated: the function session_context"
     ]
-    assert ask(world, P, "SELECT COLLATIONPROPERTY(1)").texts == [
-        "Not simulated: the function collationproperty"
+    assert ask(world, P, "SELECT TYPEPROPERTY('int', 'Precision')").texts == [
+        "Not simulated: the function typeproperty"
     ]
 
 

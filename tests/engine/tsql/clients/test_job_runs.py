@@ -135,3 +135,14 @@ def test_a_failed_step_is_retried_as_often_as_configured() -> None:
 @pytest.mark.parametrize("arguments", ["@message_id = 1480, @severity = 16", "@severity = 0"])
 def test_an_alert_has_one_condition(arguments: str) -> None:
     assert ask(lab(), P, f"EXEC msdb.dbo.sp_add_alert @name = 'a', {arguments}").numbers == [14500]
+
+
+def test_sp_help_jobhistory_shows_the_last_run_first() -> None:
+    world = start_job(with_job("SELECT 1", "SELECT 1/0"))
+    call = "EXEC msdb.dbo.sp_help_jobhistory @job_name = 'J'"
+    answer = ask(world, P, call)
+    assert answer.columns[0][1:3] == ["job_name", "run_status"]
+    assert [row[1:3] for row in answer.grids[0]] == [["J", 0], ["J", 0], ["J", 1]]
+    full = ask(world, P, f"{call}, @mode = 'FULL', @oldest_first = 1, @run_status = 0")
+    assert [row[3:7] for row in full.grids[0]] == [[2, "s2", 8134, 16], [0, "(Job outcome)", 0, 0]]
+    assert ask(world, P, f"{call}, @step_id = 1").grids[0][0][2] == 1
