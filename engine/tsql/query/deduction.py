@@ -3,8 +3,6 @@
 [DOC: sp_describe_undeclared_parameters]
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sqlglot import exp
