@@ -62,7 +62,10 @@ def _cluster(world: World, group: AvailabilityGroup) -> Iterator[FailoverPrecond
     )
     used, most = roles.failures_used(world, group.name)
     yield FailoverPrecondition(
-        say("failover limit of the availability group not reached (six hours)"),
+        say(
+            "failover limit of the availability group not reached (within {hours} h)",
+            hours=found[1].failover_period_h if found is not None else 6,
+        ),
         used < most and (found is None or found[1].way != roles.EXHAUSTED),
         say("cluster log: failoverCount; Failover Cluster Manager: role {role}", role=group.name),
         about="memory",

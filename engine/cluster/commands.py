@@ -12,7 +12,7 @@ from engine.cluster import config, membership, quarantine, quorum, roles, setup
 from engine.events import ClusterData
 from engine.inputs import InputError, but_there_are
 from engine.localization import say
-from engine.model import ClusterRole, Node, Resource, ResourceState, Witness, World
+from engine.model import Cluster, ClusterRole, FieldOf, Node, Resource, ResourceState, Witness, World
 
 
 def stop(world: World, name: str) -> None:
@@ -171,9 +171,36 @@ def set_threshold(world: World, cluster: str, cross: bool, missed: int, observer
     if not least <= missed <= most:
         raise InputError(say("a threshold must be between {a} and {b}", a=least, b=most))
     first = _writer(world, cluster, observer)
-    field = "cross_threshold" if cross else "threshold"
-    changes: dict[str, object] = {field: missed}
+    changes = {"cross_threshold" if cross else "threshold": missed}
     world.clusters[first.cluster] = replace(world.clusters[first.cluster], **changes)
+
+
+def set_dynamic_quorum(world: World, observer: str, enabled: bool) -> None:
+    """Set DynamicQuorum of (Get-Cluster) and recount the votes. Raises InputError if quorum would be lost."""
+    _change_cluster(world, observer, dynamic_quorum=enabled)
+
+
+def set_lower_priority_node(world: World, observer: str, number: int) -> None:
+    """Set LowerQuorumPriorityNodeID of (Get-Cluster): the node that loses its vote first; 0 for none.
+
+    [DOC: failover clustering quorum]
+    """
+    nodes = [world.nodes[name] for name in world.clusters[world.nodes[observer].cluster].nodes]
+    found = next((node.name for node in nodes if node.number == number), None)
+    if number and found is None:
+        raise InputError(say("the cluster has no node with the ID {n}", n=number))
+    _change_cluster(world, observer, lower_priority_node=found)
+
+
+def _change_cluster(world: World, observer: str, **changes: FieldOf[Cluster]) -> None:
+    first = _writer(world, world.nodes[observer].cluster, observer)
+    old = world.clusters[first.cluster]
+    world.clusters[first.cluster] = replace(old, **changes)
+    try:
+        membership.change_votes(world, first.name)
+    except InputError:
+        world.clusters[first.cluster] = old
+        raise
 
 
 def set_paused(
@@ -288,17 +315,13 @@ def stop_resource(world: World, name: str, observer: str = "") -> None:
         roles.set_offline(world, node.name, role)
 
 
-SERVERS: Final = ("SQL Server", "SQL Server Availability Group")
-"""Resources that serve the databases of a role. When one comes online, the whole role is online."""
-
-
 def start_resource(world: World, name: str, observer: str = "") -> None:
     """Execute Start-ClusterResource.
 
     The resource comes online with all resources that it depends on; resources that depend on it stay offline.
     """
     node, role, resource = _resource(world, name, observer)
-    if resource.kind not in SERVERS and any(resource.name in one.needs for one in role.resources):
+    if resource.kind not in roles.SERVERS and any(resource.name in one.needs for one in role.resources):
         started = replace(resource, started=role.state is not ResourceState.ONLINE)
         if config.read_resource_state(world, role, started) is ResourceState.OFFLINE:
             raise InputError(say("{node} has no network for {name}", node=role.owner, name=resource.name))
@@ -386,10 +409,16 @@ def set_preferred(world: World, name: str, nodes: Iterable[str], observer: str =
     config.update_role(world, node.name, role.name, preferred=_spelled(world, node, nodes))
 
 
-def set_failover_threshold(world: World, name: str, failures: int, observer: str = "") -> None:
-    """Set FailoverThreshold of (Get-ClusterGroup *name*)."""
+def set_role_property(world: World, name: str, observer: str, **changes: FieldOf[ClusterRole]) -> None:
+    """Set a common property of (Get-ClusterGroup *name*)."""
     node, role = _role(world, name, observer)
-    config.update_role(world, node.name, role.name, failover_threshold=failures)
+    config.update_role(world, node.name, role.name, **changes)
+
+
+def set_resource_property(world: World, name: str, observer: str, **changes: FieldOf[Resource]) -> None:
+    """Set a common property of (Get-ClusterResource *name*)."""
+    node, role, resource = _resource(world, name, observer)
+    _put(world, node, role, replace(resource, **changes))
 
 
 def _put(world: World, node: Node, role: ClusterRole, resource: Resource) -> None:

@@ -194,6 +194,13 @@ def current(world: World, cluster: str) -> ClusterConfig:
 # forced quorum. [DOC: manage quorum; Start-ClusterNode]
 
 DISK: Final = "Physical Disk"
+
+
+def find_resource_name(witness: Witness) -> str:
+    """Return the name of a witness's resource: that of the disk, or its kind."""
+    return witness.name if witness.kind == DISK else witness.kind
+
+
 CLOUD: Final = "Cloud Witness"
 
 

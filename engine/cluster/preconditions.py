@@ -39,7 +39,7 @@ def of_database(world: World, database: str) -> list[FailoverPrecondition]:
 def _list_role_preconditions(world: World, role: ClusterRole) -> Iterator[FailoverPrecondition]:
     used, most = roles.failures_used(world, role.name)
     yield FailoverPrecondition(
-        say("failover limit of the role not reached (six hours)"),
+        say("failover limit of the role not reached (within {hours} h)", hours=role.failover_period_h),
         used < most and role.way != roles.EXHAUSTED,
         say("cluster log: failoverCount; Failover Cluster Manager: role {role}", role=role.name),
         about="memory",
@@ -106,11 +106,11 @@ def _loss(world: World, node: Node, role: ClusterRole) -> Iterator[FailoverPreco
         about="beginning",
         now=role.why,
     )
-    tried = roles.restarts_used(world, role)
+    tried, most = roles.restarts_used(world, role), roles.find_server_resource(role).restart_threshold
     yield FailoverPrecondition(
         say("a restart on the same node has failed, or the node is down"),
-        not member or (noticed and role.way != "restart" and tried >= roles.RESTARTS_MAX),
+        not member or (noticed and role.way != "restart" and tried >= most),
         say("cluster log: resource {name}", name=f"SQL Server ({role.name})"),
         about="loss",
-        now=say("{used} of {most} used", used=tried, most=roles.RESTARTS_MAX),
+        now=say("{used} of {most} used", used=tried, most=most),
     )

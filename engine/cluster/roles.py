@@ -11,22 +11,14 @@ from msgspec.structs import replace
 from engine.cluster import clusterlog, config
 from engine.events import ClusterData
 from engine.localization import LocalizableMessage, say
-from engine.model import ClusterRole, FieldOf, Handlers, Node, ResourceState, World, ticks
+from engine.model import ClusterRole, FieldOf, Handlers, Node, Resource, ResourceState, World, ticks
 
-RESTART_PERIOD_S: Final = 900.0
-RESTARTS_MAX: Final = 1
-"""Restarts of a failed resource on its node within 15 minutes, before the role moves.
+SERVERS: Final = ("SQL Server", "SQL Server Availability Group")
+"""Resources that serve the databases of a role.
 
-Documented: the period [DOC: RestartPeriod], and that the group restarts on its node first [DOC: failover for
-errors on data files]. Known since Failover Cluster Manager 2008: one restart. The documentation of the
-property still has the older value 3.
-"""
-
-FAILURE_PERIOD_S: Final = 6 * 3600.0
-"""Period in which failures are counted.
-
-At most the number of nodes minus one of them cause a move. Documented [DOC: WSFC and SQL Server, failover
-threshold].
+When one comes online, the whole role is online. Its restart properties apply to the role. Documented: the period of
+15 minutes [DOC: RestartPeriod], and that a group restarts on its node first [DOC: failover for errors on data files].
+Known since Failover Cluster Manager 2008: one restart. The documentation of the property still has the older value 3.
 """
 
 
@@ -228,22 +220,26 @@ def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
         change="role-failed",
         reason=reason,
     )
-    recent = tuple(tick for tick in role.restarts if world.tick - tick < ticks(RESTART_PERIOD_S))
-    if kind.restartable(world, role) and len(recent) < RESTARTS_MAX:
+    server = find_server_resource(role)
+    recent = _list_recent_restarts(world, role)
+    if server.restart_action and kind.restartable(world, role) and len(recent) < server.restart_threshold:
         role = _change(world, node, role, restarts=(*recent, world.tick))
         _take_offline(world, node, role, (role.owner,), "restart")
         return
-    failures = tuple(tick for tick in role.failures if world.tick - tick < ticks(FAILURE_PERIOD_S))
+    failures = _list_recent_failures(world, role)
     most = threshold(world, world.nodes[node].cluster, role)
+    text = say("role {role} remains failed: RestartAction is {n}", role=role.name, n=server.restart_action)
     if len(failures) >= most:
-        text = (
+        line = (
             f"Not failing over group {role.name}, failoverCount {len(failures) + 1}, "
-            f"failoverThresholdSetting {most}, computedFailoverThreshold {most}"
+            f"failoverThresholdSetting {threshold_setting(role)}, computedFailoverThreshold {most}"
         )
-        clusterlog.write(world, node, "WARN", "RCM", text)
+        clusterlog.write(world, node, "WARN", "RCM", line)
+        text = say("role {role} remains failed: {n} failures in {hours} h", role=role.name, n=len(failures) + 1,
+                   hours=role.failover_period_h)  # fmt: skip
+    if len(failures) >= most or server.restart_action < RESTART_NOTIFY:
         kind.offline(world, role, False)
-        emit_role_event(world, node, role, say("role {role} remains failed: {n} failures in six hours", role=role.name,
-             n=len(failures) + 1), change="threshold")  # fmt: skip
+        emit_role_event(world, node, role, text, change="threshold")
         _change(world, node, role, state=ResourceState.FAILED, way=EXHAUSTED, why=reason, failures=failures)
         return
     role = _change(world, node, role, failures=(*failures, world.tick))
@@ -265,6 +261,33 @@ def _log_failure_signs(world: World, role: ClusterRole, signs: tuple[tuple[str, 
     clusterlog.write(world, role.owner, "INFO", "RCM", text)
 
 
+RESTART_NOTIFY: Final = 2
+"""RestartAction with which a role moves when restarts do not help. [DOC: RestartAction]"""
+
+
+def find_server_resource(role: ClusterRole) -> Resource:
+    """Return the resource that serves the databases of the role."""
+    return next(one for one in role.resources if one.kind in SERVERS)
+
+
+def _list_recent_restarts(world: World, role: ClusterRole) -> tuple[int, ...]:
+    period = ticks(find_server_resource(role).restart_period_ms / 1000)
+    return tuple(tick for tick in role.restarts if world.tick - tick < period)
+
+
+def _list_recent_failures(world: World, role: ClusterRole) -> tuple[int, ...]:
+    return tuple(tick for tick in role.failures if world.tick - tick < ticks(3600 * role.failover_period_h))
+
+
+UNLIMITED: Final = 2**32 - 1
+"""FailoverThreshold of a role without a setting: the number of nodes minus one. [DOC: FailoverThreshold]"""
+
+
+def threshold_setting(role: ClusterRole) -> int:
+    """Return FailoverThreshold as a cmdlet shows it."""
+    return UNLIMITED if role.failover_threshold is None else role.failover_threshold
+
+
 def threshold(world: World, cluster: str, role: ClusterRole) -> int:
     """Return how many failures within the failure period cause a move. [DOC: WSFC and SQL Server]."""
     most = role.failover_threshold
@@ -277,13 +300,12 @@ def failures_used(world: World, name: str) -> tuple[int, int]:
     if found is None:
         return 0, 1
     node, role = found
-    recent = [tick for tick in role.failures if world.tick - tick < ticks(FAILURE_PERIOD_S)]
-    return len(recent), threshold(world, node.cluster, role)
+    return len(_list_recent_failures(world, role)), threshold(world, node.cluster, role)
 
 
 def restarts_used(world: World, role: ClusterRole) -> int:
     """Return the number of restarts of the role on its node within the restart period."""
-    return len([tick for tick in role.restarts if world.tick - tick < ticks(RESTART_PERIOD_S)])
+    return len(_list_recent_restarts(world, role))
 
 
 def owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:

@@ -42,6 +42,12 @@ class Resource(Struct, frozen=True, kw_only=True, gc=False):
     """Letter of a shared disk that was added later."""
     started: bool = False
     """True if it was brought online by itself while its role is offline."""
+    restart_action: int = 2
+    """RestartAction after a failure. 0: no restart, 1: restart but no failover, 2: restart, then failover."""
+    restart_threshold: int = 1
+    """RestartThreshold: restarts on the same node within the restart period."""
+    restart_period_ms: int = 900_000
+    """RestartPeriod in which restarts are counted."""
 
 
 class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
@@ -59,6 +65,8 @@ class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
     """Number of failures within the failure period after which the role no longer moves; None: the number of
     nodes minus one.
     """
+    failover_period_h: int = 6
+    """FailoverPeriod in which failures are counted."""
     failures: tuple[Tick, ...] = ()
     """Times of failures that moved the role, within the failure period."""
     restarts: tuple[Tick, ...] = ()

@@ -13,9 +13,6 @@ from engine.powershell.lookup import EMPTY_TABLE, Cmdlet
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, Row, ShellError
 from engine.protocol import clock
 
-THRESHOLDS: Final = {"SameSubnetThreshold": False, "CrossSubnetThreshold": True}
-"""Cluster properties that can be set, and whether they apply across subnets."""
-
 
 def cluster_row(world: World, node: str) -> Row:
     """Return the properties of the cluster, as a node knows it."""
@@ -54,11 +51,13 @@ Documented [DOC: failover clustering quorum]; the quarantine known.
 
 def _of_version(cluster: Cluster, row: Row) -> Row:
     """Return the properties of *row* that the cluster's version has."""
-    return {
-        name: value
-        for name, value in row.items()
-        if quorum.is_version_at_least(cluster, FIRST_VERSIONS.get(name, "2008 R2"))
-    }
+    return {name: value for name, value in row.items() if has_property(cluster, name)}
+
+
+def has_property(cluster: Cluster, name: str) -> bool:
+    """Return whether the cluster's version of Windows Server has the property."""
+    since = next((one for key, one in FIRST_VERSIONS.items() if key.lower() == name.lower()), "2008 R2")
+    return quorum.is_version_at_least(cluster, since)
 
 
 def _lower(world: World, name: str | None) -> int:
@@ -96,14 +95,14 @@ def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
     known = {role.name.lower(): role for role in lookup.roles(world, node)}
     names = lookup.matching(list(known), lookup.names(call, piped, "group") or ("*",))
     found = [known.get(name.lower()) or lookup.role(world, node, name, call) for name in names]
-    owners, cluster = _owners(piped), lookup.find_node(world, node).cluster
+    owners = _owners(piped)
     rows = tuple(
         {
             "Name": role.name,
             "OwnerNode": role.owner,
             "State": config.read_role_state(role),
-            "FailoverThreshold": str(roles.threshold(world, cluster, role)),
-            "FailoverPeriod": str(int(roles.FAILURE_PERIOD_S / 3600)),
+            "FailoverThreshold": str(roles.threshold_setting(role)),
+            "FailoverPeriod": str(role.failover_period_h),
         }
         for role in found
         if owners is None or role.owner in owners
@@ -114,15 +113,6 @@ def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 def _owners(piped: PipelineTable | None) -> set[str] | None:
     """Return the nodes from the pipeline, to which the groups or resources are limited; None without such nodes."""
     return {row["Name"] for row in piped.rows} if piped is not None and piped.kind == "node" else None
-
-
-RESTARTS: Final = {
-    "RestartAction": "2",
-    "RestartThreshold": str(roles.RESTARTS_MAX),
-    "RestartPeriod": str(round(1000 * roles.RESTART_PERIOD_S)),
-    "RetryPeriodOnFailure": str(round(1000 * roles.RETRY_S)),
-}
-"""Properties that every resource has. [DOC: RestartPeriod]"""
 
 
 def get_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
@@ -140,7 +130,10 @@ def get_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable
             "OwnerGroup": role.name,
             "ResourceType": one.kind,
             "OwnerNode": role.owner,
-            **RESTARTS,
+            "RestartAction": str(one.restart_action),
+            "RestartThreshold": str(one.restart_threshold),
+            "RestartPeriod": str(one.restart_period_ms),
+            "RetryPeriodOnFailure": str(round(1000 * roles.RETRY_S)),
         }
         for role, one in found
         if owners is None or role.owner in owners
@@ -161,7 +154,7 @@ def get_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable |
     witness = known.config.witness
     row = {
         "Cluster": known.cluster,
-        "QuorumResource": witness.kind if witness is not None else "",
+        "QuorumResource": config.find_resource_name(witness) if witness is not None else "",
         "QuorumType": QUORUM_TYPES[witness.kind] if witness is not None else "NodeMajority",
     }
     old = world.clusters[known.cluster].windows in ("2008 R2", "2012", "2012 R2")

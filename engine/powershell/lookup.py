@@ -80,7 +80,11 @@ def core(world: World, node: str) -> ClusterRole:
     ]
     if witness is not None:
         there = world.clusters[find_node(world, node).cluster].witness_there
-        rows.append(Resource(name=witness.kind, kind=witness.kind, owners=nodes, failed=not there))
+        rows.append(
+            Resource(
+                name=config.find_resource_name(witness), kind=witness.kind, owners=nodes, failed=not there
+            )
+        )
     return ClusterRole(
         name=CORE, kind="core", owner=config.find_core_owner(world, node), resources=tuple(rows)
     )

@@ -12,7 +12,7 @@ from engine.localization import say
 from engine.model import World
 from engine.powershell import cluster_cmdlets as cluster
 from engine.powershell import computer_cmdlets as computer
-from engine.powershell import lookup, parameters, services
+from engine.powershell import lookup, parameters, properties, services
 from engine.powershell.lookup import EMPTY_TABLE, Cmdlet
 from engine.powershell.pipeline import (
     FILTERS,
@@ -22,15 +22,6 @@ from engine.powershell.pipeline import (
     ShellError,
     parse_pipeline,
 )
-
-PROPERTY: Final = re.compile(
-    r"\(\s*Get-ClusterNode\s+(?:-Name\s+)?['\"]?([\w.-]+)['\"]?\s*\)\.(\w+)\s*(?:=\s*(\d+))?", re.IGNORECASE
-)
-GROUP: Final = re.compile(
-    r"\(\s*Get-ClusterGroup\s+(?:-Name\s+)?(?:'([^']+)'|\"([^\"]+)\"|([\w.-]+))\s*\)\.(\w+)\s*=\s*(\S+)",
-    re.IGNORECASE,
-)
-CLUSTER: Final = re.compile(r"\(\s*Get-Cluster\s*\)\.(\w+)\s*(?:=\s*(\d+))?", re.IGNORECASE)
 
 
 def run(world: World, node: str, line: str) -> None:
@@ -104,15 +95,9 @@ def _answer(world: World, node: str, line: str) -> str:
     if found is not None:
         given, wanted = _answer(world, node, found[1]).lower(), found[3].lower()
         return str(given == wanted if found[2].lower() == "eq" else given != wanted)
-    found = PROPERTY.fullmatch(line)
+    found = properties.ASSIGNMENT.fullmatch(line)
     if found is not None:
-        return _property(world, node, *found.groups())
-    found = CLUSTER.fullmatch(line)
-    if found is not None:
-        return _cluster_property(world, node, *found.groups())
-    found = GROUP.fullmatch(line)
-    if found is not None:
-        return _group_property(world, node, found[1] or found[2] or found[3], found[4], found[5])
+        return properties.assign(world, node, found)
     found = services.NET.fullmatch(line) or computer.PING.fullmatch(line)
     if found is not None:
         answer = services.net if found.re is services.NET else computer.ping
@@ -208,51 +193,6 @@ def _preview(world: World, node: str, call: CmdletCall, table: PipelineTable | N
         targets = [lookup.member(world, node, name, call).name for name in wanted]
     lines = (f'What if: Performing the operation "{call.name}" on target "{target}".' for target in targets)
     return PipelineTable("text", text="\n".join(lines))
-
-
-def _property(world: World, node: str, name: str, property_name: str, value: str | None) -> str:
-    """Execute (Get-ClusterNode *name*).NodeWeight; a following "= 0" or "= 1" sets it."""
-    call = CmdletCall("Get-ClusterNode")
-    lookup.needs_service(world, node, call)
-    member = lookup.member(world, node, name, call)
-    row = cluster.node_row(world, node, member)
-    spelled = next((key for key in row if key.lower() == property_name.lower()), None)
-    if value is None:
-        if spelled is None:
-            raise CommandNotSimulatedError(f"(Get-ClusterNode).{property_name}")
-        return row[spelled]
-    if spelled != "NodeWeight" or value not in ("0", "1"):
-        raise CommandNotSimulatedError(f"(Get-ClusterNode).{property_name} = {value}")
-    commands.set_weight(world, member.name, int(value), node)
-    return ""
-
-
-def _group_property(world: World, node: str, name: str, property_name: str, value: str) -> str:
-    """Execute (Get-ClusterGroup *name*).FailoverThreshold = 5."""
-    call = CmdletCall("Get-ClusterGroup")
-    lookup.needs_service(world, node, call)
-    role = lookup.role(world, node, name, call)
-    if property_name.lower() != "failoverthreshold" or not value.isdigit():
-        raise CommandNotSimulatedError(f"(Get-ClusterGroup).{property_name} = {value}")
-    commands.set_failover_threshold(world, role.name, int(value), node)
-    return ""
-
-
-def _cluster_property(world: World, node: str, property_name: str, value: str | None) -> str:
-    """Execute (Get-Cluster).SameSubnetThreshold and others; a following "= 10" sets a threshold."""
-    lookup.needs_service(world, node, CmdletCall("Get-Cluster"))
-    row = cluster.cluster_row(world, node)
-    spelled = next((key for key in row if key.lower() == property_name.lower()), None)
-    if value is None:
-        if spelled is None:
-            raise CommandNotSimulatedError(f"(Get-Cluster).{property_name}")
-        return row[spelled]
-    if spelled not in cluster.THRESHOLDS:
-        raise CommandNotSimulatedError(f"(Get-Cluster).{property_name} = {value}")
-    commands.set_threshold(
-        world, lookup.find_node(world, node).cluster, cluster.THRESHOLDS[spelled], int(value), node
-    )
-    return ""
 
 
 CMDLETS: Final[dict[str, Cmdlet]] = {

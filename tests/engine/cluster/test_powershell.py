@@ -215,7 +215,7 @@ CHOSEN = [
         "AG1_AGL1\nCluster Name",
     ),
     ("(Get-ClusterResource AG1).RestartThreshold", "1"),
-    ("(Get-ClusterGroup AG1).FailoverThreshold", "2"),
+    ("(Get-ClusterGroup AG1).FailoverThreshold", "4294967295"),
     ("Get-ClusterNode | Measure-Object", "Count : 3"),
     ("(Get-ClusterNode).NodeName", "NODE_1\nNODE_2\nNODE_3"),
     ("(Get-ClusterNetwork).Name", "Cluster Network 1"),

@@ -10,7 +10,7 @@ from engine.drill.running.build import build_world
 from engine.model import World
 from tests.engine.availability.worlds import SCENARIOS, ag_lab
 from tests.engine.cluster.test_powershell import ask, lines
-from tests.engine.cluster.worlds import do, fci_lab, run_until
+from tests.engine.cluster.worlds import do, fci_lab, pair, run_until
 
 
 def test_a_new_witness_replaces_a_lost_one() -> None:
@@ -21,7 +21,7 @@ def test_a_new_witness_replaces_a_lost_one() -> None:
     assert not config.current(world, "CLU1").witness_counts
     assert len(config.current(world, "CLU1").counted) == 3
     text = ask(world, "Set-ClusterQuorum -DiskWitness 'Cluster Disk 9'")
-    assert lines(text)[2] == ["CLU1", "Physical", "Disk", "NodeAndDiskMajority"]
+    assert lines(text)[2] == ["CLU1", "Cluster", "Disk", "9", "NodeAndDiskMajority"]
     assert config.current(world, "CLU1").witness_counts
     assert len(config.current(world, "CLU1").counted) == 4
     ask(world, "Set-ClusterQuorum -NoWitness")
@@ -115,3 +115,58 @@ def test_a_failed_witness_can_be_repaired_after_it_was_replaced(setting: str) ->
         ask(world, f"Set-ClusterQuorum {setting}")
     do(world, "revert-all")
     assert not any(store.failed for store in world.clusters["CLU1"].stores)
+
+
+def test_the_vote_of_the_node_with_the_lower_priority_is_removed_first() -> None:
+    world = pair("none", "2016")
+    run_until(world, 5)
+    assert ask(world, "(Get-Cluster).LowerQuorumPriorityNodeID = 1", "N1") == ""
+    assert ask(world, "(Get-Cluster).LowerQuorumPriorityNodeID", "N2") == "1"
+    assert config.current(world, "CLU1").counted == ("N2",)
+    assert "no node with the ID 7" in ask(world, "(Get-Cluster).LowerQuorumPriorityNodeID = 7", "N1")
+    ask(world, "(Get-Cluster).DynamicQuorum = 0", "N1")
+    assert config.current(world, "CLU1").counted == ("N1", "N2")
+
+
+RESTARTS = [
+    # properties of the SQL Server resource and of the group, failures, then owner and state of the role
+    ((), 1, "NODE_1 Online"),
+    ((), 2, "NODE_2 Online"),
+    (("RestartThreshold = 3",), 3, "NODE_1 Online"),
+    (("RestartThreshold = 0",), 1, "NODE_2 Online"),
+    (("RestartAction = 0",), 1, "NODE_1 Failed"),
+    (("RestartAction = 1",), 2, "NODE_1 Failed"),
+    (("RestartPeriod = 1000",), 3, "NODE_1 Online"),
+    (("RestartThreshold = 0", "FailoverThreshold = 1"), 2, "NODE_2 Failed"),
+    (("RestartThreshold = 0", "FailoverThreshold = 0"), 1, "NODE_1 Failed"),
+    (("RestartThreshold = 0", "FailoverThreshold = 1", "FailoverPeriod = 0"), 2, "NODE_1 Online"),
+]
+
+
+@pytest.mark.parametrize(("properties", "failures", "state"), RESTARTS)
+def test_restarts_and_failovers_follow_their_properties(
+    properties: tuple[str, ...], failures: int, state: str
+) -> None:
+    world = fci_lab()
+    run_until(world, 5)
+    for line in properties:
+        target = "Group SQLFCI1" if line.startswith("Failover") else "Resource 'SQL Server (SQLFCI1)'"
+        assert ask(world, f"(Get-Cluster{target}).{line}") == ""
+        assert ask(world, f"(Get-Cluster{target}).{line.split()[0]}") == line.split()[-1]
+    for _ in range(failures):
+        do(world, "fail-resource SQL Server (SQLFCI1)")
+        run_until(world, world.t_s + 60)
+    assert lines(ask(world, "Get-ClusterGroup SQLFCI1"))[2] == ["SQLFCI1", *state.split()]
+
+
+@pytest.mark.parametrize(("line", "answer"), [
+    ("(Get-ClusterGroup SQLFCI1).FailoverPeriod = 1194", "The parameter is incorrect"),
+    ("(Get-ClusterResource 'SQL Server (SQLFCI1)').RestartAction = 3", "The parameter is incorrect"),
+    ("(Get-ClusterResource 'Cluster Disk 1').RestartThreshold = 3", "is not simulated"),
+    ("(Get-ClusterNode NODE_1).NodeWeight = 2", "The parameter is incorrect"),
+    ("(Get-ClusterResource 'SQL Server (SQLFCI1)').PendingTimeout = 3", "is not simulated"),
+    ("(Get-ClusterGroup Nothing).FailoverPeriod = 3", "was not found"),
+    ("(Get-Cluster).QuarantineThreshold = 3", "is not simulated"),
+])  # fmt: skip
+def test_values_outside_the_limits_of_properties_are_refused(line: str, answer: str) -> None:
+    assert answer in ask(fci_lab(), line)

@@ -1,0 +1,115 @@
+"""Properties of a cluster and its parts that a line such as (Get-ClusterNode N).NodeWeight = 0 sets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from engine.cluster import commands, roles
+from engine.model import World
+from engine.powershell import lookup
+from engine.powershell.cluster_cmdlets import has_property
+from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, ShellError
+
+ASSIGNMENT: Final = re.compile(
+    r"\(\s*(Get-Cluster(?:Node|Group|Resource)?)\s*(?:-Name\s+)?(?:'([^']+)'|\"([^\"]+)\"|([\w.-]+))?\s*\)\.(\w+)"
+    r"\s*=\s*['\"]?(\S+?)['\"]?",
+    re.IGNORECASE,
+)
+"""Assignment to a property of one object."""
+
+MAXIMUM: Final = 2**32 - 1
+
+
+class Property(NamedTuple):
+    """Property that can be set: its limits, and the command that sets it on an object from a node."""
+
+    least: int
+    most: int
+    assign: Callable[[World, str, str, int], None]
+    """Arguments: the world, the name of the object, the node of the prompt, the value."""
+
+
+def _set_threshold(is_cross: bool) -> Callable[[World, str, str, int], None]:
+    return lambda world, name, node, value: commands.set_threshold(
+        world, world.nodes[node].cluster, is_cross, value, node
+    )
+
+
+def _set_failover_threshold(world: World, name: str, node: str, value: int) -> None:
+    setting = None if value == roles.UNLIMITED else value
+    commands.set_role_property(world, name, node, failover_threshold=setting)
+
+
+def _set_restart(field: str) -> Callable[[World, str, str, int], None]:
+    def assign(world: World, name: str, node: str, value: int) -> None:
+        resource = lookup.resource(world, node, name, CmdletCall("Get-ClusterResource"))[1]
+        immediate = resource.kind == "SQL Server Availability Group" and not value
+        if resource.kind not in roles.SERVERS or (immediate and field == "restart_threshold"):
+            raise CommandNotSimulatedError(f"{field.title().replace('_', '')} = {value} of {resource.name}")
+        commands.set_resource_property(world, resource.name, node, **{field: value})
+
+    return assign
+
+
+PROPERTIES: Final = {
+    ("get-cluster", "samesubnetthreshold"): Property(0, MAXIMUM, _set_threshold(is_cross=False)),
+    ("get-cluster", "crosssubnetthreshold"): Property(0, MAXIMUM, _set_threshold(is_cross=True)),
+    ("get-cluster", "dynamicquorum"): Property(
+        0, 1, lambda world, name, node, value: commands.set_dynamic_quorum(world, node, bool(value))
+    ),
+    ("get-cluster", "lowerquorumprioritynodeid"): Property(
+        0, MAXIMUM, lambda world, name, node, value: commands.set_lower_priority_node(world, node, value)
+    ),
+    ("get-clusternode", "nodeweight"): Property(
+        0, 1, lambda world, name, node, value: commands.set_weight(world, name, value, node)
+    ),
+    ("get-clustergroup", "failoverthreshold"): Property(0, MAXIMUM, _set_failover_threshold),
+    ("get-clustergroup", "failoverperiod"): Property(
+        0,
+        1193,
+        lambda world, name, node, value: commands.set_role_property(
+            world, name, node, failover_period_h=value
+        ),
+    ),
+    ("get-clusterresource", "restartaction"): Property(0, 2, _set_restart("restart_action")),
+    ("get-clusterresource", "restartthreshold"): Property(0, MAXIMUM, _set_restart("restart_threshold")),
+    ("get-clusterresource", "restartperiod"): Property(0, MAXIMUM, _set_restart("restart_period_ms")),
+}
+"""(cmdlet, property) in lowercase -> what can be set. Limits documented [DOC: FailoverThreshold; FailoverPeriod;
+RestartAction; RestartPeriod; failover clustering quorum].
+"""
+
+
+def assign(world: World, node: str, found: re.Match[str]) -> str:
+    """Execute an assignment to a property. Raises ShellError, CommandNotSimulatedError or InputError."""
+    cmdlet, name, key, value = found[1], found[2] or found[3] or found[4] or "", found[5], found[6]
+    call = CmdletCall(cmdlet)
+    lookup.needs_service(world, node, call)
+    name = _spell(world, node, name, call)
+    known = PROPERTIES.get((cmdlet.lower(), key.lower()))
+    if known is None:
+        raise CommandNotSimulatedError(f"({cmdlet}).{key} = {value}")
+    if not has_property(world.clusters[world.nodes[node].cluster], key):
+        text = f"The property '{key}' cannot be found on this object. Verify that the property exists and can be set."
+        raise ShellError(cmdlet, text, "InvalidOperation", "PropertyNotFound")
+    if not value.isdigit() or not known.least <= int(value) <= known.most:
+        problem = f"Unable to save property changes for '{name}'.\n    The parameter is incorrect"
+        text = f'Exception setting "{key}": "{problem}"'
+        raise ShellError(cmdlet, text, "NotSpecified", "ExceptionWhenSetting")
+    known.assign(world, name, node, int(value))
+    return ""
+
+
+def _spell(world: World, node: str, name: str, call: CmdletCall) -> str:
+    """Return the name of the object in the cluster's spelling. Raises ShellError for an unknown one."""
+    kind = call.name.lower().removeprefix("get-cluster")
+    if not kind:
+        lookup.check_cluster(world, node, call, (name,) if name else ())
+        return world.nodes[node].cluster
+    if kind == "node":
+        return lookup.member(world, node, name, call).name
+    if kind == "group":
+        return lookup.role(world, node, name, call).name
+    return lookup.resource(world, node, name, call)[1].name
