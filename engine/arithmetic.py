@@ -65,7 +65,7 @@ def remainder(number: float, divisor: float) -> float:
 
 def spaced(low: float, high: float, count: int) -> tuple[float, ...]:
     """Return *count* numbers from *low* to *high* in geometric progression."""
-    inside = (low * power(high / low, place / (count - 1)) for place in range(1, count - 1))
+    inside = (low * power(high / low, index / (count - 1)) for index in range(1, count - 1))
     return (low, *inside, high)
 
 

@@ -60,7 +60,7 @@ class Commit:
 
 def chain(links: tuple[tuple[float, float, int, tuple[tuple[str, object], ...]], ...]) -> Commit | None:
     """Build a chain of commits from (kb, log_kb, tick, edits), oldest first; return the last one."""
-    last: Commit | None = None
+    last_commit: Commit | None = None
     for link in links:
-        last = Commit(last, *link)
-    return last
+        last_commit = Commit(last_commit, *link)
+    return last_commit

@@ -65,8 +65,8 @@ class EventData(Struct, frozen=True, gc=False, kw_only=True):
 @cache
 def _list_fields(kind: type[EventData]) -> tuple[tuple[str, bool], ...]:
     """Return (name, whether required) of each field; `by` comes last."""
-    found = sorted(structs.fields(kind), key=lambda each: each.name == "by")
-    return tuple((each.name, each.required) for each in found)
+    fields = sorted(structs.fields(kind), key=lambda each: each.name == "by")
+    return tuple((field_info.name, field_info.required) for field_info in fields)
 
 
 class AlertData(EventData, frozen=True, gc=False, kw_only=True):

@@ -117,8 +117,8 @@ RENAMED: Final = 2016
 
 def wording(number: int, version: int = 2005) -> Wording:
     """Return the wording of *number* in that version, or the oldest one. KeyError for an unknown number."""
-    known = MESSAGES[number]
-    found = next((found for found in reversed(known) if found.since <= version), known[0])
+    message = MESSAGES[number]
+    found = next((found for found in reversed(message) if found.since <= version), message[0])
     if version >= RENAMED and "AlwaysOn" in found.text:
         return replace(found, text=found.text.replace("AlwaysOn", "Always On"))
     return found
@@ -163,6 +163,6 @@ def list_messages(version: int) -> list[Wording]:
     """Return the rows of sys.messages: the product's messages in the wording of that version."""
     return [
         wording(number, version)
-        for number, known in sorted(MESSAGES.items())
-        if known[0].since <= version and known[0].source in ("doc", "log")
+        for number, wordings in sorted(MESSAGES.items())
+        if wordings[0].since <= version and wordings[0].source in ("doc", "log")
     ]

@@ -138,7 +138,9 @@ NAMES: Final[dict[str, Callable[[World], list[str]]]] = {
     "client": lambda world: list(world.clients),
     "node": lambda world: list(world.nodes),
     "role": lambda world: [role.name for _, role in roles.iterate_roles(world)],
-    "resource": lambda world: [one.name for _, role in roles.iterate_roles(world) for one in role.resources],
+    "resource": lambda world: [
+        resource.name for _, role in roles.iterate_roles(world) for resource in role.resources
+    ],
     "cluster": lambda world: list(world.clusters),
     "database": lambda world: world.databases(),
     "name": lambda world: list(dict.fromkeys([*world.instances, *world.computers, *world.clients])),
@@ -151,10 +153,10 @@ def _match_name(kind: str, name: str, known_names: Sequence[str]) -> str:
     for candidate in known_names:
         if candidate.lower() == name.lower():
             return candidate
-    near = difflib.get_close_matches(name, known_names, 1)
+    matches = difflib.get_close_matches(name, known_names, 1)
     problem = say(ABSENT[kind], name=name)
-    if near:
-        raise InputError(say("{problem}; did you mean {name}?", problem=problem, name=near[0]))
+    if matches:
+        raise InputError(say("{problem}; did you mean {name}?", problem=problem, name=matches[0]))
     raise InputError(but_there_are(problem, known_names) if known_names else problem)
 
 

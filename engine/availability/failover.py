@@ -122,9 +122,9 @@ def _step(world: World, failover: Failover, step: str) -> None:
 
 
 def _update(world: World, failover: Failover, **changes: FieldOf[Failover]) -> Failover:
-    new = replace(failover, **changes)
-    world.failovers[world.latest_failover[failover.guid]] = new
-    return new
+    new_failover = replace(failover, **changes)
+    world.failovers[world.latest_failover[failover.guid]] = new_failover
+    return new_failover
 
 
 def running(world: World, copy: DatabaseCopy) -> Failover | None:
@@ -136,12 +136,12 @@ def begin(world: World, guid: int, server: str) -> None:
     """Let the replica on *server* accept the role: it redoes its log and then opens its databases."""
     group = replicas.group_of(world, server, guid)
     assert group is not None
-    asked = world.replicas[server, guid]
-    kind = asked.pending or ("role-move" if _moved(world, group, server) else "automatic")
+    replica = world.replicas[server, guid]
+    kind = replica.pending or ("role-move" if _moved(world, group, server) else "automatic")
     replicas.set_state_word(world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE, pending=kind)
     for copy in replicas.copies(world, server, guid):
         if group.primary != server:
-            _begin_one(world, group, copy, kind, asked.since_tick)
+            _begin_one(world, group, copy, kind, replica.since_tick)
         if copy.source is not None:
             world.dirty.add(copy.source)
         elif copy.stream is not None:
@@ -167,10 +167,10 @@ def _begin_one(
     elif kind == "role-move":
         account = world.availability[copy.database]
         cause, failed_tick = "move-role", world.tick if account.serving else account.since_tick
-    old = world.copies.get((group.primary, copy.database))
+    old_copy = world.copies.get((group.primary, copy.database))
     undo = (
-        undo_s(world.flow, copy.stream, old.open_log_kb)
-        if copy.stream is not None and old is not None
+        undo_s(world.flow, copy.stream, old_copy.open_log_kb)
+        if copy.stream is not None and old_copy is not None
         else 0.0
     )
     failover = Failover(
@@ -180,7 +180,7 @@ def _begin_one(
         cause=cause,
         from_server=group.primary,
         to_server=copy.server,
-        under_load=old is not None and streams.under_load(old),
+        under_load=old_copy is not None and streams.under_load(old_copy),
         failed_tick=min(failed_tick, world.tick),
         detected_tick=world.tick,
         agreed_tick=world.tick,
@@ -223,12 +223,12 @@ def consider(world: World, guid: int, server: str) -> None:
     if state is None or state.word is not ReplicaWord.PRIMARY_PENDING:
         return
     waiting = [running(world, copy) for copy in replicas.copies(world, server, guid)]
-    here = [failover for failover in waiting if failover is not None and failover.to_server == server]
-    if any(failover.redo_done_tick is None or failover.decided_tick is not None for failover in here):
+    failovers = [failover for failover in waiting if failover is not None and failover.to_server == server]
+    if any(failover.redo_done_tick is None or failover.decided_tick is not None for failover in failovers):
         return
-    for failover in here:
+    for failover in failovers:
         _step(world, _update(world, failover, decided_tick=world.tick), say("decided"))
-    promote_s = max((failover.promote_s for failover in here), default=ONLINE_S)
+    promote_s = max((failover.promote_s for failover in failovers), default=ONLINE_S)
     world.call_after(promote_s, "availability.online", guid, server, state.since_tick)
 
 
@@ -290,21 +290,21 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
     if forced:
         suspend_others(world, group, copy.database, copy.server)
     key = copy.key
-    old = world.copies.get((group.primary, copy.database))
+    old_copy = world.copies.get((group.primary, copy.database))
     if copy.stream is not None:
         hardened_kb = world.flow.stream_positions(copy.stream).hardened_kb
-        if old is not None:
-            _account_loss(world, copy, old, copy.stream)
+        if old_copy is not None:
+            _account_loss(world, copy, old_copy, copy.stream)
         streams.take_over(world, copy.stream)
     elif copy.source is None:
         hardened_kb = copy.end_of_log_kb
-        if old is not None and old.server != copy.server:
-            _account_end(world, copy, old, hardened_kb)
+        if old_copy is not None and old_copy.server != copy.server:
+            _account_end(world, copy, old_copy, hardened_kb)
         streams.add_source(world, key, hardened_kb)
     elif forced and not copy.disk_failed:  # it was the primary before and continues its own log as a new fork
         hardened_kb = streams.end_of_log_kb(world, copy)
-        if old is not None and old.server != copy.server:
-            _account_end(world, copy, old, hardened_kb)
+        if old_copy is not None and old_copy.server != copy.server:
+            _account_end(world, copy, old_copy, hardened_kb)
     else:
         if not copy.disk_failed:
             world.update_copy(key, recovering=False, db_state=DbState.ONLINE)
@@ -334,20 +334,20 @@ def suspend_others(world: World, group: AvailabilityGroup, database: str, primar
 
 
 def _account_loss(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, stream: int) -> None:
-    kept = world.flow.stream_positions(stream).hardened_kb
-    _account_end(world, copy, old_primary, kept)
+    hardened_kb = world.flow.stream_positions(stream).hardened_kb
+    _account_end(world, copy, old_primary, hardened_kb)
 
 
 def _account_end(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, kept_kb: float) -> None:
     """Account for the end of a copy's failover, including acknowledged commits that the new primary does not have."""
-    told = streams.committed_kb(world, old_primary)
-    count = commits.count(world, old_primary, kept_kb, told)
+    committed_kb = streams.committed_kb(world, old_primary)
+    count = commits.count(world, old_primary, kept_kb, committed_kb)
     failover = running(world, copy)
     if count == 0 or failover is None:
         return
-    lost_kb = max(0.0, told - kept_kb)
+    lost_kb = max(0.0, committed_kb - kept_kb)
     _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
-    world.update_copy(old_primary.key, written_off_kb=told)
+    world.update_copy(old_primary.key, written_off_kb=committed_kb)
     commits.record_loss(world, old_primary.database, copy.server, count, lost_kb, commits.THIS_COPY)
 
 
@@ -460,7 +460,7 @@ def register(world: World, server: str, listener: AvailabilityListener) -> None:
     world.listeners[listener.name] = None if is_port_taken(world, server, listener.port) else server
     node = config.node_of(world, server)
     subnet = node.subnet if node is not None else ""
-    online = next((one for one in listener.addresses if one.rpartition(".")[0] == subnet), "")
+    online = next((address for address in listener.addresses if address.rpartition(".")[0] == subnet), "")
     if online:
         addresses = listener.addresses if listener.register_all else (online,)
         names.register(world, listener.name, addresses, online, listener.record_ttl_s)

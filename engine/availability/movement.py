@@ -91,14 +91,14 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
     from_cluster = replicas.group_of(world, server, guid)
     if from_cluster is None or from_cluster.primary == server or not config.has_quorum(world, server):
         return
-    here, there = config.node_of(world, server), config.node_of(world, from_cluster.primary)
-    if here is None or there is None or not config.has_heartbeat(world, here.name, there.name):
+    node, there = config.node_of(world, server), config.node_of(world, from_cluster.primary)
+    if node is None or there is None or not config.has_heartbeat(world, node.name, there.name):
         return
     lead = world.replicas.get((from_cluster.primary, guid))
-    mine = world.replicas[server, guid]
-    if lead is None or lead.word is not ReplicaWord.PRIMARY_NORMAL or mine.primary == lead.server:
+    own_replica = world.replicas[server, guid]
+    if lead is None or lead.word is not ReplicaWord.PRIMARY_NORMAL or own_replica.primary == lead.server:
         return
-    if mine.word is ReplicaWord.SECONDARY_NORMAL:
+    if own_replica.word is ReplicaWord.SECONDARY_NORMAL:
         replicas.set_state_word(
             world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
         )
@@ -157,10 +157,10 @@ def lose(world: World, key: Key, server: str) -> None:
 
     [DOC: availability modes] Until then commits wait, because that copy might become primary with its log.
     """
-    was = world.copies[key].availability.peer(server)
+    peer = world.copies[key].availability.peer(server)
     replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
     _set_closing(world, key, server, None)
-    if was is SyncState.SYNCHRONIZED:
+    if peer is SyncState.SYNCHRONIZED:
         told = _set_ready(world, key, server, False)
         lost = set(world.copies[key].availability.lost)
         world.update_availability(key, lost=tuple(sorted(lost - {server} if told else lost | {server})))
@@ -174,19 +174,19 @@ def stop(world: World, key: Key) -> None:
     A synchronized secondary stays ready for failover, because nothing has been committed since. Documented
     (KB 2857849).
     """
-    mine = world.copies[key].availability
-    if mine.role is ReplicaRole.PRIMARY:
-        for server, _ in mine.peers:
+    own_availability = world.copies[key].availability
+    if own_availability.role is ReplicaRole.PRIMARY:
+        for server, _ in own_availability.peers:
             _set_closing(world, key, server, None)
             replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
             stop_receiver(world, key, server)
-    elif mine.guid is not None:
-        primary = (world.replicas[key[0], mine.guid].primary or "", key[1])
+    elif own_availability.guid is not None:
+        primary = (world.replicas[key[0], own_availability.guid].primary or "", key[1])
         if primary in world.copies:
             lose(world, primary, key[0])
     replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
-    if mine.guid is not None:
-        world.touch(mine.guid)
+    if own_availability.guid is not None:
+        world.touch(own_availability.guid)
 
 
 def stop_receiver(world: World, key: Key, server: str) -> None:
@@ -198,10 +198,12 @@ def stop_receiver(world: World, key: Key, server: str) -> None:
 
 def forget(world: World, key: Key, server: str) -> None:
     """Remove the copy on *server* from the group. The primary *key* no longer waits for it."""
-    mine = world.copies[key].availability
+    own_availability = world.copies[key].availability
     _set_closing(world, key, server, None)
-    peers = tuple(pair for pair in mine.peers if pair[0] != server)
-    world.update_availability(key, peers=peers, lost=tuple(name for name in mine.lost if name != server))
+    peers = tuple(pair for pair in own_availability.peers if pair[0] != server)
+    world.update_availability(
+        key, peers=peers, lost=tuple(name for name in own_availability.lost if name != server)
+    )
 
 
 def fit_modes(world: World, guid: int, primary: str) -> None:
@@ -265,12 +267,12 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
     contact = world.contacts.get((guid, me, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
         return
-    other = world.contacts.get((guid, peer, me))
-    if other is None or not network.can_connect(world, guid, me, peer):
+    other_contact = world.contacts.get((guid, peer, me))
+    if other_contact is None or not network.can_connect(world, guid, me, peer):
         world.contacts[guid, me, peer] = replace(contact, pending="", epoch=epoch + 1)
         return
-    if other.connected:
-        on_connection_lost(world, guid, peer, me, other.epoch, "closed")
+    if other_contact.connected:
+        on_connection_lost(world, guid, peer, me, other_contact.epoch, "closed")
         network.reassess(world, guid)
         return
     if not {(me, guid), (peer, guid)} <= world.replicas.keys():
@@ -420,11 +422,15 @@ def required(world: World, lead: DatabaseCopy, server: str) -> bool:
     They must if fewer secondaries are synchronized than REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT demands.
     [DOC: CREATE AVAILABILITY GROUP]
     """
-    mine = lead.availability
-    group = replicas.group_of(world, lead.server, mine.guid) if mine.guid is not None else None
-    if group is None or not group.required_synchronized or mine.role is not ReplicaRole.PRIMARY:
+    own_availability = lead.availability
+    group = (
+        replicas.group_of(world, lead.server, own_availability.guid)
+        if own_availability.guid is not None
+        else None
+    )
+    if group is None or not group.required_synchronized or own_availability.role is not ReplicaRole.PRIMARY:
         return False
-    there = sum(state is SyncState.SYNCHRONIZED for _, state in mine.peers)
+    there = sum(state is SyncState.SYNCHRONIZED for _, state in own_availability.peers)
     return there < group.required_synchronized and synchronous(world, lead, server)
 
 

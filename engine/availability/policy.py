@@ -82,11 +82,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
 
     @override
     def collect_state_names(self, world: World, copy: DatabaseCopy) -> set[str]:
-        mine = copy.availability
+        own_availability = copy.availability
         words = super().collect_state_names(world, copy) | (
-            {"SUSPENDED"} if mine.suspended is not None else set()
+            {"SUSPENDED"} if own_availability.suspended is not None else set()
         )
-        group = replicas.group_of(world, copy.server, mine.guid or 0)
+        group = replicas.group_of(world, copy.server, own_availability.guid or 0)
         ready = group is not None and (copy.database, copy.server) in group.ready
         return words | ({READY} if ready else set())
 
@@ -103,8 +103,8 @@ class AvailabilityPolicy(groups.GroupPolicy):
         group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
         if group is None or not self.is_leader(copy):
             return False
-        others = (replica.server for replica in group.replicas if replica.server != copy.server)
-        return any(movement.synchronous(world, copy, server) for server in others)
+        other_servers = (replica.server for replica in group.replicas if replica.server != copy.server)
+        return any(movement.synchronous(world, copy, server) for server in other_servers)
 
     @override
     def can_write(self, copy: DatabaseCopy) -> bool:
@@ -121,15 +121,17 @@ class AvailabilityPolicy(groups.GroupPolicy):
         availability database]. Since 2014, both are served even without a primary [DOC: readable
         secondaries].
         """
-        mine = copy.availability
-        if mine.role is ReplicaRole.PRIMARY:
-            return mine.primary_connections == "ALL" or not read_intent
-        allowed = mine.readers == "ALL" or (mine.readers == "READ_ONLY" and read_intent)
-        moving = mine.state in replicas.MOVING
-        still = mine.state is SyncState.NOT_SYNCHRONIZING
-        stays = connected if mine.suspended is not None else mine.reads_alone
-        if mine.role is ReplicaRole.RESOLVING:
-            return allowed and mine.reads_alone and stays
+        own_availability = copy.availability
+        if own_availability.role is ReplicaRole.PRIMARY:
+            return own_availability.primary_connections == "ALL" or not read_intent
+        allowed = own_availability.readers == "ALL" or (
+            own_availability.readers == "READ_ONLY" and read_intent
+        )
+        moving = own_availability.state in replicas.MOVING
+        still = own_availability.state is SyncState.NOT_SYNCHRONIZING
+        stays = connected if own_availability.suspended is not None else own_availability.reads_alone
+        if own_availability.role is ReplicaRole.RESOLVING:
+            return allowed and own_availability.reads_alone and stays
         return allowed and (moving or (still and stays))
 
     def route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
@@ -143,14 +145,16 @@ class AvailabilityPolicy(groups.GroupPolicy):
         if not read_intent:
             return self._writer(world, copy)
         group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
-        mine = group.replica(copy.server) if group is not None else None
-        if group is None or mine is None or not self.can_write(copy):
+        own_replica = group.replica(copy.server) if group is not None else None
+        if group is None or own_replica is None or not self.can_write(copy):
             return None
-        there = [(place, server) for place, server in mine.routes if _is_route(world, copy, group, server)]
-        first = [server for place, server in there if place == there[0][0]]
-        if first:
-            return first[world.replicas[copy.server, group.guid].routed % len(first)]
-        if mine.read_only_routing_list:
+        there = [
+            (place, server) for place, server in own_replica.routes if _is_route(world, copy, group, server)
+        ]
+        first_servers = [server for place, server in there if place == there[0][0]]
+        if first_servers:
+            return first_servers[world.replicas[copy.server, group.guid].routed % len(first_servers)]
+        if own_replica.read_only_routing_list:
             raise SqlError(982, copy.database)
         return None
 
@@ -164,11 +168,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
             world.replicas[state.server, state.guid] = replace(state, routed=state.routed + 1)
 
     def _writer(self, world: World, copy: DatabaseCopy) -> str | None:
-        mine = copy.availability
-        if mine.role is not ReplicaRole.SECONDARY or mine.readers != "ALL":
+        own_availability = copy.availability
+        if own_availability.role is not ReplicaRole.SECONDARY or own_availability.readers != "ALL":
             return None
-        group = replicas.group_of(world, copy.server, mine.guid or 0)
-        primary = world.replicas[copy.server, mine.guid or 0].primary
+        group = replicas.group_of(world, copy.server, own_availability.guid or 0)
+        primary = world.replicas[copy.server, own_availability.guid or 0].primary
         lead = group.replica(primary) if group is not None else None
         return primary if lead is not None and lead.read_write_routing_url else None
 
@@ -176,15 +180,19 @@ class AvailabilityPolicy(groups.GroupPolicy):
     def refusal(
         self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
     ) -> SqlError | None:
-        mine = copy.availability
-        if mine.role is ReplicaRole.RESOLVING and not self.can_read(copy, True, connected):
-            return SqlError(983 if mine.quorum else 988, copy.database)
+        own_availability = copy.availability
+        if own_availability.role is ReplicaRole.RESOLVING and not self.can_read(copy, True, connected):
+            return SqlError(983 if own_availability.quorum else 988, copy.database)
         if copy.disk_failed:
             return groups.NO_GROUP.refusal(copy)
-        if mine.role is not ReplicaRole.PRIMARY:
-            if mine.state in (SyncState.REVERTING, SyncState.INITIALIZING):
+        if own_availability.role is not ReplicaRole.PRIMARY:
+            if own_availability.state in (SyncState.REVERTING, SyncState.INITIALIZING):
                 return SqlError(922, copy.database)
-            if mine.readers == "READ_ONLY" and not read_intent and self.can_read(copy, True, connected):
+            if (
+                own_availability.readers == "READ_ONLY"
+                and not read_intent
+                and self.can_read(copy, True, connected)
+            ):
                 return SqlError(978, copy.database)
             return None if self.can_read(copy, read_intent, connected) else SqlError(976, copy.database)
         if copy.db_state is not DbState.ONLINE:
@@ -237,8 +245,12 @@ class AvailabilityPolicy(groups.GroupPolicy):
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
         group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
         joined = [server for database, server in (group.joined if group else ()) if database == copy.database]
-        others = [world.copies.get((server, copy.database)) for server in joined if server != copy.server]
-        ends = [streams.end_of_log_kb(world, other) for other in others if other is not None]
+        other_copies = [
+            world.copies.get((server, copy.database)) for server in joined if server != copy.server
+        ]
+        ends = [
+            streams.end_of_log_kb(world, other_copy) for other_copy in other_copies if other_copy is not None
+        ]
         ends += seeding.held_from_kb(world, copy)
         return ("AVAILABILITY_REPLICA", min(ends)) if ends else None
 
@@ -323,10 +335,10 @@ class AvailabilityPolicy(groups.GroupPolicy):
         ):
             movement.join(world, (state.primary, key[1]), key)
         if state.role is ReplicaRole.PRIMARY:
-            for other in world.copies_of(key[1]):
-                contact = world.contacts.get((guid, key[0], other.server))
-                if contact is not None and contact.connected and other.availability.guid == guid:
-                    movement.join(world, key, (other.server, key[1]))
+            for other_copy in world.copies_of(key[1]):
+                contact = world.contacts.get((guid, key[0], other_copy.server))
+                if contact is not None and contact.connected and other_copy.availability.guid == guid:
+                    movement.join(world, key, (other_copy.server, key[1]))
         return True
 
     @override

@@ -28,7 +28,7 @@ def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
         return []
     return [
         *_cluster(world, group),
-        *(found for target in targets(group) for found in _of_target(world, group, target)),
+        *(precondition for target in targets(group) for precondition in _of_target(world, group, target)),
         *_loss(world, group),
     ]
 
@@ -41,9 +41,9 @@ def _newest(world: World, guid: int) -> AvailabilityGroup | None:
 
 def targets(group: AvailabilityGroup) -> list[str]:
     """Return the secondaries: those with automatic failover first, among them the ready ones."""
-    others = [replica.server for replica in group.replicas if replica.server != group.primary]
+    other_servers = [replica.server for replica in group.replicas if replica.server != group.primary]
     return sorted(
-        others,
+        other_servers,
         key=lambda server: (not failover.automatic_target(group, server), not failover.ready(group, server)),
     )
 

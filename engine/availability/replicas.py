@@ -151,23 +151,23 @@ def set_state_word(
     pending: str = "",
 ) -> None:
     """Change the state of the replica on *server* and of its databases, except those that become primary."""
-    old = world.replicas[server, guid]
+    old_replica = world.replicas[server, guid]
     world.replicas[server, guid] = replace(
-        old, word=state_word, primary=primary, pending=pending, owed="", since_tick=world.tick
+        old_replica, word=state_word, primary=primary, pending=pending, owed="", since_tick=world.tick
     )
     group = group_of(world, server, guid)
     name = group.name if group is not None else str(guid)
-    if old.word is not state_word:
-        errorlog.write(world, server, 19406, name, old.word.value, state_word.value, reason)
+    if old_replica.word is not state_word:
+        errorlog.write(world, server, 19406, name, old_replica.word.value, state_word.value, reason)
     for copy in copies(world, server, guid):
         role = state_word.role if state_word is not ReplicaWord.PRIMARY_PENDING else ReplicaRole.RESOLVING
         _set_role(world, (server, copy.database), role)
         if state_word is not ReplicaWord.RESOLVING_NORMAL:  # its databases open again
             world.update_availability((server, copy.database), reads_alone=False)
-    if old.word is state_word:
+    if old_replica.word is state_word:
         return
-    text = say(CHANGED, group=name, old=old.word.value, new=state_word.value)
-    world.emit(ReplicaData(group=name, old=old.word.value, new=state_word.value), text, server=server)
+    text = say(CHANGED, group=name, old=old_replica.word.value, new=state_word.value)
+    world.emit(ReplicaData(group=name, old=old_replica.word.value, new=state_word.value), text, server=server)
     world.all_dirty()
 
 
@@ -175,7 +175,7 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
     copy = world.copies[key]
     if copy.availability.role is role:
         return
-    old = copy.availability.role
+    old_role = copy.availability.role
     set_state(world, key, SyncState.NOT_SYNCHRONIZING)
     world.update_copy(key, backup_from_kb=None, active_from_kb=None, window_transactions=(), operation=None)
     world.update_availability(
@@ -188,10 +188,10 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
     )
     if world.instances[key[0]].running:
         told = fill_placeholders(
-            wording(1480, 2012).text, ("availability group", key[1], old.name, role.name, CAUSE)
+            wording(1480, 2012).text, ("availability group", key[1], old_role.name, role.name, CAUSE)
         )
         errorlog.write_line(world, key[0], 1480, 10, 1, told)
-    text = say("{old} -> {new}", old=old.name, new=role.name)
+    text = say("{old} -> {new}", old=old_role.name, new=role.name)
     world.emit(RoleData(new=role.name), text, server=key[0], database=key[1])
 
 
@@ -209,26 +209,31 @@ def doors(world: World, key: Key) -> dict[str, str]:
 
 def set_state(world: World, key: Key, new_state: SyncState) -> None:
     """Set the synchronization state of a server's own copy, as the server knows it."""
-    mine = world.copies[key].availability
-    old = mine.state
-    if old is not new_state:
+    own_availability = world.copies[key].availability
+    old_state = own_availability.state
+    if old_state is not new_state:
         alone = (
-            mine.role is ReplicaRole.SECONDARY and new_state is SyncState.NOT_SYNCHRONIZING and old in MOVING
+            own_availability.role is ReplicaRole.SECONDARY
+            and new_state is SyncState.NOT_SYNCHRONIZING
+            and old_state in MOVING
         )
         alone = alone and world.instances[key[0]].version >= READS_ALONE_SINCE
         world.update_availability(key, state=new_state, reads_alone=alone)
-        group = group_of(world, key[0], mine.guid) if mine.guid is not None else None
-        name = group.name if group is not None else str(mine.guid)
-        text = say("{old} -> {new}", old=old.name, new=new_state.name)
+        group = group_of(world, key[0], own_availability.guid) if own_availability.guid is not None else None
+        name = group.name if group is not None else str(own_availability.guid)
+        text = say("{old} -> {new}", old=old_state.name, new=new_state.name)
         world.emit(
-            StateData(old=old.name, new=new_state.name, group=name), text, server=key[0], database=key[1]
+            StateData(old=old_state.name, new=new_state.name, group=name),
+            text,
+            server=key[0],
+            database=key[1],
         )
 
 
 def set_peer_state(world: World, key: Key, server: str, new_state: SyncState) -> None:
     """Set the synchronization state of the copy on *server*, as the primary *key* knows it."""
-    mine = world.copies[key].availability
-    peers = dict(mine.peers)
+    own_availability = world.copies[key].availability
+    peers = dict(own_availability.peers)
     if peers.get(server) is not new_state:
         world.update_availability(key, peers=tuple(sorted({**peers, server: new_state}.items())))
 
@@ -245,12 +250,12 @@ def quorum_lost(world: World, server: str) -> None:
     if world.instances[server].hung:
         owe(world, server, NO_QUORUM)
         return
-    here = [state for state in on_server(world, server) if state.word is not ReplicaWord.NOT_AVAILABLE]
-    if here:
+    states = [state for state in on_server(world, server) if state.word is not ReplicaWord.NOT_AVAILABLE]
+    if states:
         errorlog.write(world, server, 41048)
         errorlog.write(world, server, 41092, LOST_QUORUM)
         errorlog.write(world, server, 41050)
-    for state in here:
+    for state in states:
         set_state_word(world, server, state.guid, ReplicaWord.RESOLVING_NORMAL, NO_QUORUM)
     for copy in [copy for copy in world.copies.values() if copy.server == server and copy.availability.guid]:
         world.update_availability((server, copy.database), quorum=False)
@@ -261,13 +266,13 @@ def quorum_back(world: World, server: str) -> None:
     node = config.node_of(world, server)
     if world.instances[server].hung:
         return
-    here = [state for state in on_server(world, server) if state.word is not ReplicaWord.NOT_AVAILABLE]
-    if here:
+    states = [state for state in on_server(world, server) if state.word is not ReplicaWord.NOT_AVAILABLE]
+    if states:
         for number in (41051, 41053, 41055):
             errorlog.write(world, server, number)
         if node is not None and node.config.forced:
             errorlog.write(world, server, 19491)
-    for state in here:
+    for state in states:
         group = group_of(world, server, state.guid)
         errorlog.write(world, server, 41058, group.name if group is not None else "")
     for copy in [copy for copy in world.copies.values() if copy.server == server and copy.availability.guid]:

@@ -60,26 +60,26 @@ class GroupRole(roles.RoleKind):
         timeout_s = group.health_check_timeout_ms / 1000.0
         signs: tuple[str, ...]
         if instance.service is not Service.RUNNING:
-            why, delay_s = say("the SQL Server service is not running"), SERVICE_NOTICED_S
+            message, delay_s = say("the SQL Server service is not running"), SERVICE_NOTICED_S
             signs = clusterlog.SERVICE_DOWN
         elif instance.hung and _health_s(group) < _lease_s(group):
-            why, delay_s = say("no answer within the health check timeout"), _health_s(group)
+            message, delay_s = say("no answer within the health check timeout"), _health_s(group)
             signs = (clusterlog.NO_DIAGNOSTICS, _NOT_HEALTHY)
         elif instance.hung or world.computers[instance.computer].cpu_factor >= STALL_FACTOR:
-            why, delay_s = say("the lease was not renewed"), _lease_s(group)
+            message, delay_s = say("the lease was not renewed"), _lease_s(group)
             signs = ("Availability Group lease is no longer valid",)
         elif group.db_failover and any(_damaged(world, server, name) for name in group.databases):
-            why, delay_s = say("a database is not online (DB_FAILOVER is ON)"), SERVICE_NOTICED_S
+            message, delay_s = say("a database is not online (DB_FAILOVER is ON)"), SERVICE_NOTICED_S
             signs = (_NOT_HEALTHY,)
         elif instance.short_of_threads and group.failure_condition_level == LEVEL_OF_THREADS:
-            why = say("the worker threads are exhausted (failure condition level 5)")
+            message = say("the worker threads are exhausted (failure condition level 5)")
             delay_s = timeout_s / DIAGNOSTICS
             signs = ("Failure detected, the state of query_processing component is error", _NOT_HEALTHY)
         elif not _primary(world, server, group):
-            why, delay_s, signs = say("the replica is not primary"), SERVICE_NOTICED_S, ()
+            message, delay_s, signs = say("the replica is not primary"), SERVICE_NOTICED_S, ()
         else:
             return roles.RoleProblem()
-        return roles.RoleProblem(why, delay_s, clusterlog.errors(_HEAD.format(group.name), *signs))
+        return roles.RoleProblem(message, delay_s, clusterlog.errors(_HEAD.format(group.name), *signs))
 
     def restartable(self, world: World, role: ClusterRole) -> bool:
         """Return whether a restart is tried.

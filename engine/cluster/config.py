@@ -62,7 +62,7 @@ def read_role_state(role: ClusterRole) -> str:
     """Return the state of a role: Pending while it moves, PartialOnline if only some resources are online."""
     if role.state in (ResourceState.ONLINE_PENDING, ResourceState.OFFLINE_PENDING):
         return "Pending"
-    is_partial = role.state is ResourceState.OFFLINE and any(one.started for one in role.resources)
+    is_partial = role.state is ResourceState.OFFLINE and any(resource.started for resource in role.resources)
     return "PartialOnline" if is_partial else role.state.value
 
 
@@ -126,14 +126,14 @@ def may_write(world: World, node: str) -> bool:
 
     These nodes must also be a majority.
     """
-    partition, old = world.nodes[node].partition, world.nodes[node].config
+    partition, old_config = world.nodes[node].partition, world.nodes[node].config
     if not partition or not is_running(world, world.nodes[node]):
         return False
     there, reached = members(world, partition), _reached(world, node)
-    if any(world.nodes[name].config.epoch > old.epoch for name in reached):
+    if any(world.nodes[name].config.epoch > old_config.epoch for name in reached):
         return False
-    alone = old.forced and reached == there
-    return alone or quorum.has_majority(old, reached, has_vote(world, old, reached))
+    alone = old_config.forced and reached == there
+    return alone or quorum.has_majority(old_config, reached, has_vote(world, old_config, reached))
 
 
 def _reached(world: World, node: str) -> list[str]:
@@ -145,13 +145,13 @@ def update(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> bool:
     """Change the cluster database from *node*. Return False, with nothing changed, if it does not reach a majority."""
     if not may_write(world, node):
         return False
-    old, reached = world.nodes[node].config, _reached(world, node)
-    kept = replace(old, epoch=old.epoch + 1, core_owner=find_core_owner(world, node))
-    new = replace(kept, **changes)
+    old_config, reached = world.nodes[node].config, _reached(world, node)
+    config = replace(old_config, epoch=old_config.epoch + 1, core_owner=find_core_owner(world, node))
+    new_config = replace(config, **changes)
     for name in reached:
-        world.nodes[name] = replace(world.nodes[name], config=new)
+        world.nodes[name] = replace(world.nodes[name], config=new_config)
     cluster = world.nodes[node].cluster
-    write(world, cluster, new, reached, (old.witness, new.witness))
+    write(world, cluster, new_config, reached, (old_config.witness, new_config.witness))
     world.all_dirty()
     return True
 
@@ -170,8 +170,8 @@ def update_group(
 ) -> bool:
     """Change one availability group in the cluster database, as `update` does."""
     groups = world.nodes[node].config.groups
-    new = tuple(change(group) if group.guid == guid else group for group in groups)
-    return new == groups or update(world, node, groups=new)
+    new_groups = tuple(change(group) if group.guid == guid else group for group in groups)
+    return new_groups == groups or update(world, node, groups=new_groups)
 
 
 def find_core_owner(world: World, node: str) -> str:
@@ -206,15 +206,19 @@ CLOUD: Final = "Cloud Witness"
 
 def store(world: World, cluster: str, witness: Witness) -> WitnessStore:
     """Return the content of a witness of the cluster."""
-    found = (one for one in world.clusters[cluster].stores if one.witness == witness)
-    return next(found, WitnessStore(witness=witness))
+    stores = (
+        witness_store for witness_store in world.clusters[cluster].stores if witness_store.witness == witness
+    )
+    return next(stores, WitnessStore(witness=witness))
 
 
 def put_store(world: World, cluster: str, new_store: WitnessStore) -> None:
     """Replace the content of a witness of the cluster."""
     stores = world.clusters[cluster].stores
-    others = tuple(one for one in stores if one.witness != new_store.witness)
-    world.clusters[cluster] = replace(world.clusters[cluster], stores=(*others, new_store))
+    other_stores = tuple(
+        witness_store for witness_store in stores if witness_store.witness != new_store.witness
+    )
+    world.clusters[cluster] = replace(world.clusters[cluster], stores=(*other_stores, new_store))
 
 
 def is_reachable(world: World, witness: Witness | None, side_nodes: Collection[str]) -> bool:
@@ -249,10 +253,10 @@ def _is_held_by_other_partition(world: World, witness: Witness, side_nodes: Coll
 
     All nodes that reach the witness can see that.
     """
-    first = world.nodes[next(iter(side_nodes))]
+    first_node = world.nodes[next(iter(side_nodes))]
     return any(
-        node.cluster == first.cluster
-        and node.partition not in (0, first.partition)
+        node.cluster == first_node.cluster
+        and node.partition not in (0, first_node.partition)
         and node.service == "running"
         and node.config.witness == witness
         and is_reachable(world, witness, (node.name,))
@@ -291,7 +295,7 @@ def write(
     for witness in dict.fromkeys(target_witnesses):
         if witness is None or not is_reachable(world, witness, side_nodes):
             continue
-        old = store(world, cluster, witness)
-        if old.tag <= config.epoch:
+        old_store = store(world, cluster, witness)
+        if old_store.tag <= config.epoch:
             copy = config if witness.kind == DISK else None
-            put_store(world, cluster, replace(old, tag=config.epoch, database=copy))
+            put_store(world, cluster, replace(old_store, tag=config.epoch, database=copy))

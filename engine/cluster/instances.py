@@ -76,8 +76,8 @@ def begin(world: World, server: str, node: str, transition: str) -> None:
 def _find_pending_moves(world: World, server: str) -> list[tuple[int, Failover]]:
     """Return (index in world.failovers, move) of the databases of *server* that are not open yet."""
     return [
-        (place, move)
-        for place, move in enumerate(world.failovers)
+        (index, move)
+        for index, move in enumerate(world.failovers)
         if move.guid == NO_GROUP
         and move.online_tick is None
         and not move.why
@@ -97,10 +97,12 @@ def watch(world: World, server: str, node: str) -> None:
         if move.to_server == node and world.instances[server].computer == node:
             if not serving.is_accessible(world, (server, move.database)):
                 continue
-            now = world.tick
-            done = replace(move, redo_done_tick=now, decided_tick=now, online_tick=now, undo_done_tick=now)
-            world.failovers[place] = done
-            _emit_move_step(world, server, done, say("online"))
+            tick = world.tick
+            failover = replace(
+                move, redo_done_tick=tick, decided_tick=tick, online_tick=tick, undo_done_tick=tick
+            )
+            world.failovers[place] = failover
+            _emit_move_step(world, server, failover, say("online"))
     if any(move.to_server == node for _, move in _find_pending_moves(world, server)):
         world.call_after(MOVE_LOOK_S, "instance.watch", server, node)
 
@@ -150,18 +152,22 @@ def possible_nodes(world: World, server: str) -> tuple[str, ...]:
     """Return the nodes on which the instance may come online: the possible owners of its resource. [DOC: 19405]."""
     instance = world.instances[server]
     role = role_of(world, server) if instance.clustered else None
-    found = [one.owners for one in role.resources if one.kind == "SQL Server"] if role is not None else []
+    found = (
+        [resource.owners for resource in role.resources if resource.kind == "SQL Server"]
+        if role is not None
+        else []
+    )
     return tuple(dict.fromkeys((instance.computer, *(found[0] if found else ()))))
 
 
 def role_of(world: World, server: str) -> ClusterRole | None:
     """Return the role of a failover cluster instance; None for a standalone instance."""
-    found = (
+    cluster_roles = (
         role
         for _, role in roles.iterate_roles(world)
         if role.kind == "instance" and instance_of(role) == server
     )
-    return next(found, None)
+    return next(cluster_roles, None)
 
 
 def instance_of(role: ClusterRole) -> str:
@@ -196,16 +202,16 @@ class InstanceRole(roles.RoleKind):
         head = f"SQL Server <SQL Server ({role.name})>: [sqsrvres]"
         level = instance.failure_condition_level
         if instance.service is not Service.RUNNING and level >= ON_SERVER_DOWN:
-            why = say("the SQL Server service is not running")
+            message = say("the SQL Server service is not running")
             return roles.RoleProblem(
-                why, SERVICE_NOTICED_S, clusterlog.errors(head, *clusterlog.SERVICE_DOWN)
+                message, SERVICE_NOTICED_S, clusterlog.errors(head, *clusterlog.SERVICE_DOWN)
             )
         if instance.hung and level >= ON_SERVER_UNRESPONSIVE:
-            why, delay_s = (
+            message, delay_s = (
                 say("no answer within the health check timeout"),
                 instance.health_check_timeout_ms / 1000,
             )
-            return roles.RoleProblem(why, delay_s, clusterlog.errors(head, clusterlog.NO_DIAGNOSTICS))
+            return roles.RoleProblem(message, delay_s, clusterlog.errors(head, clusterlog.NO_DIAGNOSTICS))
         disk = _find_failed_disk(world, role)
         broken = disk or next((resource.name for resource in role.resources if resource.failed), "")
         delay_s = SERVICE_NOTICED_S if disk else 0.5
@@ -224,8 +230,8 @@ class InstanceRole(roles.RoleKind):
 
     @override
     def targets(self, world: World, role: ClusterRole) -> list[str]:
-        there = [name for name in world.clusters[_cluster(world, role)].nodes if name != role.owner]
-        ranked = [*(name for name in role.preferred if name in there), *there, role.owner]
+        nodes = [name for name in world.clusters[_cluster(world, role)].nodes if name != role.owner]
+        ranked = [*(name for name in role.preferred if name in nodes), *nodes, role.owner]
         return [name for name in dict.fromkeys(ranked) if self.hostable(world, role, name)]
 
     @override
@@ -272,10 +278,17 @@ def _find_failed_disk(world: World, role: ClusterRole) -> str:
 
     [DOC: failover cluster instances]
     """
-    lost = disks.list_lost_drives(world, instance_of(role))
-    shared = [one for one in role.resources if one.kind == "Physical Disk"]
-    named = {one.drive for one in shared if one.drive}
-    return next((one.name for one in shared if (lost & {one.drive} if one.drive else lost - named)), "")
+    drives = disks.list_lost_drives(world, instance_of(role))
+    shared = [resource for resource in role.resources if resource.kind == "Physical Disk"]
+    named = {resource.drive for resource in shared if resource.drive}
+    return next(
+        (
+            resource.name
+            for resource in shared
+            if (drives & {resource.drive} if resource.drive else drives - named)
+        ),
+        "",
+    )
 
 
 def _cluster(world: World, role: ClusterRole) -> str:

@@ -19,16 +19,16 @@ def of_database(world: World, database: str) -> list[FailoverPrecondition]:
         return []
     node, role = found
     instance = world.instances[copy.server] if copy is not None else None
-    others = [
+    other_nodes = [
         name
         for name in world.clusters[node.cluster].nodes
         if name != role.owner
         and (
-            any(name in one.owners for one in role.resources)
+            any(name in resource.owners for resource in role.resources)
             or (instance is not None and name in instance.installed)
         )
     ]
-    ranked = [*(name for name in role.preferred if name in others), *others]
+    ranked = [*(name for name in role.preferred if name in other_nodes), *other_nodes]
     return [
         *_list_role_preconditions(world, role),
         *(row for name in dict.fromkeys(ranked) for row in _list_node_preconditions(world, node, role, name)),
@@ -45,7 +45,9 @@ def _list_role_preconditions(world: World, role: ClusterRole) -> Iterator[Failov
         about="memory",
         now=say("{used} of {most} used", used=used, most=most),
     )
-    broken = [one.name for one in role.resources if one.kind == "Physical Disk" and one.failed]
+    broken = [
+        resource.name for resource in role.resources if resource.kind == "Physical Disk" and resource.failed
+    ]
     yield FailoverPrecondition(
         say("no disk of the instance has failed"), not broken, say("Get-ClusterResource: State")
     )
@@ -55,7 +57,7 @@ def _list_node_preconditions(
     world: World, observer: Node, role: ClusterRole, name: str
 ) -> Iterator[FailoverPrecondition]:
     node, instance = world.nodes[name], world.instances[instances.instance_of(role)]
-    missing = [one.name for one in role.resources if name not in one.owners]
+    missing = [resource.name for resource in role.resources if name not in resource.owners]
     place = role.preferred.index(name) + 1 if name in role.preferred else 0
     yield FailoverPrecondition(
         say("the node is a possible owner of every resource"),

@@ -39,8 +39,8 @@ def note_exit(world: World, observer: str, node: str) -> None:
         return
     record = world.exits.get(node, UngracefulExits())
     recent = (*(tick for tick in record.exit_ticks if world.tick - tick < ticks(PERIOD_S)), world.tick)
-    others = [name for name in cluster.nodes if name != node and is_quarantined(world, name)]
-    if len(recent) < THRESHOLD or len(others) >= max(1, len(cluster.nodes) // SHARE):
+    other_nodes = [name for name in cluster.nodes if name != node and is_quarantined(world, name)]
+    if len(recent) < THRESHOLD or len(other_nodes) >= max(1, len(cluster.nodes) // SHARE):
         world.exits[node] = UngracefulExits(exit_ticks=recent)
         return
     until = world.tick + ticks(DURATION_S)

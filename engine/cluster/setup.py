@@ -77,10 +77,10 @@ def complete_patch(world: World, name: str) -> None:
     world.nodes[name] = replace(node, setup="", level=node.level + 1)
     text = say("the service pack is installed on {node}", node=name)
     world.emit(ClusterData(what="patched", level=node.level + 1), text, server=name)
-    for other, role in list(roles.iterate_roles(world)):
+    for other_node, role in list(roles.iterate_roles(world)):
         offline = role.state is ResourceState.OFFLINE and role.owner == name and role.kind == "instance"
         if offline and world.instances[instances.instance_of(role)].service is Service.STOPPED:
-            roles.bring_online(world, other.name, role, name)
+            roles.bring_online(world, other_node.name, role, name)
 
 
 def add_node(world: World, instance: str, name: str) -> None:
@@ -138,10 +138,10 @@ def _owned(role: ClusterRole, name: str, disks: bool) -> ClusterRole:
     return replace(
         role,
         resources=tuple(
-            replace(one, owners=(*one.owners, name))
-            if name not in one.owners and (disks or one.kind != "Physical Disk")
-            else one
-            for one in role.resources
+            replace(resource, owners=(*resource.owners, name))
+            if name not in resource.owners and (disks or resource.kind != "Physical Disk")
+            else resource
+            for resource in role.resources
         ),
     )
 
@@ -194,8 +194,11 @@ def share_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
     if found is None:
         return ()
     node, seen = found[0], world.instances[instance].installed
-    known = [*(one for role in node.config.roles for one in role.resources), *node.config.storage]
-    number = 1 + sum(one.kind == "Physical Disk" for one in known)
+    resources = [
+        *(resource for role in node.config.roles for resource in role.resources),
+        *node.config.storage,
+    ]
+    number = 1 + sum(resource.kind == "Physical Disk" for resource in resources)
     disk = Resource(name=f"Cluster Disk {number}", kind="Physical Disk", owners=seen, drive=letter)
     config.update(world, node.name, storage=(*node.config.storage, disk))
     world.update_instance(instance, drives_apart=(*world.instances[instance].drives_apart, letter))
@@ -213,7 +216,9 @@ def remove_node_from_roles(cluster_roles: Iterable[ClusterRole], name: str) -> t
             role,
             preferred=drop_node(role.preferred),
             tried=drop_node(role.tried),
-            resources=tuple(replace(one, owners=drop_node(one.owners)) for one in role.resources),
+            resources=tuple(
+                replace(resource, owners=drop_node(resource.owners)) for resource in role.resources
+            ),
         )
         for role in cluster_roles
     )

@@ -36,10 +36,10 @@ def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, HeldCros
     begin = flow.ran
     known = memory.find(flow.root, begin, ticks)
     if known is not None:
-        flow.ran, found = known
-        flow.restore_arrays(found.arrays)
-        flow.passed = found.passed
-        return flow.ran - begin, found.sources, found.streams
+        flow.ran, cached_state = known
+        flow.restore_arrays(cached_state.arrays)
+        flow.passed = cached_state.passed
+        return flow.ran - begin, cached_state.sources, cached_state.streams
     ran, sources, streams = _run_uncached(flow, ticks, None)
     flow.ran += ran
     memory.store(flow.root, begin, flow.ran, flow.share_arrays(), sources, streams, flow.passed)
@@ -124,13 +124,13 @@ def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
     setup, streams = flow.source_setup(source), flow.streams_of(source)
     alone = Flow.empty(flow.steps_per_tick)
     alone.add_source(replace(setup, operation=None, log_size_kb=1e12, log_max_kb=1e12, host=0))
-    for place, stream in enumerate(streams):
-        alone.add_stream(0, replace(flow.stream_setup(stream), target_host=1 + place))
+    for index, stream in enumerate(streams):
+        alone.add_stream(0, replace(flow.stream_setup(stream), target_host=1 + index))
     run(alone, round(SETTLE_S * TICKS_PER_S))
     rows.seed_pages(alone.sources[0], setup, checkpoint_phase)
-    for place, stream in enumerate(streams):
+    for index, stream in enumerate(streams):
         if flow.stream_setup(stream).log_pool:
-            alone.streams[place, k.TARGET_DIRTY] = alone.sources[0, k.DIRTY]
+            alone.streams[index, k.TARGET_DIRTY] = alone.sources[0, k.DIRTY]
     flow.adopt(source, alone, checkpoint_phase)
 
 

@@ -97,10 +97,10 @@ class Flow:
     def fork(self) -> Flow:
         """Return an independent copy that continues identically."""
         self._shared = OF_RUNS
-        other = Flow.__new__(Flow)
-        other.__dict__.update(self.__dict__)
-        other.scratch = None
-        return other
+        other_flow = Flow.__new__(Flow)
+        other_flow.__dict__.update(self.__dict__)
+        other_flow.scratch = None
+        return other_flow
 
     def share_arrays(self) -> Arrays:
         """Return the arrays that a run changes. From now on they count as shared."""
@@ -255,8 +255,8 @@ class Flow:
         streams = self.streams_of(source)
         s, steady = self.sources[source], steady_flow.sources[0].copy()
         shifts = [
-            self.streams[stream, k.REDONE] - steady_flow.streams[place, k.REDONE]
-            for place, stream in enumerate(streams)
+            self.streams[stream, k.REDONE] - steady_flow.streams[position, k.REDONE]
+            for position, stream in enumerate(streams)
             if derive.attached(self.stream_setup(stream))
         ]
         shift = max(shifts, default=s[k.FLUSHED] - steady[k.FLUSHED])
@@ -269,13 +269,13 @@ class Flow:
         rows.no_rate(s, k.SOURCE_TOTALS, since_look_s)
         now, length = int(self.clock[k.NOW]), self.history.shape[2]
         then, size = int(steady_flow.clock[k.NOW]), steady_flow.history.shape[2]
-        for place, stream in enumerate(streams):
-            t, calm = self.streams[stream], steady_flow.streams[place].copy()
+        for index, stream in enumerate(streams):
+            t, calm = self.streams[stream], steady_flow.streams[index].copy()
             rows.adopt_steady_row(t, calm, (k.NOISE, k.STREAM_ARMED), list(STREAM_POSITIONS.values()), shift)
             rows.no_rate(t, k.STREAM_TOTALS, since_look_s)
             moved = t[[k.SENT, k.HARDENED]] - calm[[k.SENT, k.HARDENED]]
             for back in range(length):
-                past = steady_flow.history[place, :, (then - min(back, size - 1)) % size]
+                past = steady_flow.history[index, :, (then - min(back, size - 1)) % size]
                 self.history[stream, :, (now - back) % length] = past + moved
 
     # -- positions
@@ -421,8 +421,8 @@ class Flow:
         """Return whether all log is on its way: the send queue is smaller than a block."""
         source, _ = self._stream(stream)
         flushed, block_kb = self.sources[source, k.FLUSHED], self.source_params[source, k.BLOCK_KB]
-        held = compiled.stream_crossings(self.streams, self.stream_params, stream, flushed, block_kb)
-        return CrossingKind.SEND_DONE in CrossingKind(held)
+        crossings = compiled.stream_crossings(self.streams, self.stream_params, stream, flushed, block_kb)
+        return CrossingKind.SEND_DONE in CrossingKind(crossings)
 
     def watch(self, source: int, crossings: CrossingKind) -> None:
         """Arm the crossings at which `run` stops for this source; Crossing(0) disarms them."""
@@ -500,7 +500,9 @@ class Flow:
             if (setup, attached) != last:  # comparing with the neighbor is cheaper than a lookup
                 last = setup, attached
                 derived = [derive.source_parameters(setup, attached, self.step_s)]
-                derived += [derive.stream_parameters(setup, other, self.step_s) for other in attached]
+                derived += [
+                    derive.stream_parameters(setup, other_setup, self.step_s) for other_setup in attached
+                ]
                 longest = max([longest, *map(derive.delay_steps, derived[1:])])
             source_rows[source] = derived[0]
             stream_rows.update(zip(streams, derived[1:], strict=True))
@@ -557,11 +559,11 @@ def _shorten_steps(rings: Array, step_number: int, factor: int) -> Array:
     """Return rings with *factor* steps for each old one, interpolated. *step_number* is the number of the last step."""
     length = rings.shape[2]
     finer = np.zeros((*rings.shape[:2], length * factor))
-    for back in range(length * factor):
-        newer, older = back // factor, min(back // factor + 1, length - 1)
-        part = back % factor / factor
+    for index in range(length * factor):
+        newer, older = index // factor, min(index // factor + 1, length - 1)
+        part = index % factor / factor
         past = rings[:, :, (step_number - newer) % length]
-        finer[:, :, (step_number - back) % (length * factor)] = past + part * (
+        finer[:, :, (step_number - index) % (length * factor)] = past + part * (
             rings[:, :, (step_number - older) % length] - past
         )
     return finer
@@ -570,8 +572,8 @@ def _shorten_steps(rings: Array, step_number: int, factor: int) -> Array:
 def _lengthen_rings(rings: Array, step_number: int, length: int) -> Array:
     """Return rings of *length* steps; earlier steps repeat the oldest known one."""
     grown = np.zeros((*rings.shape[:2], length))
-    for back in range(length):
-        grown[:, :, (step_number - back) % length] = rings[
-            :, :, (step_number - min(back, rings.shape[2] - 1)) % rings.shape[2]
+    for index in range(length):
+        grown[:, :, (step_number - index) % length] = rings[
+            :, :, (step_number - min(index, rings.shape[2] - 1)) % rings.shape[2]
         ]
     return grown

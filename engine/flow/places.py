@@ -100,7 +100,8 @@ def group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
     threads: dict[int, int] = {}
     workers: dict[int, int] = {}
     grouped = [
-        one is not None and one[1].redo_threads is not None and one[1].target_host >= 0 for one in streams
+        stream is not None and stream[1].redo_threads is not None and stream[1].target_host >= 0
+        for stream in streams
     ]
     owners = (one[0] for one, of_group in zip(streams, grouped, strict=True) if one is not None and of_group)
     for owner in dict.fromkeys(owners):

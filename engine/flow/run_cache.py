@@ -52,10 +52,10 @@ class RunCache:
 
     def get_state_key(self, root: int, ran: int, compute_key: Callable[[], bytes]) -> bytes:
         """Return the key of a state; *compute_key* computes it at the first call."""
-        known = self._marks.get((root, ran))
-        if known is None:
-            known = self._marks[(root, ran)] = compute_key()
-        return known
+        mark = self._marks.get((root, ran))
+        if mark is None:
+            mark = self._marks[(root, ran)] = compute_key()
+        return mark
 
     def find_root(self, root: int, ran: int, change: tuple[object, ...]) -> int:
         """Return the root of a flow that gets *change* at *ran* ticks after *root*."""
@@ -66,14 +66,14 @@ class RunCache:
         until = ran + ticks
         for stop in self._stops.get(root, ()):
             if ran < stop <= until:
-                found = self._reached.get((root, stop))
-                if found is not None and found.from_tick <= ran:
-                    return stop, found
-        found = self._reached.get((root, until))
-        if found is None or found.from_tick > ran:
+                cached_state = self._reached.get((root, stop))
+                if cached_state is not None and cached_state.from_tick <= ran:
+                    return stop, cached_state
+        cached_state = self._reached.get((root, until))
+        if cached_state is None or cached_state.from_tick > ran:
             return None
         self._reached.move_to_end((root, until))
-        return until, found
+        return until, cached_state
 
     def store(
         self,

@@ -58,8 +58,8 @@ def _need_connection(world: World, copy: DatabaseCopy) -> None:
     No documentation gives a number for a partner in recovery. It is derived from the text of 1447, and from
     the answer before the partner was reachable.
     """
-    both = [copy, world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)]
-    if not quorum.sees_partner(world, copy) or any(one is not None and one.recovering for one in both):
+    copies = [copy, world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)]
+    if not quorum.sees_partner(world, copy) or any(one is not None and one.recovering for one in copies):
         raise SqlError(1447, copy.database)
 
 
@@ -144,9 +144,9 @@ def partner_off(world: World, server: str, database: str) -> statements.Outcome:
     witness = copy.mirroring.witness if quorum.sees_witness(world, copy) else None
     session.leave_session(world, copy.key)
     for partner in informed:
-        other = world.copy_in_session(guid, partner)
-        if other is not None:
-            session.leave_session(world, other.key)
+        other_copy = world.copy_in_session(guid, partner)
+        if other_copy is not None:
+            session.leave_session(world, other_copy.key)
     if witness is not None and not world.session_copies(guid):
         network.close_contacts(world, guid, witness)
         world.witnesses.pop((witness, guid), None)
@@ -174,14 +174,14 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
         raise SqlError(1470, copy.database)
     _need_quorum(world, copy)
     _need_connection(world, copy)
-    other = _partner_of(world, copy)
-    for stopped in (copy, other):
+    other_partner = _partner_of(world, copy)
+    for stopped in (copy, other_partner):
         if stopped.mirroring.redo_failed and not redo.is_repaired(world, stopped.key):
             raise SqlError(1462)
-    if MirrorState.SUSPENDED not in (copy.mirroring.state, other.mirroring.state):
+    if MirrorState.SUSPENDED not in (copy.mirroring.state, other_partner.mirroring.state):
         return []
     _not_busy(world, copy)
-    lead, follow = (copy, other) if copy.mirroring.role is Role.PRINCIPAL else (other, copy)
+    lead, follow = (copy, other_partner) if copy.mirroring.role is Role.PRINCIPAL else (other_partner, copy)
     if not prerequisites.version_fits(world, lead.server, follow.server):
         redo.refuse_newer(world, lead.key, follow.key)
         return []
@@ -207,13 +207,13 @@ def partner_safety(world: World, server: str, database: str, level: str) -> stat
         timeout_s = PARTNER_TIMEOUT_S if wanted is Safety.OFF else world.copies[key].mirroring.timeout_s
         sequence = copy.mirroring.safety_sequence + 1
         world.update_mirroring(key, safety=wanted, safety_sequence=sequence, timeout_s=timeout_s)
-    carried = [
-        other.stream
-        for other in (copy, world.copies[copy.mirroring.partner or "", copy.database])
-        if other.stream is not None
+    streams = [
+        other_copy.stream
+        for other_copy in (copy, world.copies[copy.mirroring.partner or "", copy.database])
+        if other_copy.stream is not None
     ]
     raised = wanted is Safety.FULL and copy.mirroring.state is MirrorState.SYNCHRONIZED
-    if raised and not all(map(world.flow.caught_up, carried)):
+    if raised and not all(map(world.flow.caught_up, streams)):
         for key in _list_connected_keys(world, copy):
             if (
                 world.copies[key].mirroring.state is MirrorState.SYNCHRONIZED
@@ -383,8 +383,8 @@ def witness_off(world: World, server: str, database: str) -> statements.Outcome:
 def _list_connected_keys(world: World, copy: DatabaseCopy) -> list[Key]:
     """Return the copy, and its partner's if the two are connected and the partner is in the session."""
     partner = world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
-    both = [copy, partner] if partner is not None and quorum.sees_partner(world, copy) else [copy]
-    return [one.key for one in both]
+    copies = [copy, partner] if partner is not None and quorum.sees_partner(world, copy) else [copy]
+    return [one.key for one in copies]
 
 
 def _update_witness(world: World, copy: DatabaseCopy) -> None:

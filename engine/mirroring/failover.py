@@ -14,10 +14,10 @@ from engine.protocol import causes, commits, errorlog, lineage, network, streams
 
 
 def _update(world: World, failover: Failover, **changes: FieldOf[Failover]) -> Failover:
-    new = replace(failover, **changes)
-    world.failovers[world.latest_failover[failover.guid]] = new
+    new_failover = replace(failover, **changes)
+    world.failovers[world.latest_failover[failover.guid]] = new_failover
     world.touch(failover.guid)
-    return new
+    return new_failover
 
 
 STEP_TEXTS: Final = {
@@ -129,9 +129,9 @@ def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None
     Redo continues in the meantime. The decision follows when all log is redone and the witness agrees. [WP,
     failover]
     """
-    why = _refusal(world, mirror)
-    if why:
-        _give_up(world, failover, why)
+    refusal = _refusal(world, mirror)
+    if refusal:
+        _give_up(world, failover, refusal)
     elif failover.redo_done_tick is None or failover.agreed_tick is not None:
         return
     elif quorum.witness_agrees(world, mirror):
@@ -247,9 +247,9 @@ def start_forced(world: World, mirror: Key) -> None:
     """Start an accepted FORCE_SERVICE_ALLOW_DATA_LOSS: the mirror recovers to the end of its log."""
     copy = world.copies[mirror]
     cancel(world, copy.mirroring.guid, "automatic", say("service was forced instead"))
-    lost_at = quorum.contact(world, copy.mirroring.guid, copy.server, copy.mirroring.partner).since_tick
+    since_tick = quorum.contact(world, copy.mirroring.guid, copy.server, copy.mirroring.partner).since_tick
     failover = _begin(world, copy, "forced", agreed_tick=world.tick)
-    _update(world, failover, failed_tick=min(failover.failed_tick, lost_at))
+    _update(world, failover, failed_tick=min(failover.failed_tick, since_tick))
     roles.note(world, mirror, 7)
     _step(world, failover, say("accepted"))
 

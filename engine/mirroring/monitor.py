@@ -90,7 +90,7 @@ class MonitorRows(Sequence[MonitorRow]):
 
     def with_row(self, row: MonitorRow, oldest: Tick) -> MonitorRows:
         """Return these rows without those before tick *oldest*, and with *row* appended."""
-        other = MonitorRows.__new__(MonitorRows)
+        other_rows = MonitorRows.__new__(MonitorRows)
         first = self._first + int(np.searchsorted(self.columns["tick"], oldest))
         buffer, until = self._buffer, self._until
         if until < buffer.used or until in (
@@ -100,9 +100,9 @@ class MonitorRows(Sequence[MonitorRow]):
             buffer, first, until = _Buffer(buffer.rows[first:until]), 0, until - first
         buffer.rows[until] = astuple(row)
         buffer.used = until + 1
-        other._buffer, other._first, other._until = buffer, first, until + 1
-        other._digest = hashlib.blake2b(f"{self._digest}{row!r}".encode(), digest_size=16).hexdigest()
-        return other
+        other_rows._buffer, other_rows._first, other_rows._until = buffer, first, until + 1
+        other_rows._digest = hashlib.blake2b(f"{self._digest}{row!r}".encode(), digest_size=16).hexdigest()
+        return other_rows
 
     @property
     def columns(self) -> Array:
@@ -130,8 +130,8 @@ class MonitorRows(Sequence[MonitorRow]):
     @overload
     def __getitem__(self, place: slice) -> list[MonitorRow]: ...
     def __getitem__(self, place: int | slice) -> MonitorRow | list[MonitorRow]:
-        found = self.columns[place]
-        return [_row(one) for one in found.tolist()] if isinstance(place, slice) else _row(found.item())
+        column = self.columns[place]
+        return [_row(one) for one in column.tolist()] if isinstance(place, slice) else _row(column.item())
 
     def __repr__(self) -> str:
         """Return the text for the state hash. It covers all rows that were ever recorded."""
@@ -203,8 +203,8 @@ def record(world: World, copy: DatabaseCopy) -> MonitorRow:
 
 def rows_of(world: World, key: Key) -> MonitorRows:
     """Return the rows recorded on a server for a database, oldest first."""
-    found: MonitorRows = world.monitor.get(key, NO_ROWS)
-    return found
+    rows: MonitorRows = world.monitor.get(key, NO_ROWS)
+    return rows
 
 
 def _measure_row(world: World, copy: DatabaseCopy, previous_rows: MonitorRows) -> MonitorRow:
@@ -222,13 +222,13 @@ def _measure_row(world: World, copy: DatabaseCopy, previous_rows: MonitorRows) -
         time_behind_tick=world.tick,
     )
     if copy.stream is not None:
-        there = world.flow.stream_positions(copy.stream)
+        positions = world.flow.stream_positions(copy.stream)
         return replace(
             row,
-            unrestored_kb=max(0.0, there.hardened_kb - there.redone_kb),
+            unrestored_kb=max(0.0, positions.hardened_kb - positions.redone_kb),
             restore_rate_kb_per_s=world.flow.stream_reading(copy.stream).redo_kb_per_s,
-            end_of_log_kb=there.hardened_kb,
-            failover_lsn_kb=there.hardened_kb,
+            end_of_log_kb=positions.hardened_kb,
+            failover_lsn_kb=positions.hardened_kb,
         )
     if copy.source is None:
         return row
@@ -238,25 +238,25 @@ def _measure_row(world: World, copy: DatabaseCopy, previous_rows: MonitorRows) -
 def _measure_principal(
     world: World, copy: DatabaseCopy, source: int, row: MonitorRow, previous_rows: MonitorRows
 ) -> MonitorRow:
-    at, now = world.flow.positions(source), world.flow.reading(source)
-    carried = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is not None]
+    at, reading = world.flow.positions(source), world.flow.reading(source)
+    streams = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is not None]
     has_kb, sent_kb, rate = _last_known_kb(world, copy), 0.0, 0.0
-    for stream in carried:
-        there = world.flow.stream_positions(stream)
-        has_kb, sent_kb = there.hardened_kb, there.sent_kb
+    for stream in streams:
+        positions = world.flow.stream_positions(stream)
+        has_kb, sent_kb = positions.hardened_kb, positions.sent_kb
         rate = world.flow.stream_reading(stream).log_send_kb_per_s
     row = replace(
         row,
-        log_rate_kb_per_s=now.log_generation_kb_per_s,
+        log_rate_kb_per_s=reading.log_generation_kb_per_s,
         unsent_kb=max(0.0, at.flushed_kb - max(sent_kb, has_kb)),
         send_rate_kb_per_s=rate,
-        transactions_per_s=now.transactions_per_s,
+        transactions_per_s=reading.transactions_per_s,
         end_of_log_kb=at.flushed_kb,
         failover_lsn_kb=has_kb,
     )
     if copy.mirroring.safety is Safety.FULL:
-        delay_ms = now.commit_delay_ms
-        total_ms = total_commit_delay_ms(delay_ms, now.transactions_per_s, now.in_flight_transactions)
+        delay_ms = reading.commit_delay_ms
+        total_ms = total_commit_delay_ms(delay_ms, reading.transactions_per_s, reading.in_flight_transactions)
         row = replace(row, average_delay_ms=delay_ms, transaction_delay_ms=total_ms)
     return replace(row, time_behind_tick=_time_behind(row, previous_rows))
 
@@ -296,13 +296,13 @@ def _time_behind(row: MonitorRow, previous_rows: MonitorRows) -> Tick:
         return row.tick
     place = previous_rows.find_last(Role.PRINCIPAL, head_kb)
     if place is not None:
-        earlier, later = (
+        earlier_monitor_row, later_monitor_row = (
             previous_rows[place],
             previous_rows[place + 1] if place + 1 < len(previous_rows) else row,
         )
-        span = max(1e-9, later.end_of_log_kb - earlier.end_of_log_kb)
-        share = (head_kb - earlier.end_of_log_kb) / span
-        return earlier.tick + round(share * (later.tick - earlier.tick))
+        span = max(1e-9, later_monitor_row.end_of_log_kb - earlier_monitor_row.end_of_log_kb)
+        share = (head_kb - earlier_monitor_row.end_of_log_kb) / span
+        return earlier_monitor_row.tick + round(share * (later_monitor_row.tick - earlier_monitor_row.tick))
     # otherwise the result would be before the start of the run
     if row.log_rate_kb_per_s * max(1, row.tick) > row.unsent_kb:
         return max(0, row.tick - ticks(row.unsent_kb / row.log_rate_kb_per_s))
@@ -445,23 +445,23 @@ def change_alert(
         raise SqlError(32036)
     copy = _watched(world, server, database)
     alert = Alert(database=copy.database, alert_id=alert_id, threshold=threshold, enabled=enabled)
-    kept = _other_alerts(world, server, copy.database, alert_id)
-    world.update_instance(server, alerts=(*kept, alert))
+    other_alerts = _other_alerts(world, server, copy.database, alert_id)
+    world.update_instance(server, alerts=(*other_alerts, alert))
     return []
 
 
 def help_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Alert]:
     """Execute sp_dbmmonitorhelpalert: return the thresholds that this server has for the database, by id."""
     copy = _watched(world, server, database)
-    mine = [alert for alert in world.instances[server].alerts if alert.database == copy.database]
-    return sorted((a for a in mine if alert_id in (None, a.alert_id)), key=lambda alert: alert.alert_id)
+    own_alerts = [alert for alert in world.instances[server].alerts if alert.database == copy.database]
+    return sorted((a for a in own_alerts if alert_id in (None, a.alert_id)), key=lambda alert: alert.alert_id)
 
 
 def drop_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Message]:
     """Execute sp_dbmmonitordropalert: drop one threshold of the database, or all of them."""
     copy = _watched(world, server, database)
-    kept = _other_alerts(world, server, copy.database, alert_id)
-    world.update_instance(server, alerts=kept)
+    other_alerts = _other_alerts(world, server, copy.database, alert_id)
+    world.update_instance(server, alerts=other_alerts)
     return []
 
 

@@ -117,7 +117,9 @@ def repaired(world: World, server: str, database: str, page: int) -> None:
     ):
         _leave_damaged(world, key, page, tried=True)
         return
-    world.update_copy(key, bad_pages=tuple(other for other in copy.bad_pages if other != page))
+    world.update_copy(
+        key, bad_pages=tuple(other_bad_page for other_bad_page in copy.bad_pages if other_bad_page != page)
+    )
     _note(world, key, page, status=5)
     errorlog.write(world, server, 1461, f"(1:{page})", database)
     if (
@@ -130,9 +132,9 @@ def repaired(world: World, server: str, database: str, page: int) -> None:
 
 
 def _note(world: World, key: Key, page: int, *, status: int) -> None:
-    kept = [row for row in world.copies[key].page_repairs if row.page != page]
+    repairs = [row for row in world.copies[key].page_repairs if row.page != page]
     row = PageRepair(page=page, status=status, tick=world.tick)
-    world.update_copy(key, page_repairs=tuple([*kept, row][-REPAIRS_KEPT:]))
+    world.update_copy(key, page_repairs=tuple([*repairs, row][-REPAIRS_KEPT:]))
 
 
 def is_detected(copy: DatabaseCopy, page: int) -> bool:
@@ -179,12 +181,12 @@ def _check_done(
     copy = _checked(world, server, database)
     picture = world.instances[server].find_snapshot(database)
     name = picture.name if picture else copy.database
-    found = _format_checkdb_errors(copy, name)
-    errors = sum(1 for line in found if line.number in (8928, 8939))
+    messages = _format_checkdb_errors(copy, name)
+    errors = sum(1 for line in messages if line.number in (8928, 8939))
     log_check(world, server, name, quiet, login, errors, started_tick)
     if quiet:
-        return found if any(line.is_error for line in found) else []
-    return [*found, _error(2528)]
+        return messages if any(line.is_error for line in messages) else []
+    return [*messages, _error(2528)]
 
 
 def log_check(
@@ -223,8 +225,8 @@ def _format_checkdb_errors(copy: DatabaseCopy, name: str) -> list[Message]:
     """Return errors 8928 and 8939 for each damaged page, and the totals."""
     lines = [_error(number, *args) for page in copy.bad_pages for number, args in _table_errors(page)]
     level = [_error(8958, "repair_allow_data_loss", "CHECKDB", name, "", "")] if lines else []
-    found = _error(8989, "CHECKDB", 0, len(lines), name)
-    return [*lines, found, *level]
+    error = _error(8989, "CHECKDB", 0, len(lines), name)
+    return [*lines, error, *level]
 
 
 def _table_errors(page: int) -> list[tuple[int, tuple[object, ...]]]:

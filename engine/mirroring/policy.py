@@ -65,12 +65,12 @@ class MirroringPolicy(groups.GroupPolicy):
 
     @override
     def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
-        mine, theirs = lead.mirroring, follow.mirroring
-        suspended = mine.state is MirrorState.SUSPENDED or theirs.state is MirrorState.SUSPENDED
+        own_membership, theirs = lead.mirroring, follow.mirroring
+        suspended = own_membership.state is MirrorState.SUSPENDED or theirs.state is MirrorState.SUSPENDED
         sending = not suspended and quorum.sees_partner(world, lead)
         waiting = quorum.awaits_consent(world, lead)
         return _terms(
-            mine.safety is Safety.FULL and not _catching_up(lead),
+            own_membership.safety is Safety.FULL and not _catching_up(lead),
             sending,
             waiting,
             not theirs.redo_failed and (not suspended or _forced(world, follow)),
@@ -148,8 +148,8 @@ class MirroringPolicy(groups.GroupPolicy):
     @override
     def instance_lost(self, world: World, key: Key) -> None:
         roles.stop(world, key)
-        mine = world.copies[key].mirroring
-        if (mine.guid, key[0], mine.partner) not in world.contacts:
+        own_mirroring = world.copies[key].mirroring
+        if (own_mirroring.guid, key[0], own_mirroring.partner) not in world.contacts:
             world.update_mirroring(key, partner=None)  # the partner rejected this server
         world.update_mirroring(key, armed=False, witness_state=WitnessState.UNKNOWN)
 
@@ -183,8 +183,8 @@ class MirroringPolicy(groups.GroupPolicy):
 
     def address(self, world: World, group: int, me: str, peer: str) -> str | None:
         """Return the address of *peer* in *me*'s settings. A witness has it from the other partner."""
-        mine = world.copy_in_session(group, me)
-        for copy in (mine,) if mine is not None else world.session_copies(group):
+        own_copy = world.copy_in_session(group, me)
+        for copy in (own_copy,) if own_copy is not None else world.session_copies(group):
             if copy.mirroring.partner == peer:
                 return copy.mirroring.partner_address
             if copy.mirroring.witness == peer:

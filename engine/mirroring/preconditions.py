@@ -29,7 +29,7 @@ def _beforehand(world: World, database: str) -> list[FailoverPrecondition]:
     if mirror is None:
         return []
     witness = mirror.mirroring.witness
-    alone = [
+    failover_preconditions = [
         FailoverPrecondition(
             say("a witness is configured"),
             witness is not None,
@@ -53,10 +53,10 @@ def _beforehand(world: World, database: str) -> list[FailoverPrecondition]:
         ),
     ]
     if witness is None:  # conditions on a witness do not apply
-        return alone
+        return failover_preconditions
     record = quorum.record_of(world, mirror)
     return [
-        *alone,
+        *failover_preconditions,
         FailoverPrecondition(
             say("mirror and witness are connected"),
             quorum.sees_witness(world, mirror) and quorum.witness_sees(world, mirror, mirror.server),
@@ -82,7 +82,7 @@ def _loss(world: World, database: str) -> list[FailoverPrecondition]:
     mirror = _mirror(world, database)
     if mirror is None:
         return []
-    found = [
+    failover_preconditions = [
         FailoverPrecondition(
             MIRROR_HAS_LOST,
             not quorum.sees_partner(world, mirror),
@@ -92,7 +92,7 @@ def _loss(world: World, database: str) -> list[FailoverPrecondition]:
     ]
     witness = mirror.mirroring.witness
     if witness is not None:
-        found.append(
+        failover_preconditions.append(
             FailoverPrecondition(
                 say("the witness has lost the principal"),
                 not quorum.witness_sees(world, mirror, mirror.mirroring.partner),
@@ -100,7 +100,7 @@ def _loss(world: World, database: str) -> list[FailoverPrecondition]:
                 about="loss",
             )
         )
-    return found
+    return failover_preconditions
 
 
 def _in_step(world: World, mirror: DatabaseCopy) -> bool:

@@ -26,8 +26,8 @@ def check_own_server(world: World, copy: DatabaseCopy, address: str) -> None:
 
 def reaches(world: World, caller: str, host: str, address: str | None, *, witness: bool) -> bool:
     """Return whether *caller* can connect to the endpoint of *host*. A refusal is written into the ERRORLOG."""
-    other = world.instances[host]
-    if not (other.answering and network.is_passing(world, caller, host)):
+    other_instance = world.instances[host]
+    if not (other_instance.answering and network.is_passing(world, caller, host)):
         return False
     if address is not None and not security.leads_to(world, address, host):
         security.log_dead_address(world, caller, address, explicit=True)
@@ -35,7 +35,7 @@ def reaches(world: World, caller: str, host: str, address: str | None, *, witnes
     refusal = security.handshake(world, caller, host)
     if refusal is not None:
         security.note_refusal(world, caller, host, refusal, explicit=True)
-    return refusal is None and (witness or security.has_endpoint_role(other, witness=False))
+    return refusal is None and (witness or security.has_endpoint_role(other_instance, witness=False))
 
 
 def same_product(a: Instance, b: Instance) -> bool:
@@ -61,48 +61,48 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
     The checks are in the order 1448, 1410, 1466, 1464, 1416, 1418, 1436, 1463, 1415, 1465, 1475, 1412, 1478,
     1450 (derived).
     """
-    other = world.copies.get((host, copy.database))
-    if other is None:
+    other_copy = world.copies.get((host, copy.database))
+    if other_copy is None:
         raise SqlError(1448, copy.database)
-    if other.mirroring.guid is not None:
+    if other_copy.mirroring.guid is not None:
         raise SqlError(1410, copy.database)
-    if other.standby or other.read_only:
+    if other_copy.standby or other_copy.read_only:
         raise SqlError(1466, copy.database)
-    if other.db_state is not DbState.RESTORING or other.restoring:
+    if other_copy.db_state is not DbState.RESTORING or other_copy.restoring:
         raise SqlError(1464, copy.database)
-    if other.mirroring.partner_address is None:
+    if other_copy.mirroring.partner_address is None:
         raise SqlError(1416, copy.database)
-    if not security.leads_to(world, other.mirroring.partner_address, copy.server):
+    if not security.leads_to(world, other_copy.mirroring.partner_address, copy.server):
         security.log_dead_address(
-            world, host, other.mirroring.partner_address, explicit=True
+            world, host, other_copy.mirroring.partner_address, explicit=True
         )  # it would connect back to another address
         raise SqlError(1418, address)
-    if other.family != copy.family:
+    if other_copy.family != copy.family:
         raise SqlError(1436, copy.database)
     if not same_product(world.instances[copy.server], world.instances[host]):
         raise SqlError(1463)
     if not version_fits(world, copy.server, host):
         raise SqlError(1415, copy.database)
-    if other.recovery_model is not RecoveryModel.FULL:
+    if other_copy.recovery_model is not RecoveryModel.FULL:
         raise SqlError(1465, copy.database)
     if copy.bulk_changes:
         raise SqlError(1475, copy.database)
-    end = streams.end_of_log_kb(world, other)
-    if end > lineage.common_kb(copy.lineage, other.lineage):
+    end = streams.end_of_log_kb(world, other_copy)
+    if end > lineage.common_kb(copy.lineage, other_copy.lineage):
         raise SqlError(1412, copy.database)
     # Compare the log chain, not the amount of log: a log backup of an idle database belongs to the chain,
     # too.
-    lacks_backup = copy.log_backed_up and other.last_log_backup_tick < copy.last_log_backup_tick
+    lacks_backup = copy.log_backed_up and other_copy.last_log_backup_tick < copy.last_log_backup_tick
     if lacks_backup or end < max(copy.log_start_kb, copy.last_log_backup_kb):
         # Facts 1.8: 1478 occurs after PARTNER OFF and a log backup, 1412 at a first setup.
-        raise SqlError(1478, copy.database) if other.was_mirror else SqlError(1412, copy.database)
-    if copy.log_backed_up and other.log_start_kb > copy.last_log_backup_kb:
+        raise SqlError(1478, copy.database) if other_copy.was_mirror else SqlError(1412, copy.database)
+    if copy.log_backed_up and other_copy.log_start_kb > copy.last_log_backup_kb:
         # The next log backup begins where the last one ended. A full backup alone lacks the log in between.
         raise SqlError(1478, copy.database)  # [DOC: Prepare a Mirror Database, step 3]
     for server, as_mirror in ((copy.server, False), (host, True)):
         if _threads(world, server, as_mirror) > _threads_allowed(world, server):
             raise SqlError(1450)
-    return other
+    return other_copy
 
 
 def _threads(world: World, server: str, one_more_mirror: bool) -> int:
@@ -111,13 +111,13 @@ def _threads(world: World, server: str, one_more_mirror: bool) -> int:
     It is 1, plus 2 per principal, plus 3 and the redo threads per mirror.
     """
     state = world.instances[server]
-    here = [
+    roles = [
         copy.mirroring.role
         for (where, _), copy in world.copies.items()
         if where == server and copy.mirroring.guid is not None
     ]
-    mirrors = sum(role is Role.MIRROR for role in here) + one_more_mirror
-    principals = len(here) + 1 - mirrors
+    mirrors = sum(role is Role.MIRROR for role in roles) + one_more_mirror
+    principals = len(roles) + 1 - mirrors
     return (
         1
         + 2 * principals

@@ -36,8 +36,12 @@ def record_of(world: World, copy: DatabaseCopy) -> WitnessRecord | None:
 
 def awaits_consent(world: World, copy: DatabaseCopy) -> bool:
     """Return whether a principal that lost its mirror still waits for the witness to record that."""
-    mine = copy.mirroring
-    if mine.state is not MirrorState.DISCONNECTED or mine.role is not Role.PRINCIPAL or mine.witness is None:
+    own_mirroring = copy.mirroring
+    if (
+        own_mirroring.state is not MirrorState.DISCONNECTED
+        or own_mirroring.role is not Role.PRINCIPAL
+        or own_mirroring.witness is None
+    ):
         return False
     if copy.recovering or copy.db_state is not DbState.ONLINE:
         return False

@@ -72,8 +72,8 @@ def finish(world: World, mirror: Key) -> None:
     lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
     end = world.flow.stream_positions(copy.stream).hardened_kb
     _take_over_catalog(world, lead, copy, end)
-    known = tuple(file for file in lead.extra_files if file in copy.extra_files or file.added_kb <= end)
-    world.update_copy(mirror, **{**files_of(lead), "extra_files": known})
+    extra_files = tuple(file for file in lead.extra_files if file in copy.extra_files or file.added_kb <= end)
+    world.update_copy(mirror, **{**files_of(lead), "extra_files": extra_files})
 
 
 def _take_over_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end_kb: float) -> None:
@@ -123,8 +123,10 @@ def trouble_with_files(
     grown: dict[str, float] = {}
     mine = {file.name: file for file in volumes.files_of(copy)}
     for file in volumes.files_of(lead):
-        own = mine.get(file.name)  # a new file goes to the drive with the same letter
-        drive, had_kb = (own.drive, own.size_kb) if own is not None else (file.drive, 0.0)
+        own_db_file = mine.get(file.name)  # a new file goes to the drive with the same letter
+        drive, had_kb = (
+            (own_db_file.drive, own_db_file.size_kb) if own_db_file is not None else (file.drive, 0.0)
+        )
         grown[drive] = grown.get(drive, 0.0) + file.size_kb - had_kb
     for drive, kb in grown.items():
         if kb > 0.0 and kb > volumes.free_kb(world, copy.server, drive):
@@ -229,8 +231,8 @@ def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
     stream = follow.stream
     if stream is None or world.flow.source_of(stream) != source:
         streams.stop_log(world, follow)
-        for other in world.flow.streams_of(source):
-            streams.detach(world, other)
+        for other_stream in world.flow.streams_of(source):
+            streams.detach(world, other_stream)
         _discard_diverged_log(world, principal, mirror)
         stream = streams.attach(world, source, mirror)
     streams.resend(world, stream)

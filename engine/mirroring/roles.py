@@ -68,21 +68,21 @@ def stop(world: World, key: Key) -> None:
     """Change the state of a copy whose instance or log is lost, without an event: no server sees the change."""
     copy = world.copies[key]
     assert copy.mirroring.state is not None, f"{key} has no session"
-    new = NEXT_STATE[copy.mirroring.state, StateChangeCause.STOPPED]
-    if new is not SUSPENDED:
-        world.update_mirroring(key, state=new, trace=0)
+    new_mirror_state = NEXT_STATE[copy.mirroring.state, StateChangeCause.STOPPED]
+    if new_mirror_state is not SUSPENDED:
+        world.update_mirroring(key, state=new_mirror_state, trace=0)
 
 
 def set_state(world: World, key: Key, new_state: MirrorState, reason: str) -> None:
     """Set the copy's mirroring state and emit the event. Only `move` and the start of a session use this."""
-    old = world.copies[key].mirroring.state
-    if old is new_state:
+    old_state = world.copies[key].mirroring.state
+    if old_state is new_state:
         return
     world.update_mirroring(key, state=new_state, closing_kb=None)
     text = say("no session -> {state}", state=new_state.name)
-    if old is not None:
-        text = say("{old} -> {new}", old=old.name, new=new_state.name)
-    was = old.name if old is not None else "NONE"
+    if old_state is not None:
+        text = say("{old} -> {new}", old=old_state.name, new=new_state.name)
+    was = old_state.name if old_state is not None else "NONE"
     world.emit(StateData(why=reason, old=was, new=new_state.name), text, server=key[0], database=key[1])
 
 
@@ -94,18 +94,18 @@ def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int)
     if copy.mirroring.role is role:
         world.update_mirroring(key, role_sequence=sequence)
         return
-    old = copy.mirroring.role
+    old_role = copy.mirroring.role
     world.update_copy(key, backup_from_kb=None, active_from_kb=None, window_transactions=(), operation=None)
     world.update_mirroring(key, role=role, role_sequence=sequence)
-    errorlog.write(world, key[0], 1480, key[1], old.name, role.name, reason)
-    text = say("{old} -> {new}", old=old.name, new=role.name)
+    errorlog.write(world, key[0], 1480, key[1], old_role.name, role.name, reason)
+    text = say("{old} -> {new}", old=old_role.name, new=role.name)
     world.emit(RoleData(reason=reason, new=role.name), text, server=key[0], database=key[1])
 
 
 def set_witness_state(world: World, key: Key, new_state: WitnessState) -> None:
     """Record this partner's knowledge of its link to the witness."""
-    old = world.copies[key].mirroring.witness_state
-    if old is not new_state:
+    old_witness_state = world.copies[key].mirroring.witness_state
+    if old_witness_state is not new_state:
         world.update_mirroring(key, witness_state=new_state)
         text = say("witness {state}", state=new_state.name)
         world.emit(WitnessData(new=new_state.name), text, server=key[0], database=key[1])
@@ -167,9 +167,9 @@ def get_state_id(copy: DatabaseCopy) -> int:
 
 def note(world: World, key: Key, new_state_id: int) -> None:
     """Set the trace state of the copy to *new_state_id*. Emit the event if that is a change."""
-    old = world.copies[key].mirroring.trace
-    if old == new_state_id:
+    old_trace = world.copies[key].mirroring.trace
+    if old_trace == new_state_id:
         return
     world.update_mirroring(key, trace=new_state_id)
-    text = f"DBM: {STATES[old]} -> DBM: {STATES[new_state_id]}"
-    world.emit(TraceData(state=new_state_id, integer_data=old), text, server=key[0], database=key[1])
+    text = f"DBM: {STATES[old_trace]} -> DBM: {STATES[new_state_id]}"
+    world.emit(TraceData(state=new_state_id, integer_data=old_trace), text, server=key[0], database=key[1])

@@ -142,23 +142,23 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
         world.contacts[guid, me, peer] = replace(contact, pending="", epoch=epoch + 1)
         network.reassess(world, guid)
         return
-    other = world.contacts.get((guid, peer, me))
-    if other is None:
+    other_contact = world.contacts.get((guid, peer, me))
+    if other_contact is None:
         _stale_session(world, guid, me, peer)
         return
-    if other.connected:
+    if other_contact.connected:
         # The peer has not noticed the loss; it learns of it from the new connection.
-        on_connection_lost(world, guid, peer, me, other.epoch, "closed")
+        on_connection_lost(world, guid, peer, me, other_contact.epoch, "closed")
         network.reassess(world, guid)
         return
     network.open_contact(world, guid, me, peer)
     text = say("connected to {server}", server=peer)
     world.emit(DetectedData(peer=peer, how="connected"), text, server=me)
-    mine, theirs = world.copy_in_session(guid, me), world.copy_in_session(guid, peer)
-    if mine is not None and theirs is not None:
-        _connect_partners(world, mine, theirs)
-    elif mine is not None:
-        _connect_to_witness(world, mine)
+    own_copy, theirs = world.copy_in_session(guid, me), world.copy_in_session(guid, peer)
+    if own_copy is not None and theirs is not None:
+        _connect_partners(world, own_copy, theirs)
+    elif own_copy is not None:
+        _connect_to_witness(world, own_copy)
     elif theirs is not None:
         _connect_to_witness(world, theirs)
     network.reassess(world, guid)
@@ -180,8 +180,8 @@ def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
     elif record is not None:
         # The peer has left the session; the other partner keeps its record if it has not left.
         world.drop_contact((guid, me, peer))
-        others = [c for c in world.session_copies(guid) if c.mirroring.witness == me]
-        if not others:
+        other_copies = [c for c in world.session_copies(guid) if c.mirroring.witness == me]
+        if not other_copies:
             network.close_contacts(world, guid, me)
             del world.witnesses[me, guid]
 
@@ -276,18 +276,18 @@ def _connect_partners(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
     if running is not None and (running.decided_tick is not None or running.kind != "automatic"):
         return  # roles are changing; `synchronize_roles` follows afterwards
     if a.mirroring.role is b.mirroring.role is Role.PRINCIPAL:
-        first, second = sorted((a, b), key=lambda copy: -copy.mirroring.role_sequence)
-        _step_down(world, second, first)
+        first_copy, second = sorted((a, b), key=lambda copy: -copy.mirroring.role_sequence)
+        _step_down(world, second, first_copy)
     elif a.mirroring.role is b.mirroring.role is Role.MIRROR:
-        first, second = sorted((a, b), key=lambda copy: -copy.mirroring.role_sequence)
-        roles.take_role(world, first.key, Role.PRINCIPAL, reason="Role Synchronization",
-                        sequence=first.mirroring.role_sequence)  # fmt: skip
+        first_copy, second = sorted((a, b), key=lambda copy: -copy.mirroring.role_sequence)
+        roles.take_role(world, first_copy.key, Role.PRINCIPAL, reason="Role Synchronization",
+                        sequence=first_copy.mirroring.role_sequence)  # fmt: skip
     else:
-        first, second = (a, b) if a.mirroring.role is Role.PRINCIPAL else (b, a)
-        if second.mirroring.role_sequence > first.mirroring.role_sequence:
+        first_copy, second = (a, b) if a.mirroring.role is Role.PRINCIPAL else (b, a)
+        if second.mirroring.role_sequence > first_copy.mirroring.role_sequence:
             # The mirror was promoted with a witness that is gone again, so it is the principal.
-            first, second = second, first
-    _join(world, first.key, second.key)
+            first_copy, second = second, first_copy
+    _join(world, first_copy.key, second.key)
 
 
 def synchronize_roles(world: World, guid: int) -> None:
@@ -391,13 +391,13 @@ def recovered(world: World, key: Key) -> None:
         world.update_copy(key, db_state=_mirror_db_state(copy))
     else:
         errorlog.write(world, server, 1445, database)
-    for other in world.copies_of(database):
+    for other_copy in world.copies_of(database):
         if (
-            other.mirroring.guid == copy.mirroring.guid
-            and other.server != server
+            other_copy.mirroring.guid == copy.mirroring.guid
+            and other_copy.server != server
             and quorum.sees_partner(world, copy)
         ):
-            _connect_partners(world, world.copies[key], other)
+            _connect_partners(world, world.copies[key], other_copy)
             network.reassess(world, copy.mirroring.guid)
             return
     copy = world.copies[key]

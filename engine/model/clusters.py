@@ -84,7 +84,7 @@ class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
 
     def resource(self, name: str) -> Resource | None:
         """Return the resource of that name; None if there is none."""
-        return next((one for one in self.resources if one.name.lower() == name.lower()), None)
+        return next((resource for resource in self.resources if resource.name.lower() == name.lower()), None)
 
 
 class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):

@@ -199,7 +199,7 @@ class Instance(Struct, frozen=True, kw_only=True, gc=False):
 
     def find_snapshot(self, name: str) -> Snapshot | None:
         """Return the database snapshot of that name, without regard to case."""
-        return next((one for one in self.snapshots if one.name.lower() == name.lower()), None)
+        return next((snapshot for snapshot in self.snapshots if snapshot.name.lower() == name.lower()), None)
 
     @property
     def answering(self) -> bool:

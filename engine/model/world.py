@@ -64,8 +64,8 @@ class ReprCache:
         self._entries[name] = now
         texts = [text for _, text in now.values()]
         yield b"["
-        for at in range(0, len(texts), JOINED_TEXTS):
-            yield b", ".join([b""] * (at > 0) + texts[at : at + JOINED_TEXTS])
+        for index in range(0, len(texts), JOINED_TEXTS):
+            yield b", ".join([b""] * (index > 0) + texts[index : index + JOINED_TEXTS])
         yield b"]"
 
 
@@ -249,18 +249,20 @@ class World:
 
     def cancel_calls(self, handler: TimerName, *first: object) -> None:
         """Cancel all calls of *handler* whose first arguments are *first*."""
-        self.timers = [each for each in self.timers if (each[2], each[3][: len(first)]) != (handler, first)]
+        self.timers = [
+            timer for timer in self.timers if (timer[2], timer[3][: len(first)]) != (handler, first)
+        ]
         heapq.heapify(self.timers)
 
     def update_copy(self, key: Key, **changes: FieldOf[DatabaseCopy]) -> DatabaseCopy:
         """Change fields of a copy and note the change; return the new copy."""
-        old = self.copies[key]
-        new = self.copies[key] = replace(old, **changes)
-        self.changed.add(new.database)
-        self.touch_log(new)
-        if old.source != new.source or old.stream != new.stream:
-            self.touch_log(old)
-        return new
+        old_copy = self.copies[key]
+        new_copy = self.copies[key] = replace(old_copy, **changes)
+        self.changed.add(new_copy.database)
+        self.touch_log(new_copy)
+        if old_copy.source != new_copy.source or old_copy.stream != new_copy.stream:
+            self.touch_log(old_copy)
+        return new_copy
 
     def update_mirroring(self, key: Key, **changes: FieldOf[Membership]) -> DatabaseCopy:
         """Change the server's knowledge of the copy's mirroring session."""
@@ -299,15 +301,15 @@ class World:
 
     def update_instance(self, name: str, **changes: FieldOf[Instance]) -> Instance:
         """Change fields of an instance and note the change; return the new instance."""
-        new = self.instances[name] = replace(self.instances[name], **changes)
+        new_instance = self.instances[name] = replace(self.instances[name], **changes)
         self.all_dirty()
-        return new
+        return new_instance
 
     def update_computer(self, name: str, **changes: FieldOf[Computer]) -> Computer:
         """Change fields of a computer and note the change; return the new computer."""
-        new = self.computers[name] = replace(self.computers[name], **changes)
+        new_computer = self.computers[name] = replace(self.computers[name], **changes)
         self.all_dirty()
-        return new
+        return new_computer
 
     def touch(self, guid: int) -> None:
         """Note that the setup of the log of session *guid* may have changed."""
@@ -375,8 +377,8 @@ class World:
 
     def group_copies(self, guid: int) -> list[DatabaseCopy]:
         """Return the copies of all databases that belong to group *guid* in their servers' knowledge."""
-        each = (copy for database in self.groups[guid].databases for copy in self.copies_of(database))
-        return [copy for copy in each if copy.group == guid]
+        copies = (copy for database in self.groups[guid].databases for copy in self.copies_of(database))
+        return [copy for copy in copies if copy.group == guid]
 
     def failover_under_way(self, guid: int | None) -> Failover | None:
         """Return the running failover of session *guid*, if any."""

@@ -164,12 +164,12 @@ def assess(plan: MirroringPlan, goals: Goals = NO_GOALS) -> Assessment:
     ValueError: an impossible link.
     """
     modes = (SafetyMode.NONE, SafetyMode.FULL, SafetyMode.OFF)
-    unmirrored, full, off = steady(tuple(pair_of(plan, mode) for mode in modes))
+    unmirrored, steady_state, off = steady(tuple(pair_of(plan, mode) for mode in modes))
     return Assessment(
         plan=plan,
         goals=goals,
         unmirrored=unmirrored,
-        full=full,
+        full=steady_state,
         off=off,
         binding=_binding(plan),
         limits=_limits(plan, goals, unmirrored),
@@ -208,13 +208,13 @@ def _twice(setup: Pair) -> dict[PlanResource, Pair]:
 def _binding(plan: MirroringPlan) -> Bottleneck:
     setup = pair_of(plan)
     other = _twice(setup)
-    now, *then = steady((setup, *other.values()))
+    now, *states = steady((setup, *other.values()))
     grows = plan.safety is SafetyMode.OFF and not off_keeps_up(now)  # then only the send rate matters
     column = "sent_kb_per_s" if grows else "transactions_per_s"
     base = getattr(now, column)
     gains = {
-        resource: getattr(found, column) / base - 1.0 if base > 0.0 else 0.0
-        for resource, found in zip(other, then, strict=True)
+        resource: getattr(steady_state, column) / base - 1.0 if base > 0.0 else 0.0
+        for resource, steady_state in zip(other, states, strict=True)
     }
     best = max(gains, key=lambda resource: gains[resource])
     return (

@@ -125,9 +125,13 @@ def _draw_network(
             lines.append(_build_line(NAMES[SafetyMode.NONE], unmirrored, column))
         lines += [
             FigureLine(
-                f"measured, {each.source}", (getattr(plan, axis),), (each.value,), points=True, measured=True
+                f"measured, {point.source}",
+                (getattr(plan, axis),),
+                (point.value,),
+                points=True,
+                measured=True,
             )
-            for each in points_about(plan.workload, plan.safety, column)
+            for point in points_about(plan.workload, plan.safety, column)
         ]
         panels.append(FigurePanel(*TITLES[column], tuple(lines), column in logarithmic))
     x_title = "Round trip, ms" if axis == "rtt_ms" else "Bandwidth, Mbps"
@@ -160,10 +164,10 @@ def _draw_encryption(number: str, column: str) -> Figure:
     """Draw Workload1 with and without encrypted endpoints."""
     modes = (SafetyMode.OFF, SafetyMode.FULL)
     setups = [pair_of(MirroringPlan(encryption=on), mode) for mode in modes for on in (False, True)]
-    found = [getattr(each, column) for each in steady(tuple(setups))]
+    found = [getattr(steady_state, column) for steady_state in steady(tuple(setups))]
     lines = tuple(
-        FigureLine(NAMES[mode], (0.0, 1.0), tuple(found[2 * place : 2 * place + 2]), points=True)
-        for place, mode in enumerate(modes)
+        FigureLine(NAMES[mode], (0.0, 1.0), tuple(found[2 * index : 2 * index + 2]), points=True)
+        for index, mode in enumerate(modes)
     )
     title, unit = TITLES[column]
     return Figure(
@@ -206,7 +210,7 @@ def _draw_indexes(number: str, online: Sequence[bool]) -> Figure:
         f"{'clustered' if clustered else 'nonclustered'}{_format_online(is_online, online)}"
         for clustered, is_online in kinds
     )
-    x = tuple(float(place) for place in range(len(kinds)))
+    x = tuple(float(index) for index in range(len(kinds)))
     lines = []
     for mode in MODES:
         took = [_run_operation(index_build(1.0, *kind), mode)[1] / 60.0 for kind in kinds]
@@ -401,16 +405,16 @@ POINTS: Final = tuple(
 def points_about(workload: Workload, safety: SafetyMode, column: str) -> list[MeasuredPoint]:
     """Return the points that belong to a curve."""
     return [
-        each
-        for each in POINTS
-        if each.workload == workload.name and each.safety is safety and each.column == column
+        point
+        for point in POINTS
+        if point.workload == workload.name and point.safety is safety and point.column == column
     ]
 
 
 def statements_about(workload: Workload, safety: SafetyMode, axis: str) -> list[PaperStatement]:
     """Return the statements that belong to a curve."""
     return [
-        each
-        for each in STATEMENTS
-        if each.workload == workload.name and each.safety is safety and each.axis == axis
+        statement
+        for statement in STATEMENTS
+        if statement.workload == workload.name and statement.safety is safety and statement.axis == axis
     ]

@@ -71,10 +71,10 @@ def steady(setups: tuple[Pair, ...], endless_queue: str = "") -> tuple[SteadySta
     *endless_queue* measures the rate of catching up: "send" gives every mirror an endless send queue at the
     start, "redo" an endless redo queue.
     """
-    found: list[SteadyState] = []
-    for first in range(0, len(setups), PAIRS_AT_ONCE):
-        found += _run_to_rest(setups[first : first + PAIRS_AT_ONCE], endless_queue)
-    return tuple(found)
+    states: list[SteadyState] = []
+    for first_index in range(0, len(setups), PAIRS_AT_ONCE):
+        states += _run_to_rest(setups[first_index : first_index + PAIRS_AT_ONCE], endless_queue)
+    return tuple(states)
 
 
 def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[SteadyState]:
@@ -90,11 +90,11 @@ def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[SteadyState
         run(flow, round(comparison_s * TICKS_PER_S))
     before: list[SteadyState] = []
     for _ in range(comparisons):
-        now = list(_measure(flow, setups, comparison_s))
-        if before and all(_is_steady(a, b) for a, b in zip(before, now, strict=True)):
+        states = list(_measure(flow, setups, comparison_s))
+        if before and all(_is_steady(a, b) for a, b in zip(before, states, strict=True)):
             break
-        before = now
-    return now
+        before = states
+    return states
 
 
 def _measurement_s(setup: Pair) -> float:
@@ -151,8 +151,8 @@ def _measure(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[Ste
     """Measure the exact mean figures of every pair over the next *seconds*."""
     before = [_take_sample(flow, source) for source in range(len(setups))]
     run(flow, round(seconds * TICKS_PER_S))
-    for source, was in enumerate(before):
-        yield _compute_means(setups[source], was, _take_sample(flow, source), seconds)
+    for source, sample in enumerate(before):
+        yield _compute_means(setups[source], sample, _take_sample(flow, source), seconds)
 
 
 def _compute_means(setup: Pair, start: _PairSample, end: _PairSample, seconds: float) -> SteadyState:

@@ -44,8 +44,8 @@ def check_cluster(world: World, node: str, call: CmdletCall, values: tuple[str, 
 
 def needs_computer(world: World, node: str, name: str, call: CmdletCall) -> None:
     """Raise the error of a cmdlet about a node whose computer does not respond."""
-    there = world.computers[name]
-    answers = there.powered and world.nodes[name].service not in ("off", "starting")
+    computer = world.computers[name]
+    answers = computer.powered and world.nodes[name].service not in ("off", "starting")
     if not answers or (name != node and not network.is_passing(world, node, name)):
         text = f"Unable to connect to the cluster node '{name}'.\n    The RPC server is unavailable"
         raise ShellError(call.name, text, "ConnectionError")
@@ -98,12 +98,12 @@ def _storage(world: World, node: str) -> ClusterRole:
 
 def role(world: World, node: str, name: str, call: CmdletCall) -> ClusterRole:
     """Return a role of the cluster by name. Raises ShellError."""
-    found = find_node(world, node).config.role(name)
+    cluster_role = find_node(world, node).config.role(name)
     if name.lower() in (CORE.lower(), STORAGE.name.lower()):
         raise ShellError(call.name, f"The cluster group '{name}' is only shown; more of it is not simulated.")
-    if found is None:
+    if cluster_role is None:
         raise ShellError(call.name, f"The cluster group '{name}' was not found.", "ObjectNotFound")
-    return found
+    return cluster_role
 
 
 CORE: Final = "Cluster Group"

@@ -204,8 +204,8 @@ def where_object(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable
     if not conditions:
         raise CommandNotSimulatedError(f"{call.name} with this condition")
     table = piped or PipelineTable("nothing")
-    kept = tuple(row for row in table.rows if all(_keeps(call, row, *condition) for condition in conditions))
-    return replace(table, rows=kept)
+    rows = tuple(row for row in table.rows if all(_keeps(call, row, *condition) for condition in conditions))
+    return replace(table, rows=rows)
 
 
 def sort(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
@@ -226,8 +226,8 @@ def measure(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
 
 def _spelled(table: PipelineTable, wanted: str) -> list[str]:
     """Return the properties of the table that match *wanted*, which may contain *."""
-    known = [key for key in table.rows[0] if fnmatchcase(key.lower(), wanted.lower())]
-    return known or [wanted]
+    keys = [key for key in table.rows[0] if fnmatchcase(key.lower(), wanted.lower())]
+    return keys or [wanted]
 
 
 def shape(as_list: bool) -> Callable[[CmdletCall, PipelineTable | None], PipelineTable]:

@@ -75,11 +75,11 @@ def _substitute_variables(world: World, node: str, statement: str) -> str:
     def value(match: re.Match[str]) -> str:
         if match[1] is None:  # text in single quotes is literal
             return match[0]
-        known = world.variables.get((node, match[1].lower()))
-        if known is None:
+        variable = world.variables.get((node, match[1].lower()))
+        if variable is None:
             text = f"${match[1]} has no value; only text is simulated as the value of a variable."
             raise ShellError(statement.split()[0], text)
-        return known
+        return variable
 
     return VARIABLE.sub(value, statement)
 
@@ -144,10 +144,10 @@ def _run_for_each(
         return cmdlet(world, node, call, table)
     names = call.values("name", 0) if table is None else ()
     if table is not None and len(table.rows) > 1:
-        made = [cmdlet(world, node, call, replace(table, rows=(row,))) for row in table.rows]
+        cmdlets = [cmdlet(world, node, call, replace(table, rows=(row,))) for row in table.rows]
     elif len(names) > 1:
         plain = () if "name" in call.named else call.plain[1:]
-        made = [
+        cmdlets = [
             cmdlet(
                 world, node, CmdletCall(call.name, {**call.named, "name": (name,)}, ((name,), *plain)), None
             )
@@ -155,7 +155,7 @@ def _run_for_each(
         ]
     else:
         return cmdlet(world, node, call, table)
-    return replace(made[-1], rows=tuple(row for one in made for row in one.rows))
+    return replace(cmdlets[-1], rows=tuple(row for pipeline_table in cmdlets for row in pipeline_table.rows))
 
 
 def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:

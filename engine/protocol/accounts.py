@@ -63,18 +63,18 @@ def create_login(
     Raise 15407 or 15401 for a Windows account whose name cannot exist. The simulated domains have every other
     account.
     """
-    here = world.instances[server]
+    instance = world.instances[server]
     if windows:
         _check_account(world, name)
     elif "\\" in name and certificate is None:
         raise SqlError(15006, name)
-    if here.find_login(name) is not None or name.lower() == "sa":
+    if instance.find_login(name) is not None or name.lower() == "sa":
         raise SqlError(15025, name)
-    if certificate is not None and security.certificate_of(here, certificate) is None:
+    if certificate is not None and security.certificate_of(instance, certificate) is None:
         raise SqlError(15151, "find", "certificate", certificate)
     if password is not None and check_policy is not False:
         check_password(password, name)
-    if sid is not None and any(login.sid == sid for login in here.logins):
+    if sid is not None and any(login.sid == sid for login in instance.logins):
         raise SqlError(15433)
     kind = "WINDOWS" if windows else "CERTIFICATE" if certificate is not None else "SQL"
     login = Login(
@@ -88,7 +88,7 @@ def create_login(
         check_expiration=bool(check_expiration),
     )
     _check_expiration(login)
-    world.update_instance(server, logins=(*here.logins, login))
+    world.update_instance(server, logins=(*instance.logins, login))
     return []
 
 
@@ -110,7 +110,7 @@ def check_password(password: str, name: str = "") -> None:
     [DOC: password policy; CREATE MASTER KEY]
     """
     kinds = (str.isupper, str.islower, str.isdigit, lambda char: not char.isalnum())
-    count = len([is_of for is_of in kinds if any(map(is_of, password))])
+    count = len([kind for kind in kinds if any(map(kind, password))])
     named = len(name) > 2 and name.lower() in password.lower()
     if len(password) < COMPLEX_LENGTH or count < COMPLEX_KINDS or named:
         raise SqlError(15118)
@@ -122,8 +122,8 @@ def _check_account(world: World, name: str) -> None:
         raise SqlError(15407, name)
     known = {
         word.lower()
-        for there in world.instances.values()
-        for word in (world.computers[there.computer].domain, there.name)
+        for instance in world.instances.values()
+        for word in (world.computers[instance.computer].domain, instance.name)
     }
     if domain.lower() not in known | BUILTIN_DOMAINS:
         raise SqlError(15401, name)
@@ -174,13 +174,13 @@ def drop_login(world: World, server: str, name: str) -> list[Message]:
 
 def predefined_logins(world: World, server: str) -> list[str]:
     """Return the predefined logins of Windows accounts: system, services, administrators, clients."""
-    here, domain = world.instances[server], world.computer_of(server).domain
-    builtin = "BUILTIN\\Administrators" if here.version == 2005 else "NT SERVICE\\MSSQLSERVER"
-    names = ["NT AUTHORITY\\SYSTEM", builtin, here.service_account, f"{domain}\\dba"]
+    instance, domain = world.instances[server], world.computer_of(server).domain
+    builtin = "BUILTIN\\Administrators" if instance.version == 2005 else "NT SERVICE\\MSSQLSERVER"
+    names = ["NT AUTHORITY\\SYSTEM", builtin, instance.service_account, f"{domain}\\dba"]
     for name in sorted(world.clients):
         if not world.clients[name].login:
             names.append(connections.login_of(world, world.clients[name], server))
-    made = {login.name.lower() for login in here.logins}
+    made = {login.name.lower() for login in instance.logins}
     return [name for name in dict.fromkeys(names) if name.lower() not in made]
 
 
@@ -209,11 +209,11 @@ def _put_login(world: World, server: str, old_login: Login, new_login: Login | N
 
 def orphans(world: World, server: str, database: str) -> tuple[User, ...]:
     """Return the users whose SID belongs to no login here, as `sp_change_users_login 'Report'` lists them."""
-    here = world.instances[server]
+    instance = world.instances[server]
     return tuple(
         u
         for u in commits.users_of(world, server, database)
-        if u.sid and security.login_of_user(here, u) is None
+        if u.sid and security.login_of_user(instance, u) is None
     )
 
 
@@ -306,8 +306,8 @@ def _put_user(world: World, server: str, old_user: User | None, new_user: User |
         edits = tuple((USER + name.lower(), user) for name, user in changed.items())
         commits.append(world, key, edits, USER_KB)
     else:
-        kept = [user for user in world.instances[server].users if user is not old_user]
-        world.update_instance(server, users=tuple([*kept, new_user] if new_user is not None else kept))
+        users = [user for user in world.instances[server].users if user is not old_user]
+        world.update_instance(server, users=tuple([*users, new_user] if new_user is not None else users))
     world.all_dirty()
     network.reassess(world)
 
@@ -325,12 +325,12 @@ def create_master_key(world: World, server: str) -> list[Message]:
 
 def drop_master_key(world: World, server: str) -> list[Message]:
     """Drop the master key, unless it encrypts a certificate."""
-    here = world.instances[server]
-    if not here.master_key:
+    instance = world.instances[server]
+    if not instance.master_key:
         raise SqlError(15151, "drop", "symmetric key", "master key")
-    kept = next((held.name for held in here.certificates if held.has_private_key), None)
-    if kept is not None:
-        raise SqlError(15580, "master key", "certificate", kept)
+    certificate = next((held.name for held in instance.certificates if held.has_private_key), None)
+    if certificate is not None:
+        raise SqlError(15580, "master key", "certificate", certificate)
     world.update_instance(server, master_key=False)
     return []
 
@@ -349,51 +349,53 @@ def create_certificate(
     decryption: str = "",
 ) -> list[Message]:
     """Create a certificate in master: a new one with its private key, or the partner's from a file."""
-    here = world.instances[server]
-    if security.certificate_of(here, name) is not None:
+    instance = world.instances[server]
+    if security.certificate_of(instance, name) is not None:
         raise SqlError(15232, name)
     if owner is not None and owner.lower() != "dbo":
         owner = _user(world, server, "master", owner, "find").name
     if file is not None:
-        made = _imported(world, server, name, file, private_key_file, decryption)
+        imported = _imported(world, server, name, file, private_key_file, decryption)
     else:
-        if not here.master_key:
+        if not instance.master_key:
             raise SqlError(15581, state=3)
         begins = world.tick if start_date is None else clock.tick_of(world, start_date)
         lasts = begins + ticks(CERTIFICATE_LIFE_S)
-        made = Certificate(
+        imported = Certificate(
             name=name,
             thumbprint=world.next_id(),
             subject=subject or name,
             valid_from_tick=begins,
             expires_tick=lasts if expiry_date is None else clock.tick_of(world, expiry_date),
         )
-    made = replace(made, owner="dbo" if owner is None else owner)
-    world.update_instance(server, certificates=(*here.certificates, made), refused=())
+    imported = replace(imported, owner="dbo" if owner is None else owner)
+    world.update_instance(server, certificates=(*instance.certificates, imported), refused=())
     network.reassess(world)
     return []
 
 
 def _certificate_file(world: World, server: str, path: str) -> CertificateFile:
     """Return the file of a certificate or of its private key; 15208 if there is none."""
-    found = files.find(world, server, path)
-    if not isinstance(found, CertificateFile):
+    file = files.find(world, server, path)
+    if not isinstance(file, CertificateFile):
         raise SqlError(15208, path)
-    return found
+    return file
 
 
 def _imported(
     world: World, server: str, name: str, file: str, private_key_file: str | None, password: str
 ) -> Certificate:
-    found = _certificate_file(world, server, file).certificate
+    certificate = _certificate_file(world, server, file).certificate
     key = _certificate_file(world, server, private_key_file) if private_key_file is not None else None
-    same = [c for c in world.instances[server].certificates if c.thumbprint == found.thumbprint]
-    if same:
-        raise SqlError(15232, same[0].name)
+    same_certificates = [
+        c for c in world.instances[server].certificates if c.thumbprint == certificate.thumbprint
+    ]
+    if same_certificates:
+        raise SqlError(15232, same_certificates[0].name)
     if key is not None and key.private and key.password != password:
         raise SqlError(15465)
-    mine = key is not None and key.private and key.certificate.thumbprint == found.thumbprint
-    return replace(found, name=name, has_private_key=mine)
+    mine = key is not None and key.private and key.certificate.thumbprint == certificate.thumbprint
+    return replace(certificate, name=name, has_private_key=mine)
 
 
 def backup_certificate(
@@ -419,16 +421,16 @@ def backup_certificate(
 
 def drop_certificate(world: World, server: str, name: str) -> list[Message]:
     """Drop a certificate, unless the endpoint authenticates with it."""
-    here = world.instances[server]
-    certificate = security.certificate_of(here, name)
+    instance = world.instances[server]
+    certificate = security.certificate_of(instance, name)
     if certificate is None:
         raise SqlError(15151, "drop", "certificate", name)
-    if security.endpoint_certificate(here) is certificate:
+    if security.endpoint_certificate(instance) is certificate:
         raise SqlError(15352, certificate.name)
     if options.protects(world, server, certificate.thumbprint):
         raise SqlError(3716, "certificate", certificate.name, "database encryption key")
-    kept = tuple(c for c in here.certificates if c is not certificate)
-    world.update_instance(server, certificates=kept)
+    certificates = tuple(c for c in instance.certificates if c is not certificate)
+    world.update_instance(server, certificates=certificates)
     network.reassess(world)
     return []
 
@@ -494,8 +496,8 @@ def read(world: World, server: str, database: str) -> Security:
     """Return roles and permissions of a database, or of the instance if *database* is SERVER."""
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():
-            last = commits.newest(world, copy)
-            return _security(last.users.get(SECURITY) if last is not None else None)
+            last_commit = commits.newest(world, copy)
+            return _security(last_commit.users.get(SECURITY) if last_commit is not None else None)
     return _security(world.objects.get((server, database.lower(), SECURITY)))
 
 
@@ -518,7 +520,7 @@ def change(security: Security, verb: str, grants: tuple[Grant, ...]) -> Security
 
     GRANT and DENY replace the grantee's entry for the permission; REVOKE removes it.
     """
-    gone = {(one.kind, one.name, one.permission, one.grantee) for one in grants}
+    gone = {(grant.kind, grant.name, grant.permission, grant.grantee) for grant in grants}
     kept = tuple(g for g in security.grants if (g.kind, g.name, g.permission, g.grantee) not in gone)
     return replace(security, grants=kept if verb == "REVOKE" else (*kept, *grants))
 

@@ -55,21 +55,21 @@ def update_accounts(world: World) -> None:
         return
     reach = Reach(world)
     for database in sorted(world.changed):
-        old = world.availability.get(database)
-        if old is None:
+        old_availability = world.availability.get(database)
+        if old_availability is None:
             continue
         serving_now = serving_copies(world, database, reach)
         serving = bool(serving_now)
         servers = tuple(copy.server for copy in serving_now)
-        doubled = servers != old.servers and max(len(servers), len(old.servers)) > 1
+        doubled = servers != old_availability.servers and max(len(servers), len(old_availability.servers)) > 1
         exposed = serving and not any(_is_protected(world, copy) for copy in serving_now)
-        if serving == old.serving and exposed == old.exposed and not doubled:
+        if serving == old_availability.serving and exposed == old_availability.exposed and not doubled:
             continue
         world.availability[database] = accrue_ticks(
-            old, world.tick, serving=serving, servers=servers, exposed=exposed
+            old_availability, world.tick, serving=serving, servers=servers, exposed=exposed
         )
-        if serving != old.serving or doubled:
-            where = serving_now[0].server if serving else None
+        if serving != old_availability.serving or doubled:
+            server = serving_now[0].server if serving else None
             text = say("{database} accepts connections", database=database)
             if not serving:
                 text = say("{database} accepts no connections", database=database)
@@ -79,11 +79,13 @@ def update_accounts(world: World) -> None:
             world.emit(
                 AvailabilityData(serving=serving, servers=list(servers)),
                 text,
-                server=where,
+                server=server,
                 database=database,
             )
         grouped = any(copy.group_kind == "availability" for copy in serving_now)
-        if exposed != old.exposed and grouped:  # a mirroring session reports its state changes instead
+        if (
+            exposed != old_availability.exposed and grouped
+        ):  # a mirroring session reports its state changes instead
             text = say("{database} has no synchronized copy", database=database)
             if not exposed:
                 text = say("{database} has a synchronized copy", database=database)

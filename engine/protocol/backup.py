@@ -132,7 +132,7 @@ class BackupFile(Struct, frozen=True):
     @property
     def size_kb(self) -> float:
         """Return the size of all backups in the file."""
-        return arithmetic.total(one.size_kb for one in self.sets)
+        return arithmetic.total(backup_set.size_kb for backup_set in self.sets)
 
 
 # --- BACKUP DATABASE -------------------------------------------------------------------------------
@@ -171,17 +171,17 @@ def backup_database(
         raise SqlError(3023, also=(3013,), title=title)
     if differential and not copy.full_backup_id:
         raise SqlError(3035, copy.database, also=(3013,), title=title)
-    at = streams.end_of_log_kb(world, copy)
+    end = streams.end_of_log_kb(world, copy)
     size_kb = copy.size_kb
     if differential:
-        size_kb = min(size_kb, max(0.0, at - copy.last_log_backup_kb) + copy.size_kb * 0.01)
+        size_kb = min(size_kb, max(0.0, end - copy.last_log_backup_kb) + copy.size_kb * 0.01)
     size_kb *= BACKUP_COMPRESSION if details.compressed else 1.0
-    place = _room_for(world, server, path, size_kb, title)
-    _check_expiration(world, place, details, init, title)
-    world.update_copy(copy.key, backup_from_kb=at)
-    duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, place[0], size_kb))
+    room = _room_for(world, server, path, size_kb, title)
+    _check_expiration(world, room, details, init, title)
+    world.update_copy(copy.key, backup_from_kb=end)
+    duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, room[0], size_kb))
     kind = DIFFERENTIAL if differential else DATABASE
-    args = (copy.database, kind, *place, at, size_kb, world.tick, copy_only, init, details)
+    args = (copy.database, kind, *room, end, size_kb, world.tick, copy_only, init, details)
     return statements.PendingStatement(world.tick + ticks(duration_s), "backup.data", args)
 
 
@@ -208,18 +208,18 @@ def _data_done(
     number = world.next_id()
     base = number if kind == DATABASE else copy.full_backup_id
     end = streams.end_of_log_kb(world, copy)
-    taken = _build_backup_set(
+    backup_set = _build_backup_set(
         world, copy, kind, number, from_kb, end, size_kb + (end - from_kb), started_tick
     )
     level = copy.compatibility_level or COMPATIBILITY[world.instances[key[0]].version]
-    taken = replace(
-        taken,
+    backup_set = replace(
+        backup_set,
         base=base,
         copy_only=copy_only,
         details=details,
         image=replace(copy, source=None, backup_from_kb=None, compatibility_level=level),
     )
-    position = _write(world, (host, path), taken, init)
+    position = _write(world, (host, path), backup_set, init)
     world.update_copy(key, backup_from_kb=None)
     if kind == DATABASE and not copy_only:
         world.update_copy(key, full_backup_id=number)
@@ -227,7 +227,7 @@ def _data_done(
         logspace.begin(world, key, from_kb, started_tick)
     groups.policy(world.copies[key]).catalog_changed(world, key)
     title = "BACKUP DATABASE" if kind == DATABASE else "BACKUP DATABASE WITH DIFFERENTIAL"
-    return _report(world, taken, title, position)
+    return _report(world, backup_set, title, position)
 
 
 # --- BACKUP LOG ------------------------------------------------------------------------------------
@@ -271,15 +271,15 @@ def backup_log(
     if details.compressed:
         _need_compression(world.instances[server])
     size_kb = max(0.0, end - lead.last_log_backup_kb) * (BACKUP_COMPRESSION if details.compressed else 1.0)
-    place = _room_for(world, server, path, size_kb, title)
-    _check_expiration(world, place, details, init, title)
+    room = _room_for(world, server, path, size_kb, title)
+    _check_expiration(world, room, details, init, title)
     if norecovery and copy.source is not None:
         streams.remove_source(world, copy.source)
         world.update_copy(copy.key, db_state=DbState.RESTORING)
-    duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, place[0], size_kb))
+    duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, room[0], size_kb))
     args = (
         copy.database,
-        *place,
+        *room,
         lead.last_log_backup_kb,
         end,
         world.tick,
@@ -314,16 +314,16 @@ def _log_done(
         raise refused or broken
     number = world.next_id()
     size_kb = (last_kb - first_kb) * (BACKUP_COMPRESSION if details.compressed else 1.0)
-    taken = _build_backup_set(world, copy, LOG, number, first_kb, last_kb, size_kb, started_tick)
-    taken = replace(
-        taken, copy_only=copy_only, tail=tail, from_tick=copy.last_log_backup_tick, details=details
+    backup_set = _build_backup_set(world, copy, LOG, number, first_kb, last_kb, size_kb, started_tick)
+    backup_set = replace(
+        backup_set, copy_only=copy_only, tail=tail, from_tick=copy.last_log_backup_tick, details=details
     )
-    position = _write(world, (host, path), taken, init)
+    position = _write(world, (host, path), backup_set, init)
     if not copy_only:
         for one in {key: None, _writer(world, copy): None}:  # all replicas share one log chain
             _note_log_backup(world, one, last_kb)
             world.update_copy(one, last_log_backup_tick=started_tick, bulk_changes=False)
-    return _report(world, taken, "BACKUP LOG", position)
+    return _report(world, backup_set, "BACKUP LOG", position)
 
 
 def _note_log_backup(world: World, key: Key, upto_kb: float) -> None:
@@ -342,14 +342,14 @@ def by_job(world: World, key: Key, path: str) -> None:
     3226, which many sites set.
     """
     if not volumes.has_drive(world.computer_of(key[0]), volumes.drive_of(path)):
-        lost = SqlError(3201, path, files.NO_PATH, also=(3013,), title="BACKUP LOG")
-        note_failure(world, *key, lost)
+        error = SqlError(3201, path, files.NO_PATH, also=(3013,), title="BACKUP LOG")
+        note_failure(world, *key, error)
         return
     copy = world.copies[key]
     first, last = copy.last_log_backup_kb, streams.end_of_log_kb(world, copy)
-    taken = _build_backup_set(world, copy, LOG, world.next_id(), first, last, last - first, world.tick)
-    taken = replace(taken, from_tick=copy.last_log_backup_tick)
-    _store(world, (key[0], path), taken, init=False)
+    backup_set = _build_backup_set(world, copy, LOG, world.next_id(), first, last, last - first, world.tick)
+    backup_set = replace(backup_set, from_tick=copy.last_log_backup_tick)
+    _store(world, (key[0], path), backup_set, init=False)
     _note_log_backup(world, key, last)
     world.update_copy(key, last_log_backup_tick=world.tick, bulk_changes=False)
 
@@ -444,8 +444,8 @@ def _room_for(world: World, server: str, path: str, size_kb: float, title: str) 
     if local == files.NULL_DEVICE:
         return host, local
     local = files.spelled(world, host, local)
-    there = files.find(world, host, local)
-    if there is not None and not isinstance(there, BackupFile):
+    file = files.find(world, host, local)
+    if file is not None and not isinstance(file, BackupFile):
         raise SqlError(3241, path, also=(3013,), title=title)
     if volumes.free_kb(world, host, volumes.drive_of(local)) < size_kb:
         raise SqlError(3202, path, files.DISK_FULL, also=(3013,), title=title)
@@ -490,19 +490,19 @@ def _check_expiration(
     world: World, location: tuple[str, str], details: BackupDetails, init: bool, title: str
 ) -> None:
     """Raise 4030 for INIT of a file with a backup that has not expired."""
-    old = world.files.get(location)
-    for one in old.sets if isinstance(old, BackupFile) and init and not details.skip else ():
-        expires = one.details.expires_tick
+    old_file = world.files.get(location)
+    for backup_set in old_file.sets if isinstance(old_file, BackupFile) and init and not details.skip else ():
+        expires = backup_set.details.expires_tick
         if expires is not None and expires > world.tick:
-            at = clock.time_at(world, expires)
-            when = datetime_formats.format_datetime(at, "%b %d %Y %I:%M:%S:000%p")
-            raise SqlError(4030, location[1], when, also=(3013,), title=title)
+            time = clock.time_at(world, expires)
+            datetime = datetime_formats.format_datetime(time, "%b %d %Y %I:%M:%S:000%p")
+            raise SqlError(4030, location[1], datetime, also=(3013,), title=title)
 
 
 def _store(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
     """Store the backup in its file and return its position there."""
-    old, is_null = world.files.get(location), location[1] == files.NULL_DEVICE
-    before = old.sets if isinstance(old, BackupFile) and (is_null or not init) else ()
+    old_file, is_null = world.files.get(location), location[1] == files.NULL_DEVICE
+    before = old_file.sets if isinstance(old_file, BackupFile) and (is_null or not init) else ()
     world.files[location] = BackupFile((*before, backup_set))  # of the null device: the history of msdb
     return 1 if is_null else len(before) + 1
 
@@ -567,10 +567,10 @@ def format_processed_messages(
     pages = sum(int(count) for _, count in files_pages)
     progress = [*range(stats, 100, stats), 100] if stats else []
     lines = [Message(3211, 0, 1, 0, fill_message(3211, percent)[1]) for percent in progress]
-    last = lines.pop() if lines and title.startswith("BACKUP") else None
-    for place, (name, count) in enumerate(files_pages, start=1):
-        if last is not None and place == len(files_pages):
-            lines.append(last)
+    last_line = lines.pop() if lines and title.startswith("BACKUP") else None
+    for index, (name, count) in enumerate(files_pages, start=1):
+        if last_line is not None and index == len(files_pages):
+            lines.append(last_line)
         lines.append(Message(4035, 0, 1, 0, fill_message(4035, count, database, name, position)[1]))
     rate = pages * PAGE_KB / 1024.0 / seconds
     took, speed = divmod(round(seconds * 1000.0), 1000), divmod(round(rate * 1000.0), 1000)

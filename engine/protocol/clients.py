@@ -374,8 +374,8 @@ def operation_done(world: World, source: int) -> None:
 
 def point_app(world: World, client: str, server: str) -> None:
     """Change the connection string of an application and restart it."""
-    old = world.clients[client]
+    old_client = world.clients[client]
     world.clients[client] = replace(
-        old, data_source=server, known_partner=None, kept_addresses=names.NO_ADDRESSES
+        old_client, data_source=server, known_partner=None, kept_addresses=names.NO_ADDRESSES
     )
     look_for_server(world, client)

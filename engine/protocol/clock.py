@@ -28,6 +28,6 @@ def tick_of(world: World, text: str) -> Tick:
             moment = datetime_formats.parse_datetime(text.strip()[:40], form)
         except ValueError:
             continue
-        since = moment - datetime.fromisoformat(world.settings.start_time)
-        return round(since.total_seconds() * TICKS_PER_S)
+        duration = moment - datetime.fromisoformat(world.settings.start_time)
+        return round(duration.total_seconds() * TICKS_PER_S)
     raise SqlError(241)

@@ -63,12 +63,12 @@ def append(world: World, key: Key, edits: tuple[tuple[str, object], ...], log_kb
     copy = world.copies[key]
     assert copy.source is not None, f"{key} is open and writes no log"
     world.flow.add_log_kb(copy.source, COMMIT_KB)
-    at = world.flow.positions(copy.source).generated_kb
+    generated_kb = world.flow.positions(copy.source).generated_kb
     before = newest(world, copy)
     world.commits[copy.family, copy.lineage[-1][0]] = Commit(
-        before, at, log_kb + COMMIT_KB, world.tick, edits
+        before, generated_kb, log_kb + COMMIT_KB, world.tick, edits
     )
-    return at
+    return generated_kb
 
 
 def can_acknowledge(world: World, key: Key, kb: float) -> bool:
@@ -96,9 +96,12 @@ def users_of(world: World, server: str, database: str) -> tuple[User, ...]:
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():
             return _users(newest(world, copy), copy.database)
-    for one in world.instances[server].snapshots:
-        if one.name.lower() == database.lower():
-            return _users(find_last_commit(world, one.family, one.lineage, one.end_of_log_kb), one.name)
+    for snapshot in world.instances[server].snapshots:
+        if snapshot.name.lower() == database.lower():
+            return _users(
+                find_last_commit(world, snapshot.family, snapshot.lineage, snapshot.end_of_log_kb),
+                snapshot.name,
+            )
     return tuple(u for u in world.instances[server].users if u.database.lower() == database.lower())
 
 
@@ -153,12 +156,12 @@ def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[Databa
     """
     if not remaining_copies:
         return
-    elsewhere = max(
-        min(lineage.common_kb(copy.lineage, other.lineage), streams.end_of_log_kb(world, other))
-        for other in remaining_copies
+    remaining_copy = max(
+        min(lineage.common_kb(copy.lineage, other_copy.lineage), streams.end_of_log_kb(world, other_copy))
+        for other_copy in remaining_copies
     )
-    known, committed_kb = max(elsewhere, copy.written_off_kb), streams.committed_kb(world, copy)
+    known, committed_kb = max(remaining_copy, copy.written_off_kb), streams.committed_kb(world, copy)
     number = count(world, copy, known, committed_kb)
     if number:
-        where = say("all remaining copies: only {server} had them", server=copy.server)
-        record_loss(world, copy.database, copy.server, number, committed_kb - known, where)
+        message = say("all remaining copies: only {server} had them", server=copy.server)
+        record_loss(world, copy.database, copy.server, number, committed_kb - known, message)

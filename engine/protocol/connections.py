@@ -43,8 +43,8 @@ def login_of(world: World, client: Client, server: str) -> str:
 
 
 def _copies(world: World, client: Client, server: str) -> list[DatabaseCopy]:
-    found = [world.copies.get((server, database)) for database in client.databases]
-    return [copy for copy in found if copy is not None and copy.source is not None]
+    copies = [world.copies.get((server, database)) for database in client.databases]
+    return [copy for copy in copies if copy is not None and copy.source is not None]
 
 
 def _count(world: World, copy: DatabaseCopy) -> int:
@@ -55,8 +55,8 @@ def _count(world: World, copy: DatabaseCopy) -> int:
 
 def count(world: World, server: str) -> int:
     """Count the connections of applications to a server."""
-    mine = [client for client in world.clients.values() if client.connected_to == server]
-    copies = (copy for client in mine for copy in _copies(world, client, server))
+    own_clients = [client for client in world.clients.values() if client.connected_to == server]
+    copies = (copy for client in own_clients for copy in _copies(world, client, server))
     return sum(int(_count(world, copy)) for copy in copies)
 
 
@@ -71,9 +71,9 @@ def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
         for copy in _copies(world, client, server):
             assert copy.source is not None
             whole = _count(world, copy)
-            now = world.flow.reading(copy.source)
+            reading = world.flow.reading(copy.source)
             working, waiting = (
-                round(now.in_flight_transactions),
+                round(reading.in_flight_transactions),
                 round(world.flow.commits_waiting(copy.source)),
             )
             places = range(spid, min(spid + whole, SPID_MAX + 1))
@@ -87,7 +87,7 @@ def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
                     client.name,
                     client.connected_tick,
                     working > 0,
-                    now.commit_delay_ms if 0 < working <= waiting else None,
+                    reading.commit_delay_ms if 0 < working <= waiting else None,
                 )
                 working -= 1
             spid += whole
@@ -111,7 +111,7 @@ def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
 
 def kill(world: World, server: str, spid: int) -> bool:
     """End the connection *spid* of an application, which then opens another one. Return False if there is none."""
-    found = next((one for one in on_server(world, server) if one.spid == spid), None)
+    found = next((connection for connection in on_server(world, server) if connection.spid == spid), None)
     if found is None:
         return False
     client = world.clients[found.client.name]

@@ -45,16 +45,16 @@ def modify_file(
     if max_kb is not None:
         changes["max_kb"] = max_kb
     if changes:
-        old = volumes.options_of(copy, file)
-        others = tuple(one for one in copy.file_options if one.file != file.key)
-        world.update_copy(key, file_options=(*others, replace(old, **changes)))
+        old_options = volumes.options_of(copy, file)
+        other_options = tuple(option for option in copy.file_options if option.file != file.key)
+        world.update_copy(key, file_options=(*other_options, replace(old_options, **changes)))
     if path is not None:
         _set_path(world, key, file, path)
     if path is None or changes or size_kb is not None:
         groups.policy(world.copies[key]).catalog_changed(world, key)
     logspace.check_room(world)
-    said = [statements.inform(5018, file.name)] if path is not None else []
-    return [*said, *([statements.inform(5021, "file", new_name)] if new_name is not None else [])]
+    messages = [statements.inform(5018, file.name)] if path is not None else []
+    return [*messages, *([statements.inform(5021, "file", new_name)] if new_name is not None else [])]
 
 
 def _check(
@@ -64,14 +64,14 @@ def _check(
         raise SqlError(5039)
     if size_kb is not None and size_kb - file.size_kb > volumes.free_kb(world, copy.server, file.drive):
         raise SqlError(5149, "MODIFY FILE", volumes.path_of(copy, file))
-    taken = {one.name.lower() for one in volumes.files_of(copy) if one is not file}
+    taken = {db_file.name.lower() for db_file in volumes.files_of(copy) if db_file is not file}
     if new_name is not None and new_name.lower() in taken:
         raise SqlError(1828, new_name)
 
 
 def _set_size(world: World, key: Key, file: DbFile, size_kb: float) -> None:
     copy = world.copies[key]
-    if file.key in {one.name for one in copy.extra_files}:
+    if file.key in {extra_file.name for extra_file in copy.extra_files}:
         extra = tuple(replace(f, size_kb=size_kb) if f.name == file.key else f for f in copy.extra_files)
         world.update_copy(key, extra_files=extra)
     else:
@@ -80,11 +80,13 @@ def _set_size(world: World, key: Key, file: DbFile, size_kb: float) -> None:
 
 def _set_path(world: World, key: Key, file: DbFile, path: str) -> None:
     copy = world.copies[key]
-    known = next((one for one in copy.file_paths if one.file == file.key), None)
+    known = next((file_path for file_path in copy.file_paths if file_path.file == file.key), None)
     missing = known is not None and known.missing
-    new = FilePath(file=file.key, path=path, found=volumes.locations_of(copy, file), missing=missing)
-    others = tuple(one for one in copy.file_paths if one.file != file.key)
-    world.update_copy(key, file_paths=(*others, new))
+    new_file_path = FilePath(
+        file=file.key, path=path, found=volumes.locations_of(copy, file), missing=missing
+    )
+    other_file_paths = tuple(file_path for file_path in copy.file_paths if file_path.file != file.key)
+    world.update_copy(key, file_paths=(*other_file_paths, new_file_path))
 
 
 # --- moving files on one server ----------------------------------------------------------------------------
@@ -94,7 +96,7 @@ def file_at(world: World, server: str, path: str) -> tuple[DatabaseCopy, DbFile]
     """Return the database file at *path* on *server*, with its copy."""
     for (where, _), copy in sorted(world.copies.items()):
         for file in volumes.files_of(copy) if where == server else ():
-            if path.lower() in (one.lower() for one in volumes.locations_of(copy, file)):
+            if path.lower() in (location.lower() for location in volumes.locations_of(copy, file)):
                 return copy, file
     return None
 
@@ -108,13 +110,15 @@ def has_open_files(world: World, copy: DatabaseCopy) -> bool:
 def place_file(world: World, key: Key, file: str, path: str) -> None:
     """Record that a file of a closed database also exists at *path*."""
     copy = world.copies.get(key)
-    found = (
+    db_file = (
         next((one for one in volumes.files_of(copy) if one.key == file), None) if copy is not None else None
     )
-    if copy is None or found is None or has_open_files(world, copy):
+    if copy is None or db_file is None or has_open_files(world, copy):
         return
-    at = volumes.locations_of(copy, found)
-    new = FilePath(file=file, path=volumes.path_of(copy, found), found=tuple(dict.fromkeys((*at, path))))
-    known = next((one for one in copy.file_paths if one.file == file), new)
-    others = tuple(one for one in copy.file_paths if one.file != file)
-    world.update_copy(key, file_paths=(*others, replace(known, found=new.found)))
+    locations = volumes.locations_of(copy, db_file)
+    new_file_path = FilePath(
+        file=file, path=volumes.path_of(copy, db_file), found=tuple(dict.fromkeys((*locations, path)))
+    )
+    known = next((file_path for file_path in copy.file_paths if file_path.file == file), new_file_path)
+    other_file_paths = tuple(file_path for file_path in copy.file_paths if file_path.file != file)
+    world.update_copy(key, file_paths=(*other_file_paths, replace(known, found=new_file_path.found)))

@@ -97,11 +97,11 @@ ROOTED: Final = re.compile(r"[A-Za-z]:\\[^\\]")
 def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) -> None:
     """Raise 1828, 5133, 5149 or 1803."""
     needed: dict[str, float] = {}
-    for place, file in enumerate(new_files):
+    for index, file in enumerate(new_files):
         drive = volumes.drive_of(file.path)
         if not ROOTED.match(file.path):
             raise SqlError(5105, file.path, also=(1802,))
-        if any(other.name.lower() == file.name.lower() for other in new_files[:place]):
+        if any(other_new_file.name.lower() == file.name.lower() for other_new_file in new_files[:index]):
             raise SqlError(1828, file.name)
         if not volumes.has_drive(world.computer_of(server), drive):
             raise SqlError(5133, file.path, NO_PATH, also=(1802,))
@@ -122,12 +122,12 @@ def _place_new_files(world: World, key: Key, new_files: Sequence[NewFile]) -> No
     data = [file for file in new_files if not file.log]
     logs = [file for file in new_files if file.log]
     copy = world.copies[key]
-    sizes = [file.size_kb or (NEW_LOG_KB if place else NEW_DATA_KB) for place, file in enumerate(data)]
+    sizes = [file.size_kb or (NEW_LOG_KB if index else NEW_DATA_KB) for index, file in enumerate(data)]
     if data and not logs:
         world.update_copy(key, log_size_kb=max(LOG_LEAST_KB, arithmetic.total(sizes) * LOG_SHARE))
-    for file, first in ((data[:1], volumes.files_of(copy)[0]), (logs[:1], volumes.files_of(copy)[1])):
+    for file, first_db_file in ((data[:1], volumes.files_of(copy)[0]), (logs[:1], volumes.files_of(copy)[1])):
         for new in file:
-            _adopt(world, key, first, new)
+            _adopt(world, key, first_db_file, new)
     for new in (*data[1:], *logs[1:]):
         options: volumes.FileChanges = {**new.growth}
         if new.max_kb is not None:
@@ -159,8 +159,8 @@ def _adopt(world: World, key: Key, file: DbFile, changed: NewFile) -> None:
 
 
 def _need_free_name(world: World, server: str, name: str) -> None:
-    mine = [copy.database.lower() for (where, _), copy in world.copies.items() if where == server]
-    taken = name.lower() in ("master", "msdb", "model", "tempdb", *mine)
+    own_databases = [copy.database.lower() for (where, _), copy in world.copies.items() if where == server]
+    taken = name.lower() in ("master", "msdb", "model", "tempdb", *own_databases)
     if taken or world.instances[server].find_snapshot(name) is not None:
         raise SqlError(1801, name)
 
@@ -217,7 +217,7 @@ def create_snapshot(
     _need_readable(world, copy)
     _need_files(world, copy, files)
     drive = volumes.drive_of(files[0][1]) if files else copy.data_drive
-    made = Snapshot(
+    snapshot = Snapshot(
         name=name,
         database_id=snapshots.next_database_id(world, server),
         source=copy.database,
@@ -229,7 +229,7 @@ def create_snapshot(
         drive=drive,
         files=files,
     )
-    world.update_instance(server, snapshots=(*state.snapshots, made))
+    world.update_instance(server, snapshots=(*state.snapshots, snapshot))
     return []
 
 
@@ -297,13 +297,13 @@ def attach(world: World, server: str, name: str, path: str, login: str = "sa") -
         raise SqlError(1829)
     host, local = files.locate(world, server, path)
     local = files.spelled(world, host, local)
-    found = world.files.get((host, local))
-    if not isinstance(found, DetachedFile) or host != server:
+    file = world.files.get((host, local))
+    if not isinstance(file, DetachedFile) or host != server:
         raise SqlError(5120, path, 2, files.NO_FILE)
     key = (server, name)
     drive = volumes.drive_of(local)
     world.copies[key] = replace(
-        found.image,
+        file.image,
         server=server,
         database=name,
         database_id=snapshots.next_database_id(world, server),
@@ -315,7 +315,7 @@ def attach(world: World, server: str, name: str, path: str, login: str = "sa") -
         owner=login,
     )
     del world.files[host, local]
-    streams.add_source(world, key, found.image.end_of_log_kb)
+    streams.add_source(world, key, file.image.end_of_log_kb)
     world.availability.setdefault(name, Availability(database=name, since_tick=world.tick))
     world.all_dirty()
     errorlog.write(world, server, 17137, name)

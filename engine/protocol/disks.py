@@ -52,10 +52,10 @@ def fail_volume(world: World, server: str, drive: str) -> None:
     world.update_computer(computer.name, failed_drives=(*computer.failed_drives, letter))
     _announce(world, server, say("drive {drive}: has failed", drive=letter))
     for key, copy in sorted(world.copies.items()):
-        lost = [file for file in volumes.files_of(copy) if file.drive.upper() == letter]
-        if key[0] == server and any(file.log for file in lost):
+        db_files = [file for file in volumes.files_of(copy) if file.drive.upper() == letter]
+        if key[0] == server and any(file.log for file in db_files):
             _lose_log(world, key)
-        elif key[0] == server and lost:
+        elif key[0] == server and db_files:
             _lose_data(world, key)
     network.reassess(world)
 
@@ -69,8 +69,8 @@ def _lose_log(world: World, key: Key) -> None:
     opened = copy.db_state is DbState.ONLINE
     policy = groups.policy(copy)
     if opened or not policy.can_write(copy):
-        why = say("the volume of {database} on {server} failed", database=database, server=server)
-        policy.cancel(world, key, why)
+        message = say("the volume of {database} on {server} failed", database=database, server=server)
+        policy.cancel(world, key, message)
         errorlog.write(world, server, 17053, "SQLServerLogMgr::LogWriter", files.NOT_READY)
         _note(world, server, "Write error during log flush.")
         errorlog.write(world, server, 9001, database, state=4)
@@ -98,9 +98,11 @@ def _lose_data(world: World, key: Key) -> None:
         text = fill_message(823, *error)[1]
         for client in world.clients.values():
             if client.connected_to == key[0] and key[1] in client.databases:
-                said = say("{client}: {message}", client=client.name, message=text)
+                message = say("{client}: {message}", client=client.name, message=text)
                 world.emit(
-                    ClientData(client=client.name, what="data volume lost", number=823), said, server=key[0]
+                    ClientData(client=client.name, what="data volume lost", number=823),
+                    message,
+                    server=key[0],
                 )
         world.call_after(CHECKPOINT_S, "disk.checkpoint", *key, world.tick)
 
@@ -129,13 +131,13 @@ def check_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: 
 
 def lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
     """Return the files of a copy that cannot be reached."""
-    gone = world.computer_of(copy.server).failed_drives
-    found = [file for file in volumes.files_of(copy) if file.drive.upper() in gone]
+    drives = world.computer_of(copy.server).failed_drives
+    db_files = [file for file in volumes.files_of(copy) if file.drive.upper() in drives]
     if copy.db_state is not DbState.ONLINE:  # an open database cannot use its files at another path
-        found += [file for file in volumes.misplaced_files(copy) if file not in found]
-    if not found and copy.disk_failed:
+        db_files += [file for file in volumes.misplaced_files(copy) if file not in db_files]
+    if not db_files and copy.disk_failed:
         return [file for file in volumes.files_of(copy) if file.log][:1]
-    return found
+    return db_files
 
 
 def absence(world: World, copy: DatabaseCopy, path: str) -> str:
@@ -149,16 +151,16 @@ def check_files(world: World, key: Key) -> bool:
     """Return whether a starting database has its files. Otherwise leave it closed and log the reason."""
     copy = world.copies[key]
     misplaced = volumes.misplaced_files(copy)
-    if any(one.missing for one in copy.file_paths) and not misplaced:
-        found = tuple(replace(one, missing=False) for one in copy.file_paths)
-        copy = world.update_copy(key, file_paths=found, disk_failed=_own_volume_lost(world, key))
+    if any(file_path.missing for file_path in copy.file_paths) and not misplaced:
+        file_paths = tuple(replace(file_path, missing=False) for file_path in copy.file_paths)
+        copy = world.update_copy(key, file_paths=file_paths, disk_failed=_own_volume_lost(world, key))
     if not misplaced and not lost_files(world, copy):
         if copy.file_paths:
             world.copies[key] = volumes.settled(copy)
             world.update_copy(key)
         return True
-    gone = {file.key for file in misplaced}
-    paths = tuple(replace(one, missing=one.file in gone) for one in copy.file_paths)
+    keys = {file.key for file in misplaced}
+    paths = tuple(replace(file_path, missing=file_path.file in keys) for file_path in copy.file_paths)
     copy = world.update_copy(key, disk_failed=True, file_paths=paths, db_state=DbState.RECOVERY_PENDING)
     _report_lost_files(world, copy)
     _close(world, key)
@@ -170,7 +172,7 @@ def _close(world: World, key: Key) -> None:
 
 
 def _report_lost_files(world: World, copy: DatabaseCopy) -> None:
-    known = volumes.files_of(copy)
+    db_files = volumes.files_of(copy)
     for file in lost_files(world, copy):
         path = volumes.path_of(copy, file)
         if file.log:
@@ -178,7 +180,7 @@ def _report_lost_files(world: World, copy: DatabaseCopy) -> None:
                 world, copy.server, 17207, "FileMgr::StartLogFiles", absence(world, copy, path), path
             )
         else:
-            number, system = known.index(file) + 1, absence(world, copy, path)
+            number, system = db_files.index(file) + 1, absence(world, copy, path)
             errorlog.write(world, copy.server, 17204, "FCB::Open failed", path, number, system)
             errorlog.write(world, copy.server, 5120, path, 3, system, state=101)
 
@@ -199,7 +201,7 @@ def mend_volume(world: World, server: str, drive: str) -> None:
     """Restore a drive with its files (`mend-volume S LETTER`)."""
     letter = _letter(world, server, drive)
     computer = world.computer_of(server)
-    left = tuple(other for other in computer.failed_drives if other != letter)
+    left = tuple(other_drive for other_drive in computer.failed_drives if other_drive != letter)
     world.update_computer(computer.name, failed_drives=left)
     _announce(world, server, say("drive {drive}: is available again", drive=letter))
     for key, copy in sorted(world.copies.items()):
@@ -216,12 +218,12 @@ def list_lost_drives(world: World, server: str) -> set[str]:
 
 def move_shared_drives(world: World, server: str, target: str) -> None:
     """Move the failed drives with databases of a clustered instance to the computer on which it starts."""
-    source, there = world.computer_of(server), world.computers[target]
-    lost = list_lost_drives(world, server)
-    if source.name != target and lost:
-        left = tuple(letter for letter in source.failed_drives if letter not in lost)
+    source, computer = world.computer_of(server), world.computers[target]
+    drives = list_lost_drives(world, server)
+    if source.name != target and drives:
+        left = tuple(letter for letter in source.failed_drives if letter not in drives)
         world.update_computer(source.name, failed_drives=left)
-        world.update_computer(target, failed_drives=(*there.failed_drives, *sorted(lost)))
+        world.update_computer(target, failed_drives=(*computer.failed_drives, *sorted(drives)))
 
 
 def _drives(copy: DatabaseCopy) -> set[str]:

@@ -57,9 +57,9 @@ DRIVERS: Final = {name: Driver(**fields) for name, fields in tomllib.loads(_TEXT
 def partner(client: Client) -> str:
     """Return the second name that the driver tries. Without a second name, this is the first one again."""
     driver = DRIVERS.get(client.driver)
-    own = client.failover_partner if driver is None or driver.uses_failover_partner else None
+    own_partner = client.failover_partner if driver is None or driver.uses_failover_partner else None
     reported = client.known_partner if driver is None or driver.uses_reported_partner else None
-    return own or reported or client.data_source
+    return own_partner or reported or client.data_source
 
 
 def partner_pause_s(client: Client) -> float:
@@ -106,5 +106,5 @@ def notices_s(world: World, client: Client, hung: bool) -> float | None:
 def command_timeout_s(client: Client) -> float:
     """Return the command timeout of the application or of its driver; 0 means none."""
     driver = DRIVERS.get(client.driver)
-    own = driver.command_timeout_s if driver is not None else 0.0
-    return own if client.command_timeout_s is None else client.command_timeout_s
+    own_command_timeout_s = driver.command_timeout_s if driver is not None else 0.0
+    return own_command_timeout_s if client.command_timeout_s is None else client.command_timeout_s

@@ -44,26 +44,26 @@ def create(
     None and () mean that the statement omits the option: STOPPED, ALL addresses, WINDOWS NEGOTIATE, and
     REQUIRED with the algorithm of the version.
     """
-    here = world.instances[server]
-    if here.endpoint is not None:
+    instance = world.instances[server]
+    if instance.endpoint is not None:
         raise SqlError(7862)
-    if owner is not None and owner.lower() != "sa" and here.find_login(owner) is None:
+    if owner is not None and owner.lower() != "sa" and instance.find_login(owner) is None:
         raise SqlError(15151, "find", "login", owner)
-    asked = Endpoint(
+    endpoint = Endpoint(
         name=name,
         port=port,
         ip=ip or "ALL",
         state=EndpointState[(state or "STOPPED").upper()],
         role=role.upper(),
         encryption=(encryption or "REQUIRED").upper(),
-        algorithms=tuple(word.upper() for word in algorithms) or default_algorithms(here.version),
+        algorithms=tuple(word.upper() for word in algorithms) or default_algorithms(instance.version),
         authentication=(authentication or "WINDOWS NEGOTIATE").upper(),
         certificate=certificate,
         owner=owner or login,
     )
-    _check(world, here, asked)
-    _put(world, server, asked)
-    if asked.state is EndpointState.STARTED:
+    _check(world, instance, endpoint)
+    _put(world, server, endpoint)
+    if endpoint.state is EndpointState.STARTED:
         _note_start(world, server)
     network.reassess(world)
     return []
@@ -139,10 +139,10 @@ def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]
 def permit(world: World, server: str, name: str, verb: str, grantees: tuple[str, ...]) -> list[Message]:
     """Grant, revoke or deny CONNECT on an endpoint. Open connections stay; the change affects only later ones."""
     before = _named(world, server, name, "find")
-    here = world.instances[server]
+    instance = world.instances[server]
     logins = []
     for grantee in grantees:
-        login = here.find_login(grantee)
+        login = instance.find_login(grantee)
         if login is None and grantee.lower() not in ("public", "sa"):
             raise SqlError(15151, "find", "login", grantee)
         logins.append(login.name if login is not None else grantee.lower())
@@ -178,11 +178,11 @@ def _check(world: World, server: Instance, end: Endpoint) -> None:
 
 def _note_start(world: World, server: str) -> None:
     """Log 9690, or the reason why the endpoint cannot listen (LISTENER_IP does not belong to this computer)."""
-    here = world.instances[server]
-    assert here.endpoint is not None
-    if here.endpoint.ip not in ("ALL", security.LOOPBACK, security.own_ip(here)):
+    instance = world.instances[server]
+    assert instance.endpoint is not None
+    if instance.endpoint.ip not in ("ALL", security.LOOPBACK, security.own_ip(instance)):
         errorlog.write(
-            world, server, 26024, here.endpoint.ip, "ipv4", here.endpoint.port, ADDRESS_NOT_AVAILABLE
+            world, server, 26024, instance.endpoint.ip, "ipv4", instance.endpoint.port, ADDRESS_NOT_AVAILABLE
         )
     else:
         errorlog.write(world, server, 9690, security.TRANSPORT)

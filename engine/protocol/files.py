@@ -41,7 +41,7 @@ def locate(world: World, server: str, path: str) -> tuple[str, str]:
         _need_drive(world, server, local, path)
         return server, local
     name = found["host"].split(".")[0].lower()
-    host = next((known for known in world.instances if known.lower() == name), None)
+    host = next((instance for instance in world.instances if instance.lower() == name), None)
     if host is None or not world.computer_of(host).powered or not _reaches(world, server, host):
         raise SqlError(3201, path, NO_NETWORK_PATH, also=(3013,))
     share = found["share"]

@@ -118,11 +118,11 @@ def delete(world: World, server: str, name: str) -> list[Message]:
 def copy_all(world: World, source: str, target: str) -> list[str]:
     """Copy the jobs that *target* lacks, disabled, and return their names."""
     known = {job.name.lower() for job in world.instances[target].jobs}
-    new = [
+    new_jobs = [
         replace(job, enabled=False) for job in world.instances[source].jobs if job.name.lower() not in known
     ]
-    world.update_instance(target, jobs=(*world.instances[target].jobs, *new))
-    return [job.name for job in new]
+    world.update_instance(target, jobs=(*world.instances[target].jobs, *new_jobs))
+    return [job.name for job in new_jobs]
 
 
 def add_linked_server(world: World, server: str, name: str) -> list[Message]:

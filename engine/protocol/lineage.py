@@ -24,8 +24,8 @@ def common_kb(a: Lineage, b: Lineage) -> float:
 
 def branch(world: World, path: Lineage, at_kb: float) -> Lineage:
     """Return the lineage of a log that branches off *path* at *at_kb*."""
-    kept = tuple(stretch for stretch in path if stretch[1] < at_kb) or path[:1]
-    return (*kept, (world.next_id(), at_kb))
+    stretches = tuple(stretch for stretch in path if stretch[1] < at_kb) or path[:1]
+    return (*stretches, (world.next_id(), at_kb))
 
 
 def lsn(kb: float) -> int:

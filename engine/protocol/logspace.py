@@ -76,8 +76,8 @@ def file_full(world: World, source: int) -> None:
     world.emit(LogData(what="full", reuse_wait=reason), text, server=key[0], database=key[1])
     for client in world.clients.values():
         if client.connected_to == key[0] and key[1] in client.databases:
-            said = say("{client}: {message}", client=client.name, message=text)
-            world.emit(ClientData(client=client.name, what="log full", number=9002), said, server=key[0])
+            message = say("{client}: {message}", client=client.name, message=text)
+            world.emit(ClientData(client=client.name, what="log full", number=9002), message, server=key[0])
 
 
 class LogTakenOverError(Exception):
@@ -107,15 +107,15 @@ def write(world: World, key: Key, kb: float) -> float:
 
 
 def _resize(world: World, key: Key, size_kb: float) -> None:
-    old = world.copies[key].log_size_kb
+    old_log_size_kb = world.copies[key].log_size_kb
     world.update_copy(key, log_size_kb=size_kb)
-    word = "grows" if size_kb > old else "shrinks"
+    word = "grows" if size_kb > old_log_size_kb else "shrinks"
     template = (
         mark("the log file of {database} grows from {size_mb:.0f} to {to_mb:.0f} MB")
-        if size_kb > old
+        if size_kb > old_log_size_kb
         else mark("the log file of {database} shrinks from {size_mb:.0f} to {to_mb:.0f} MB")
     )
-    text = say(template, database=key[1], size_mb=old / 1024, to_mb=size_kb / 1024)
+    text = say(template, database=key[1], size_mb=old_log_size_kb / 1024, to_mb=size_kb / 1024)
     world.emit(LogData(what=word, log_size_kb=size_kb), text, server=key[0], database=key[1])
     groups.policy(world.copies[key]).catalog_changed(world, key)
 
@@ -175,8 +175,8 @@ def hold_transaction(world: World, server: str, database: str) -> None:
     """Leave a transaction open, which holds its own log and all later log."""
     copy = statements.copy_on(world, server, database)
     if copy.source is not None and copy.active_from_kb is None:
-        at = world.flow.positions(copy.source).generated_kb
-        world.update_copy((server, copy.database), active_from_kb=at)
+        generated_kb = world.flow.positions(copy.source).generated_kb
+        world.update_copy((server, copy.database), active_from_kb=generated_kb)
 
 
 def release_transaction(world: World, server: str, database: str) -> None:
@@ -193,8 +193,8 @@ def note_window_transactions(world: World, server: str, database: str, holders: 
     if copy is None or copy.source is None:
         return
     known = {entry[0]: entry for entry in copy.window_transactions}
-    at = world.flow.positions(copy.source).generated_kb
-    now = tuple(known.get(spid, (spid, at, world.tick)) for spid in sorted(holders))
+    generated_kb = world.flow.positions(copy.source).generated_kb
+    now = tuple(known.get(spid, (spid, generated_kb, world.tick)) for spid in sorted(holders))
     if now != copy.window_transactions:
         world.windows_held_log = True
         world.update_copy(key, window_transactions=now)
@@ -253,14 +253,14 @@ def add_file(
         raise SqlError(5149, "CREATE FILE", path)
     at = streams.end_of_log_kb(world, copy)
     file = DbFile(name=name, drive=drive, size_kb=size_kb, log=log, added_kb=at)
-    given = replace(FileOptions(file=name), **(options or {}))
-    more = () if given == FileOptions(file=name) else (given,)
-    where = FilePath(file=name, path=path, found=(path,))
+    file_options = replace(FileOptions(file=name), **(options or {}))
+    more = () if file_options == FileOptions(file=name) else (file_options,)
+    file_path = FilePath(file=name, path=path, found=(path,))
     world.update_copy(
         (server, copy.database),
         extra_files=(*copy.extra_files, file),
         file_options=(*copy.file_options, *more),
-        file_paths=copy.file_paths if path == volumes.path_of(copy, file) else (*copy.file_paths, where),
+        file_paths=copy.file_paths if path == volumes.path_of(copy, file) else (*copy.file_paths, file_path),
     )
     text = say(
         "file {name} added to {database} on drive {drive}", name=name, database=copy.database, drive=drive
@@ -288,8 +288,8 @@ def remove_file(world: World, server: str, database: str, name: str) -> list[Mes
     world.update_copy(
         (server, copy.database),
         extra_files=tuple(f for f in copy.extra_files if f.name != file.key),
-        file_options=tuple(one for one in copy.file_options if one.file != file.key),
-        file_paths=tuple(one for one in copy.file_paths if one.file != file.key),
+        file_options=tuple(option for option in copy.file_options if option.file != file.key),
+        file_paths=tuple(file_path for file_path in copy.file_paths if file_path.file != file.key),
     )
     groups.policy(world.copies[(server, copy.database)]).catalog_changed(world, (server, copy.database))
     return [statements.inform(5044, "file", name)]

@@ -52,8 +52,8 @@ def _plugged(world: World, end: str) -> bool:
 
 def is_passing(world: World, a: str, b: str) -> bool:
     """Return whether packets pass both ways between *a* and *b*, as TCP requires."""
-    ways = _find_links(world, a, b)
-    return ways is not None and ways[0].passing and ways[1].passing
+    links = _find_links(world, a, b)
+    return links is not None and links[0].passing and links[1].passing
 
 
 def _find_links(world: World, a: str, b: str) -> tuple[Link, Link] | None:
@@ -71,9 +71,9 @@ class NetworkPath:
     __slots__ = ("_ends", "_listen", "_refusals", "carrier", "passing", "slow")
 
     def __init__(self, world: World, a: str, b: str) -> None:
-        ways = _find_links(world, a, b)
-        self.carrier = ways is not None
-        self.passing = ways is not None and ways[0].passing and ways[1].passing
+        links = _find_links(world, a, b)
+        self.carrier = links is not None
+        self.passing = links is not None and links[0].passing and links[1].passing
         self.slow = world.computer_of(a).cpu_factor > 1.0 or world.computer_of(b).cpu_factor > 1.0
         self._ends = a, b
         self._listen: bool | None = None
@@ -94,23 +94,23 @@ class NetworkPath:
 
 def perceive_link_state(world: World, guid: int, me: str, peer: str, path: NetworkPath) -> Hearing:
     """Return the signals that *me* receives from *peer* in the session *guid* from now on."""
-    there = world.instances[peer]
-    if not path.carrier or not world.computers[there.computer].powered:
+    instance = world.instances[peer]
+    if not path.carrier or not world.computers[instance.computer].powered:
         return "hard"
     if not path.passing:
         return "silent"
-    if there.service is Service.STOPPING and _hold_data(world, guid, me, peer):
+    if instance.service is Service.STOPPING and _hold_data(world, guid, me, peer):
         return "closed"  # its databases are closed at once; the process still responds to the witness
-    if there.service not in (Service.RUNNING, Service.STOPPING):
+    if instance.service not in (Service.RUNNING, Service.STOPPING):
         return "closed"
     if not path.has_listeners(world) or _disk_failed(world, guid, peer):
         return "closed"
-    if there.hung:
+    if instance.hung:
         return "silent"
     if path.slow and (overloaded(world, guid, me) or overloaded(world, guid, peer)):
         return "silent"
-    other = world.contacts.get((guid, peer, me))
-    if other is None or not other.connected:
+    other_contact = world.contacts.get((guid, peer, me))
+    if other_contact is None or not other_contact.connected:
         return "closed"
     return "ok"
 
@@ -161,10 +161,10 @@ def _hold_data(world: World, guid: int, me: str, peer: str) -> bool:
 def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True) -> None:
     """Open a connection between the two instances for session *guid*."""
     for me, peer in ((a, b), (b, a)):
-        old = world.contacts.get((guid, me, peer))
-        epoch = old.epoch + 1 if old else 0
+        old_contact = world.contacts.get((guid, me, peer))
+        epoch = old_contact.epoch + 1 if old_contact else 0
         contact = replace(
-            old or Contact(), connected=connected, pending="", epoch=epoch, since_tick=world.tick
+            old_contact or Contact(), connected=connected, pending="", epoch=epoch, since_tick=world.tick
         )
         world.put_contact((guid, me, peer), contact)
     if connected:

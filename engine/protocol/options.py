@@ -21,14 +21,14 @@ STANDARD_HAS_IT: Final = 2019
 def create_key(world: World, server: str, database: str, certificate: str) -> list[Message]:
     """Create the encryption key of a database, protected by a server certificate. Raise 15151, 33103 or 33117."""
     copy = statements.copy_on(world, server, database)
-    here = world.instances[server]
-    if here.edition not in ENTERPRISE and here.version < STANDARD_HAS_IT:
+    instance = world.instances[server]
+    if instance.edition not in ENTERPRISE and instance.version < STANDARD_HAS_IT:
         raise SqlError(33117)
     if copy.group_kind:
         raise SqlError(0, "Not simulated: an encryption key for a database that is mirrored or in a group")
     if copy.encryption_key:
         raise SqlError(33103)
-    found = security.certificate_of(here, certificate)
+    found = security.certificate_of(instance, certificate)
     if found is None:
         raise SqlError(15151, "find", "certificate", certificate)
     world.update_copy(copy.key, encryption_key=found.thumbprint)
@@ -64,7 +64,10 @@ def need_key(instance: Instance, number: int, title: str) -> None:
 
 def missing_certificate(instance: Instance, number: int) -> tuple[int, str, str] | None:
     """Return 33111 with its arguments if the server lacks the certificate *number*, 0 for none, or its private key."""
-    if not number or any(one.thumbprint == number and one.has_private_key for one in instance.certificates):
+    if not number or any(
+        certificate.thumbprint == number and certificate.has_private_key
+        for certificate in instance.certificates
+    ):
         return None
     return 33111, "certificate", f"0x{thumbprint(number).hex().upper()}"
 
@@ -137,8 +140,8 @@ def _online(world: World, key: Key, value: str) -> None:
         return
     if not disks.check_files(world, key):
         path = volumes.path_of(copy, disks.lost_files(world, world.copies[key])[0])
-        why = disks.absence(world, copy, path)
-        raise SqlError(5120, path, int(why.partition("(")[0]), why, state=101, also=(5069,))
+        absence = disks.absence(world, copy, path)
+        raise SqlError(5120, path, int(absence.partition("(")[0]), absence, state=101, also=(5069,))
     found_again = copy.disk_failed and not world.copies[key].disk_failed
     if copy.db_state in (DbState.OFFLINE, DbState.EMERGENCY) or (found_again and not copy.group_kind):
         world.update_copy(key, db_state=DbState.ONLINE)
@@ -220,11 +223,11 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
     if database.lower() in ("master", "model", "tempdb"):
         raise SqlError(15109)
     copy = statements.copy_on(world, server, database)
-    here = world.instances[server]
-    found = here.find_login(login)
+    instance = world.instances[server]
+    found = instance.find_login(login)
     always = {
         name.lower(): name
-        for name in ("sa", here.service_account, f"{world.computers[here.computer].domain}\\dba")
+        for name in ("sa", instance.service_account, f"{world.computers[instance.computer].domain}\\dba")
     }
     if found is None and login.lower() not in always:
         raise SqlError(15151, "find", "login", login)

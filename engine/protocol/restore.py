@@ -77,12 +77,12 @@ def list_backup_sets(
         raise
     if local == files.NULL_DEVICE:
         raise SqlError(3254, path, also=(3013,), title=title)
-    found = files.find(world, host, local)
-    if found is None:
+    file = files.find(world, host, local)
+    if file is None:
         raise SqlError(3201, path, files.NO_FILE, also=(3013,), title=title)
-    if not isinstance(found, BackupFile):
+    if not isinstance(file, BackupFile):
         raise SqlError(3241, path, also=(3013,), title=title)
-    return found.sets
+    return file.sets
 
 
 def list_backup_files(backup_set: BackupSet) -> tuple[DbFile, ...]:
@@ -136,29 +136,37 @@ def restore_database(
     33111, each followed by 3013.
     """
     title = "RESTORE DATABASE"
-    old = _existing(world, server, database)
+    old_copy = _existing(world, server, database)
     _without_snapshots(world, server, database, title)
     ending = replace(ending or RestoreState(recovery), position=file, replaced=replace_existing)
-    chosen = _find_backup_set(world, server, path, file, title, ending.checksum)
-    if chosen.kind == LOG or chosen.image is None:
+    backup_set = _find_backup_set(world, server, path, file, title, ending.checksum)
+    if backup_set.kind == LOG or backup_set.image is None:
         raise SqlError(3135, path, "BACKUP LOG", also=(3013,), title=title)
-    if chosen.version > world.instances[server].version:
-        raise SqlError(3169, chosen.version, world.instances[server].version, also=(3013,), title=title)
-    options.need_key(world.instances[server], chosen.encryption_key, title)
-    if ending.stop_tick is not None and ending.stop_tick < chosen.tick:
+    if backup_set.version > world.instances[server].version:
+        raise SqlError(3169, backup_set.version, world.instances[server].version, also=(3013,), title=title)
+    options.need_key(world.instances[server], backup_set.encryption_key, title)
+    if ending.stop_tick is not None and ending.stop_tick < backup_set.tick:
         raise SqlError(4335, also=(3013,), title=title)
-    if chosen.kind == DIFFERENTIAL:
-        return _restore_differential(world, server, database, old, path, chosen, ending)
-    if old is not None and not replace_existing:
-        _spare_existing(world, old, chosen, title)
-    new = _place_files(
-        world, server, old.database if old is not None else database, old, chosen, moves or {}, title
+    if backup_set.kind == DIFFERENTIAL:
+        return _restore_differential(world, server, database, old_copy, path, backup_set, ending)
+    if old_copy is not None and not replace_existing:
+        _spare_existing(world, old_copy, backup_set, title)
+    new_files = _place_files(
+        world,
+        server,
+        old_copy.database if old_copy is not None else database,
+        old_copy,
+        backup_set,
+        moves or {},
+        title,
     )
     number = world.next_id()
-    new = options.as_restored(new, chosen.image, login if old is None else old.owner)
-    put_copy(world, replace(new, restoring=number))
-    duration_s = max(BACKUP_LEAST_S, _read_s(world, server, path, chosen)) + ending.finish_s
-    args = (new.database, number, chosen, world.tick, ending)
+    new_files = options.as_restored(
+        new_files, backup_set.image, login if old_copy is None else old_copy.owner
+    )
+    put_copy(world, replace(new_files, restoring=number))
+    duration_s = max(BACKUP_LEAST_S, _read_s(world, server, path, backup_set)) + ending.finish_s
+    args = (new_files.database, number, backup_set, world.tick, ending)
     return statements.PendingStatement(world.tick + ticks(duration_s), "restore.done", args)
 
 
@@ -180,17 +188,17 @@ def _spare_files(
 ) -> None:
     """Raise 1834 and 3156 for each target file that another database uses. Without MOVE a file keeps its path."""
     used = {
-        volumes.path_of(other, item).lower(): name
-        for (where, name), other in world.copies.items()
+        volumes.path_of(other_copy, item).lower(): name
+        for (where, name), other_copy in world.copies.items()
         if where == server and name.lower() != database.lower()
-        for item in volumes.files_of(other)
+        for item in volumes.files_of(other_copy)
     }
     problems: list[SqlError] = []
     for item in volumes.files_of(image):
         path = volumes.path_of(image, item)
         if item.name.lower() not in moved and path.lower() in used:
-            first = SqlError(1834, path, used[path.lower()], also=(3119, 3013), title=title)
-            problems += [first, SqlError(3156, item.name, path)]
+            first_error = SqlError(1834, path, used[path.lower()], also=(3119, 3013), title=title)
+            problems += [first_error, SqlError(3156, item.name, path)]
     if problems:
         problems[0].problems = tuple(problems)
         raise problems[0]
@@ -214,15 +222,15 @@ def _place_files(
         if name.lower() not in known:
             raise SqlError(3234, name, database, also=(3013,), title=title)
     _spare_files(world, server, database, image, places, title)
-    placed: list[DbFile] = []
+    db_files: list[DbFile] = []
     for item in volumes.files_of(image):
         drive = places.get(item.name.lower(), item.drive)
         if not volumes.has_drive(world.computer_of(server), drive):
             path = volumes.path_of(image, replace(item, drive=drive))
             raise SqlError(5133, path, files.NO_PATH, also=(3013,), title=title)
-        placed.append(replace(item, drive=drive))
-    _check_space(world, server, existing_copy, placed, title)
-    data, log, *extra = placed
+        db_files.append(replace(item, drive=drive))
+    _check_space(world, server, existing_copy, db_files, title)
+    data, log, *extra = db_files
     return DatabaseCopy(
         server=server,
         database=database,
@@ -263,8 +271,8 @@ def _check_space(
             if existing_copy
             else 0.0
         )
-        whole = volumes.size_kb(world.computer_of(server), drive)
-        room = float("inf") if whole is None else whole - volumes.used_kb(world, server, drive) + freed
+        size_kb = volumes.size_kb(world.computer_of(server), drive)
+        room = float("inf") if size_kb is None else size_kb - volumes.used_kb(world, server, drive) + freed
         if needed > room:
             lacking = f"{(needed - room) * 1024:.0f}"
             raise SqlError(3257, drive, lacking, f"{room * 1024:.0f}", also=(3013,), title=title)
@@ -273,16 +281,16 @@ def _check_space(
 def put_copy(world: World, new_copy: DatabaseCopy) -> None:
     """Store a new database, or one that replaces another."""
     key = new_copy.key
-    old = world.copies.get(key)
-    if old is not None:
-        commits.discard_copy(world, old, commits.find_other_copies(world, old))
-    if old is not None:
-        streams.stop_log(world, old)
+    old_copy = world.copies.get(key)
+    if old_copy is not None:
+        commits.discard_copy(world, old_copy, commits.find_other_copies(world, old_copy))
+    if old_copy is not None:
+        streams.stop_log(world, old_copy)
     world.copies[key] = new_copy
     world.availability.setdefault(
         new_copy.database, Availability(database=new_copy.database, since_tick=world.tick, serving=False)
     )
-    if old is None:
+    if old_copy is None:
         jobs.arm_log_backup(world, key)
 
 
@@ -322,28 +330,28 @@ def restore_log(
     """
     ending = replace(ending or RestoreState(recovery), position=file)
     title = "RESTORE LOG"
-    old = _existing(world, server, database)
-    chosen = _find_backup_set(world, server, path, file, title, ending.checksum)
-    copy = _check_restoring(world, server, database, old, title)
-    if chosen.kind != LOG:
+    old_copy = _existing(world, server, database)
+    backup_set = _find_backup_set(world, server, path, file, title, ending.checksum)
+    copy = _check_restoring(world, server, database, old_copy, title)
+    if backup_set.kind != LOG:
         raise SqlError(3135, path, "BACKUP DATABASE", also=(3013,), title=title)
-    if chosen.family != copy.family:
+    if backup_set.family != copy.family:
         raise SqlError(3154, copy.database, also=(3013,), title=title)
-    options.need_key(world.instances[server], chosen.encryption_key, title)
+    options.need_key(world.instances[server], backup_set.encryption_key, title)
     end = copy.end_of_log_kb
-    if lineage.common_kb(chosen.lineage, copy.lineage) < end:
+    if lineage.common_kb(backup_set.lineage, copy.lineage) < end:
         raise SqlError(4330, also=(3013,), title=title)
-    if chosen.first_kb > end:
-        raise SqlError(4305, lineage.lsn(chosen.first_kb), lineage.lsn(end), also=(3013,), title=title)
-    if chosen.last_kb < end:
-        raise SqlError(4326, lineage.lsn(chosen.last_kb), lineage.lsn(end), also=(3013,), title=title)
-    lacking = [f for f in chosen.extra_files if not volumes.has_drive(world.computer_of(server), f.drive)]
+    if backup_set.first_kb > end:
+        raise SqlError(4305, lineage.lsn(backup_set.first_kb), lineage.lsn(end), also=(3013,), title=title)
+    if backup_set.last_kb < end:
+        raise SqlError(4326, lineage.lsn(backup_set.last_kb), lineage.lsn(end), also=(3013,), title=title)
+    lacking = [f for f in backup_set.extra_files if not volumes.has_drive(world.computer_of(server), f.drive)]
     if any(file not in copy.extra_files for file in lacking):
         raise SqlError(5133, volumes.path_of(copy, lacking[0]), files.NO_PATH, also=(3013,), title=title)
     stop = ending.stop_tick
-    if stop is not None and (stop < chosen.from_tick or _stop_kb(world, chosen, stop) < end):
+    if stop is not None and (stop < backup_set.from_tick or _stop_kb(world, backup_set, stop) < end):
         raise SqlError(4335, also=(3013,), title=title)
-    return _roll_forward(world, copy, path, chosen, ending)
+    return _roll_forward(world, copy, path, backup_set, ending)
 
 
 def _stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float:
@@ -356,11 +364,11 @@ def _stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float:
     share = min(1.0, (stop_tick - backup_set.from_tick) / whole)
     even_kb = backup_set.first_kb + (backup_set.last_kb - backup_set.first_kb) * share
     commit = commits.find_last_commit(world, backup_set.family, backup_set.lineage, backup_set.last_kb)
-    later: Commit | None = None
+    later_commit: Commit | None = None
     while commit is not None and commit.tick > stop_tick:
-        later, commit = commit, commit.previous
-    if later is not None:
-        even_kb = min(even_kb, later.kb - commits.COMMIT_KB)
+        later_commit, commit = commit, commit.previous
+    if later_commit is not None:
+        even_kb = min(even_kb, later_commit.kb - commits.COMMIT_KB)
     return max(even_kb, commit.kb) if commit is not None and commit.kb > backup_set.first_kb else even_kb
 
 
@@ -444,14 +452,14 @@ def _complete_restore(
         f"{word} restored. Database: {database}, end of log reached. "
         "This is an informational message only. No user action is required.",
     )
-    said = backup.format_processed_messages(
+    messages = backup.format_processed_messages(
         world, title, backup_set, database, started_tick, ending.position, ending.stats
     )
     if not reached:
-        return [*said[:-1], Message(0, 0, 0, 0, NOT_REACHED), said[-1]]
+        return [*messages[:-1], Message(0, 0, 0, 0, NOT_REACHED), messages[-1]]
     if ending.recovery:
         statements.open_restored(world, key)
-    return said
+    return messages
 
 
 NOT_REACHED: Final = (
@@ -467,7 +475,7 @@ KINDS: Final = {DATABASE: "D", DIFFERENTIAL: "I", LOG: "L"}
 def _keep_history(
     world: World, key: Key, backup_set: BackupSet, ending: RestoreState, recovery: bool
 ) -> None:
-    done = RestoreHistoryRow(
+    restore_history_row = RestoreHistoryRow(
         database=key[1],
         backup_id=backup_set.id,
         kind=KINDS[backup_set.kind],
@@ -476,7 +484,7 @@ def _keep_history(
         recovery=recovery,
         stop_tick=ending.stop_tick,
     )
-    world.update_instance(key[0], restores=(*world.instances[key[0]].restores, done))
+    world.update_instance(key[0], restores=(*world.instances[key[0]].restores, restore_history_row))
 
 
 def _with_drives(copy: DatabaseCopy, backup_set: BackupSet) -> tuple[DbFile, ...]:

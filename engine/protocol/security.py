@@ -103,10 +103,10 @@ def own_ip(server: Instance) -> str:
 
 def has_open_port(world: World, a: str, b: str) -> bool:
     """Return whether both instances listen and at least one can reach the other's port through the firewalls."""
-    here, there = world.instances[a], world.instances[b]
-    if not (listens(here) and listens(there)):
+    instance, there = world.instances[a], world.instances[b]
+    if not (listens(instance) and listens(there)):
         return False
-    return _port_is_open(world, here) or _port_is_open(world, there)
+    return _port_is_open(world, instance) or _port_is_open(world, there)
 
 
 def reachable_port(world: World, server: str) -> bool:
@@ -179,10 +179,10 @@ def encrypted(world: World, a: str, b: str) -> bool:
 
 def algorithm(world: World, caller: str, acceptor: str) -> str:
     """Return the algorithm of a connection: the first choice of the acceptor that both support, or "NONE"."""
-    mine, theirs = world.instances[caller].endpoint, world.instances[acceptor].endpoint
-    if mine is None or theirs is None or not encrypted(world, caller, acceptor):
+    own_endpoint, theirs = world.instances[caller].endpoint, world.instances[acceptor].endpoint
+    if own_endpoint is None or theirs is None or not encrypted(world, caller, acceptor):
         return "NONE"
-    return next((name for name in theirs.algorithms if name in mine.algorithms), "NONE")
+    return next((name for name in theirs.algorithms if name in own_endpoint.algorithms), "NONE")
 
 
 def _methods(end: Endpoint) -> list[tuple[str, str]]:
@@ -250,18 +250,18 @@ def may_connect(server: Instance, login: Login) -> bool:
 
 def _certificates(world: World, a: Instance, b: Instance) -> Refusal | None:
     """Check the certificates of both sides. Each must hold a copy of the other's, owned by a login that may connect."""
-    mine, theirs = endpoint_certificate(a), endpoint_certificate(b)
-    if mine is None:
+    own_certificate, theirs = endpoint_certificate(a), endpoint_certificate(b)
+    if own_certificate is None:
         return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"), by_caller=True)
     if theirs is None:
         return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"))
-    shown = ((theirs, BAD_OWN_CERTIFICATE, b), (mine, BAD_PEER_CERTIFICATE, a))
+    shown = ((theirs, BAD_OWN_CERTIFICATE, b), (own_certificate, BAD_PEER_CERTIFICATE, a))
     for certificate, form, owner_of in shown:
         number = _invalid(world, certificate)
         if number is not None:
             what = "Certificate expired" if number == 28025 else "Certificate not yet valid"
             return Refusal(form.format(what), first=(number, user_id(owner_of, certificate.owner)))
-    refusal = _check_peer_certificate(b, mine)
+    refusal = _check_peer_certificate(b, own_certificate)
     if refusal is not None:
         return refusal
     refusal = _check_peer_certificate(a, theirs)
@@ -328,11 +328,11 @@ def note_refusal(
     An *explicit* call (SET PARTNER, SET WITNESS) is always logged.
     """
     where, other = (caller, acceptor) if refusal.by_caller else (acceptor, caller)
-    known = world.instances[where].refused
-    if not refusal.heard or ((other, refusal.reason) in known and not explicit):
+    refused = world.instances[where].refused
+    if not refusal.heard or ((other, refusal.reason) in refused and not explicit):
         return
-    kept = tuple(entry for entry in known if entry[0] != other)
-    world.update_instance(where, refused=(*kept, (other, refusal.reason)))
+    entries = tuple(entry for entry in refused if entry[0] != other)
+    world.update_instance(where, refused=(*entries, (other, refusal.reason)))
     if refusal.first is not None:
         errorlog.write(world, where, *refusal.first)
     client = client_ip(world, other)
@@ -352,8 +352,8 @@ def forget_refusals(world: World, a: str, b: str) -> None:
     """Forget logged refusals of two connected instances, so that the next refusal is logged again."""
     for me, peer in ((a, b), (b, a)):
         if any(name == peer for name, _ in world.instances[me].refused):
-            kept = tuple(entry for entry in world.instances[me].refused if entry[0] != peer)
-            world.update_instance(me, refused=kept)
+            entries = tuple(entry for entry in world.instances[me].refused if entry[0] != peer)
+            world.update_instance(me, refused=entries)
 
 
 # --- network addresses of mirroring endpoints (`TCP://host:port`) -----------------------------------------

@@ -83,8 +83,8 @@ def shut_down(world: World, name: str) -> None:
 
 
 def _end_without_checkpoint(world: World, server: str) -> None:
-    here = world.instances[server]
-    crashed_tick = world.tick if here.service is not Service.STOPPED else here.crashed_tick
+    instance = world.instances[server]
+    crashed_tick = world.tick if instance.service is not Service.STOPPED else instance.crashed_tick
     world.update_instance(
         server, service=Service.STOPPED, hung=False, start_wanted=False, crashed_tick=crashed_tick
     )

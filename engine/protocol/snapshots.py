@@ -11,13 +11,17 @@ from engine.model import Snapshot, World
 
 def of_database(world: World, server: str, database: str) -> list[Snapshot]:
     """Return the snapshots of a copy, oldest first."""
-    return [one for one in world.instances[server].snapshots if one.source.lower() == database.lower()]
+    return [
+        snapshot
+        for snapshot in world.instances[server].snapshots
+        if snapshot.source.lower() == database.lower()
+    ]
 
 
 def next_database_id(world: World, server: str) -> int:
     """Return the id of the server's next database."""
     copies = [copy.database_id for (where, _), copy in world.copies.items() if where == server]
-    return max([4, *copies, *(one.database_id for one in world.instances[server].snapshots)]) + 1
+    return max([4, *copies, *(snapshot.database_id for snapshot in world.instances[server].snapshots)]) + 1
 
 
 def check_source_files(world: World, server: str, snapshot: Snapshot) -> None:

@@ -114,19 +114,19 @@ def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
 
     Do nothing while another copy is accessible.
     """
-    others = [
+    other_copies = [
         c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family
     ]
-    if any(serving.is_accessible(world, other.key) for other in others):
+    if any(serving.is_accessible(world, other_copy.key) for other_copy in other_copies):
         return
-    richest = max(others, key=lambda other: streams.committed_kb(world, other), default=None)
+    richest = max(other_copies, key=lambda other: streams.committed_kb(world, other), default=None)
     committed_kb = streams.committed_kb(world, richest) if richest is not None else 0.0
     count = commits.count(world, richest, copy.end_of_log_kb, committed_kb) if richest is not None else 0
     if count:
         commits.record_loss(
             world, copy.database, copy.server, count, committed_kb - copy.end_of_log_kb, commits.THIS_COPY
         )
-        for other in others:
+        for other in other_copies:
             world.update_copy(other.key, written_off_kb=streams.committed_kb(world, other))
 
 

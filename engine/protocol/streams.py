@@ -56,13 +56,13 @@ def stop_log(world: World, copy: DatabaseCopy) -> None:
 
 def _note_reached(world: World, source: int) -> None:
     """Store the positions of the copy that wrote *source* in the copy, which then has no source."""
-    at = world.flow.positions(source)
+    positions = world.flow.positions(source)
     world.update_copy(
         world.sources[source],
         source=None,
-        end_of_log_kb=at.flushed_kb,
-        redone_kb=at.flushed_kb,
-        committed_kb=at.committed_kb,
+        end_of_log_kb=positions.flushed_kb,
+        redone_kb=positions.flushed_kb,
+        committed_kb=positions.committed_kb,
     )
 
 
@@ -70,8 +70,8 @@ def attach(world: World, source: int, receiver: Key) -> int:
     """Send the log of *source* to the copy *receiver* from its present position. Return the stream."""
     copy = world.copies[receiver]
     assert copy.source is None and copy.stream is None, f"{receiver} has a log already"
-    free = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is None]
-    stream = free[0] if free else _add_stream(world, source)
+    streams = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is None]
+    stream = streams[0] if streams else _add_stream(world, source)
     end = copy.end_of_log_kb
     world.flow.set_stream_positions(
         stream, **_all_at(STREAM_POSITIONS, end), redone_kb=min(copy.redone_kb, end)
@@ -98,10 +98,14 @@ def detach(world: World, stream: int) -> None:
     receiver = world.streams[stream]
     if receiver is None:
         return
-    at = world.flow.stream_positions(stream)
+    positions = world.flow.stream_positions(stream)
     world.dirty.add(world.flow.source_of(stream))
     world.update_copy(
-        receiver, stream=None, end_of_log_kb=at.hardened_kb, redone_kb=at.redone_kb, committed_kb=0.0
+        receiver,
+        stream=None,
+        end_of_log_kb=positions.hardened_kb,
+        redone_kb=positions.redone_kb,
+        committed_kb=0.0,
     )
     world.streams[stream] = None
 
@@ -139,10 +143,10 @@ def _list_received_streams(world: World, source: int) -> list[int]:
 
 def resend(world: World, stream: int) -> None:
     """Send the log again that was in transit when the connection broke."""
-    at = world.flow.stream_positions(stream)
-    end = min(at.hardened_kb, world.flow.positions(world.flow.source_of(stream)).flushed_kb)
+    positions = world.flow.stream_positions(stream)
+    end = min(positions.hardened_kb, world.flow.positions(world.flow.source_of(stream)).flushed_kb)
     world.flow.set_stream_positions(
-        stream, **_all_at(STREAM_POSITIONS, end), redone_kb=min(at.redone_kb, end)
+        stream, **_all_at(STREAM_POSITIONS, end), redone_kb=min(positions.redone_kb, end)
     )
 
 
@@ -234,18 +238,18 @@ def refresh(world: World) -> None:
     if not logs:
         world.dirty.clear()
         return
-    around, model = FlowSetups(world), world.flow
+    setups, model = FlowSetups(world), world.flow
     sources: dict[int, SourceSetup] = {}
     streams: dict[int, StreamSetup] = {}
     fitting: dict[int, tuple[int, ...]] = {}
     for source in logs:
         owner = world.sources[source]
         copy = world.copies[owner]
-        setup, before = around.source_setup(copy), model.source_setup(source)
+        setup, before = setups.source_setup(copy), model.source_setup(source)
         fitting[source] = _fitting_streams(world, source, copy)
         for stream in fitting[source]:
-            link, known = around.stream_setup(copy, world.streams[stream]), model.stream_setup(stream)
-            if link is not known and link != known:
+            link, stream_setup = setups.stream_setup(copy, world.streams[stream]), model.stream_setup(stream)
+            if link is not stream_setup and link != stream_setup:
                 streams[stream] = link
         if setup is not before and setup != before:
             sources[source] = setup
@@ -253,20 +257,20 @@ def refresh(world: World) -> None:
                 world.update_copy(owner, open_log_kb=recovery.open_log_kb(model, source))
     if sources or streams:
         model.update_setups(sources, streams)
-    now = model.read_positions(logs, [stream for source in logs for stream in fitting[source]])
+    positions = model.read_positions(logs, [stream for source in logs for stream in fitting[source]])
     for source in logs:
         copy, carried_kb = world.copies[world.sources[source]], []
         policy, watched = groups.policy(copy), WATCHED[copy.log_full, copy.operation is None]
-        if now.watched[source] != watched:
+        if positions.watched[source] != watched:
             model.watch(source, watched)
         for stream in fitting[source]:
             crossings = policy.crossings(world, copy, stream)
-            if now.streams_watched[stream] != crossings:
+            if positions.streams_watched[stream] != crossings:
                 model.watch_stream(stream, crossings)
             if world.streams[stream] is not None:
-                carried_kb.append(now.hardened_kb[stream])
-        reuse_kb = min([kb for _, kb in _holds(world, copy, now.flushed_kb[source], carried_kb)])
-        if now.reuse_kb[source] != reuse_kb:
+                carried_kb.append(positions.hardened_kb[stream])
+        reuse_kb = min([kb for _, kb in _holds(world, copy, positions.flushed_kb[source], carried_kb)])
+        if positions.reuse_kb[source] != reuse_kb:
             model.set_log_reuse_kb(source, reuse_kb)
     world.dirty.clear()
 
@@ -392,15 +396,15 @@ class FlowSetups:
             return _waiting(*self._server(lead.server).site)
         follow = self.world.copies[receiver]
         terms = groups.policy(lead).stream_terms(self.world, lead, follow)
-        way = self._find_stream_path(lead.server, follow.server)
+        stream_path = self._find_stream_path(lead.server, follow.server)
         return _stream(
-            *way.stream,
+            *stream_path.stream,
             terms.awaited,
             terms.connected,
-            terms.carrying and way.carries,
+            terms.carrying and stream_path.carries,
             terms.sending,
-            terms.redoing and way.target_answers,
-            lead.compression_ratio if terms.compressed and way.compresses else 1.0,
+            terms.redoing and stream_path.target_answers,
+            lead.compression_ratio if terms.compressed and stream_path.compresses else 1.0,
             terms.redo_threads,
             terms.log_pool,
         )
@@ -411,8 +415,8 @@ class FlowSetups:
         return not servers or copy.server in servers
 
     def _server(self, name: str) -> _LogServer:
-        here = self.world.instances[name]
-        return _LogServer(here, self.world.computers[here.computer])
+        instance = self.world.instances[name]
+        return _LogServer(instance, self.world.computers[instance.computer])
 
     def _find_stream_path(self, a: str, b: str) -> _StreamPath:
         if (a, b) not in self._paths:
@@ -440,11 +444,11 @@ class _StreamPath:
     """Setup that all streams from one server to another share."""
 
     def __init__(self, world: World, a: str, b: str, from_server: _LogServer) -> None:
-        here, there = world.instances[a], world.instances[b]
+        instance, there = world.instances[a], world.instances[b]
         computer, path = world.computers[there.computer], network.link(world, a, b)
         self.target_answers = there.answering
-        self.carries = here.answering and there.answering and network.is_passing(world, a, b)
-        self.compresses = here.version >= 2008 and TRACE_FLAG_NO_COMPRESSION not in here.trace_flags
+        self.carries = instance.answering and there.answering and network.is_passing(world, a, b)
+        self.compresses = instance.version >= 2008 and TRACE_FLAG_NO_COMPRESSION not in instance.trace_flags
         self.stream = (
             *from_server.site,
             there.host,
@@ -454,7 +458,7 @@ class _StreamPath:
             path.loss,
             _bandwidth_left_mbps(world, a, b, path.bandwidth_mbps),
             security.encrypted(world, a, b),
-            here.edition in ENTERPRISE,
+            instance.edition in ENTERPRISE,
             computer.log_disk_factor,
             computer.data_disk_factor,
             computer.cpu_factor,

@@ -86,7 +86,7 @@ def files_of(copy: DatabaseCopy) -> tuple[DbFile, ...]:
         DbFile(name=f"{copy.database}_log", drive=copy.log_drive, size_kb=copy.log_size_kb, log=True),
         *copy.extra_files,
     )
-    names = {one.file: one.name for one in copy.file_options if one.name}
+    names = {option.file: option.name for option in copy.file_options if option.name}
     if not names:
         return files
     return tuple(
@@ -97,16 +97,16 @@ def files_of(copy: DatabaseCopy) -> tuple[DbFile, ...]:
 
 def path_of(copy: DatabaseCopy, file: DbFile) -> str:
     """Return the path of the file as sys.master_files shows it."""
-    known = next((one for one in copy.file_paths if one.file == file.key), None)
-    if known is not None:
-        return known.path
+    file_path = next((one for one in copy.file_paths if one.file == file.key), None)
+    if file_path is not None:
+        return file_path.path
     ending = "ldf" if file.log else "mdf" if file.key == copy.database else "ndf"
     return f"{file.drive}:\\{'Log' if file.log else 'Data'}\\{file.key}.{ending}"
 
 
 def locations_of(copy: DatabaseCopy, file: DbFile) -> tuple[str, ...]:
     """Return the paths at which the file exists."""
-    known = next((one for one in copy.file_paths if one.file == file.key), None)
+    known = next((file_path for file_path in copy.file_paths if file_path.file == file.key), None)
     return known.found if known is not None else (path_of(copy, file),)
 
 
@@ -115,14 +115,18 @@ def misplaced_files(copy: DatabaseCopy) -> list[DbFile]:
     if not copy.file_paths:
         return []
     wanted = ((file, path_of(copy, file).lower()) for file in files_of(copy))
-    return [file for file, path in wanted if path not in (one.lower() for one in locations_of(copy, file))]
+    return [
+        file
+        for file, path in wanted
+        if path not in (location.lower() for location in locations_of(copy, file))
+    ]
 
 
 def settled(copy: DatabaseCopy) -> DatabaseCopy:
     """Return the copy after it has been opened: each file is used at its path, on the drive of that path."""
     if not copy.file_paths:
         return copy
-    paths = {one.file: one.path for one in copy.file_paths}
+    paths = {file_path.file: file_path.path for file_path in copy.file_paths}
     data, log, *extra = (
         replace(file, drive=drive_of(paths[file.key])) if file.key in paths else file
         for file in files_of(replace(copy, file_options=()))
@@ -132,13 +136,17 @@ def settled(copy: DatabaseCopy) -> DatabaseCopy:
         data_drive=data.drive,
         log_drive=log.drive,
         extra_files=tuple(extra),
-        file_paths=tuple(replace(one, found=(one.path,), missing=False) for one in copy.file_paths),
+        file_paths=tuple(
+            replace(file_path, found=(file_path.path,), missing=False) for file_path in copy.file_paths
+        ),
     )
 
 
 def options_of(copy: DatabaseCopy, file: DbFile) -> FileOptions:
     """Return the options of a file; empty ones if none were given."""
-    return next((one for one in copy.file_options if one.file == file.key), FileOptions(file=file.key))
+    return next(
+        (option for option in copy.file_options if option.file == file.key), FileOptions(file=file.key)
+    )
 
 
 def log_room_kb(copy: DatabaseCopy) -> float:

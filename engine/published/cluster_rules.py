@@ -51,10 +51,12 @@ def _restarts() -> FigureRow:
     """Return the row for a second failure after an equal first one."""
     world = instance_world()
     play(world, "5 stop-service FCI\n", 60.0)
-    first = _host(world)
+    first_host = _host(world)
     play(world, "60 stop-service FCI\n", 120.0)
     return statement(
-        "FCI.restart", (first, _host(world)) == ("NODE_1", "NODE_2"), f"on {first}, then on {_host(world)}"
+        "FCI.restart",
+        (first_host, _host(world)) == ("NODE_1", "NODE_2"),
+        f"on {first_host}, then on {_host(world)}",
     )
 
 
@@ -69,11 +71,11 @@ def _threshold(nodes: int) -> FigureRow:
 
 
 def _owners() -> list[FigureRow]:
-    fresh = instance_world(NODES[:2], NODES[:2])
-    fresh.computers["NODE_3"] = Computer(name="NODE_3", site="ssd")
-    play(fresh, "5 add-node FCI NODE_3\n", 20.0)
-    kinds = {one.kind for one in role(fresh).resources if "NODE_3" in one.owners}
-    without = {one.kind for one in role(fresh).resources} - kinds
+    world = instance_world(NODES[:2], NODES[:2])
+    world.computers["NODE_3"] = Computer(name="NODE_3", site="ssd")
+    play(world, "5 add-node FCI NODE_3\n", 20.0)
+    kinds = {resource.kind for resource in role(world).resources if "NODE_3" in resource.owners}
+    without = {resource.kind for resource in role(world).resources} - kinds
 
     narrow = instance_world()
     play(narrow, "5 set-owners SQL Server (FCI) NODE_1\n10 power-off NODE_1\n", 90.0)
@@ -156,7 +158,7 @@ def _survival() -> list[FigureRow]:
             ("both", list(combinations(names, 2)), 0.0),
         )
         for (id, choices, apart_s), said in zip(cases, published, strict=True):
-            outcomes = [_survives(nodes, witness, lost, apart_s) for lost in choices]
+            outcomes = [_survives(nodes, witness, choice, apart_s) for choice in choices]
             ours, row = (
                 f"in {outcomes.count(True)} of {len(outcomes)} ways",
                 f"CLU.{nodes}{'W' if witness else ''}.{id}",
@@ -196,8 +198,8 @@ def _heartbeats() -> list[FigureRow]:
 def _count_votes(world: World, lines: str = "", until_s: float = 60.0) -> tuple[int, int]:
     """Return (number of counted node votes, counted witness vote) after *lines*."""
     play(world, lines, until_s)
-    known = cluster_config(world)
-    return len(known.counted), int(known.witness_counts)
+    config = cluster_config(world)
+    return len(config.counted), int(config.witness_counts)
 
 
 def _votes() -> list[FigureRow]:
@@ -321,8 +323,8 @@ def _partition_in_time() -> list[FigureRow]:
         ours = "it waits" if waits else "it formed the cluster"
         found.append(statement(f"CLU.time.{id}", waits, ours))
         play(world, "240 power-on NODE_1\n", 400.0)
-        both = len([node for node in world.nodes.values() if node.partition])
-        found.append(statement(f"CLU.time.{id}.newer", both == 2, f"{both} nodes"))  # fmt: skip
+        node_count = len([node for node in world.nodes.values() if node.partition])
+        found.append(statement(f"CLU.time.{id}.newer", node_count == 2, f"{node_count} nodes"))  # fmt: skip
         forced = _build_stale_cluster(kind, windows)
         play(forced, "240 force-quorum NODE_2\n", 300.0)
         alone = has_running_partition(forced)

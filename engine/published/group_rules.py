@@ -75,10 +75,10 @@ def _loss_run() -> tuple[float, float, int]:
     queue_kb = world.flow.stream_reading(stream).send_queue_kb
     force = f"ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS"
     play(world, f"310 power-off NODE_1\n325 sql NODE_2 {force}\n", 350.0)
-    lost = world.availability[DATABASE].lost_transactions
+    transactions = world.availability[DATABASE].lost_transactions
     calm = group_world(AUTO, WORKLOAD1.name, witness=True)
     play(calm, "30 power-off NODE_1\n", 70.0)
-    return queue_kb / rate, lost / commits_per_s, calm.availability[DATABASE].lost_transactions
+    return queue_kb / rate, transactions / commits_per_s, calm.availability[DATABASE].lost_transactions
 
 
 @cache
@@ -86,11 +86,13 @@ def _outage_s(fault: str) -> tuple[float, float]:
     """Return (seconds from a failure of the primary to its detection, seconds until the database is open again)."""
     world = group_world(AUTO, windows="2016", witness=True)
     play(world, f"5 {fault} NODE_1\n", 90.0)
-    found = [one for one in world.failovers if one.online_tick]
-    if not found:
+    failovers = [failover for failover in world.failovers if failover.online_tick]
+    if not failovers:
         return 10**9, 10**9
-    last = found[-1]
-    return last.detected_tick / TICKS_PER_S - START_S, (last.online_tick or 0) / TICKS_PER_S - START_S
+    last_failover = failovers[-1]
+    return last_failover.detected_tick / TICKS_PER_S - START_S, (
+        last_failover.online_tick or 0
+    ) / TICKS_PER_S - START_S
 
 
 def estimate_rows() -> list[FigureRow]:
@@ -103,7 +105,7 @@ def estimate_rows() -> list[FigureRow]:
         ("power-off", 10.0, 12.0),
         ("pull-cable", 10.0, 12.0),
     )
-    found = [
+    figure_rows = [
         build_number_row(
             "GRP.rto",
             RTO,
@@ -128,8 +130,8 @@ def estimate_rows() -> list[FigureRow]:
         detected_s, open_s = _outage_s(fault)
         holds = least_s <= detected_s <= most_s and open_s - detected_s <= OVERHEAD_MAX_S
         ours = f"detected after {detected_s:.1f} s, open {open_s - detected_s:.1f} s later"
-        found.append(statement(f"GRP.outage.{fault}", holds, ours))
-    return found
+        figure_rows.append(statement(f"GRP.outage.{fault}", holds, ours))
+    return figure_rows
 
 
 LEASE: Final = "[DOC: lease timeout]"
@@ -168,7 +170,7 @@ def _find_detection_s(fault: str, setup_lines: str = "") -> float | None:
 
 
 def _detection() -> list[FigureRow]:
-    found = [
+    figure_rows = [
         number("GRP.health", _find_detection_s("hang", LONG_LEASE) or 0.0),
         number(
             "GRP.health.60",
@@ -183,18 +185,18 @@ def _detection() -> list[FigureRow]:
     for level in (1, 2, 3, 4, 5):
         took_s = _find_detection_s("hang", _set(f"FAILURE_CONDITION_LEVEL = {level}"))
         in_time = took_s is not None and took_s <= 20.0
-        found.append(statement(f"GRP.level.{level}.lease", in_time, f"noticed after {took_s} s"))
+        figure_rows.append(statement(f"GRP.level.{level}.lease", in_time, f"noticed after {took_s} s"))
     down_s = _find_detection_s("stop-service", _set("FAILURE_CONDITION_LEVEL = 1"))
     refused = (
         ("GRP.health.min", "HEALTH_CHECK_TIMEOUT = 14999", 35229),
         ("GRP.level.most", "FAILURE_CONDITION_LEVEL = 6", 35228),
     )
-    found.append(statement("GRP.level.1", down_s is not None, f"noticed after {down_s} s"))
+    figure_rows.append(statement("GRP.level.1", down_s is not None, f"noticed after {down_s} s"))
     world = group_world(AUTO)
     for id, option, error in refused:
         error_numbers = run_sql(world, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option})")
-        found.append(statement(id, error in error_numbers, f"errors {error_numbers}"))
-    return found
+        figure_rows.append(statement(id, error in error_numbers, f"errors {error_numbers}"))
+    return figure_rows
 
 
 @cache
@@ -212,12 +214,12 @@ def _handover(windows: str) -> tuple[float, float]:
 
 
 def _find_state_s(events: Sequence[Event], state_word: ReplicaWord, server: str) -> float:
-    found = (
+    ticks = (
         event.tick
         for event, change in select_data(events, ReplicaData)
         if event.server == server and change.new == state_word
     )
-    return next(found, 10**9) / TICKS_PER_S - START_S
+    return next(ticks, 10**9) / TICKS_PER_S - START_S
 
 
 @cache
@@ -295,8 +297,8 @@ def _targets(lead: str) -> tuple[str, str]:
 def _failover_sets() -> list[FigureRow]:
     found = []
     for lead, (automatic, planned) in SETS.items():
-        got = _targets(lead)
-        for id, published, ours in (("automatic", automatic, got[0]), ("planned", planned, got[1])):
+        targets = _targets(lead)
+        for id, published, ours in (("automatic", automatic, targets[0]), ("planned", planned, targets[1])):
             found.append(statement(f"GRP.set.{lead}.{id}", ours == published, ours or "none"))
     world = group_world(("auto", "async"), witness=True)
     play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS\n", 30.0)
@@ -323,7 +325,7 @@ def _admission() -> list[FigureRow]:
     play(forced, "", 90.0)
     again = primary(forced)
     play(forced, "90 power-on NODE_2\n", 200.0)
-    kept = forced.copies["NODE_2", DATABASE].availability.suspended
+    reason = forced.copies["NODE_2", DATABASE].availability.suspended
     return [
         statement("GRP.ready.suspended", stays, "nothing is primary" if stays else "another took over"),
         statement("GRP.ready.former", back == "NODE_1", f"primary: {back}"),
@@ -331,8 +333,8 @@ def _admission() -> list[FigureRow]:
         statement("GRP.forced.planned", 41125 in error_numbers, f"errors {error_numbers}"),
         statement(
             "GRP.forced.suspended",
-            kept is not None,
-            f"suspended from {kept.name}" if kept is not None else "not suspended",
+            reason is not None,
+            f"suspended from {reason.name}" if reason is not None else "not suspended",
         ),
     ]
 
@@ -459,7 +461,7 @@ def _required() -> list[FigureRow]:
     error_numbers = run_sql(
         group_world(("sync", "sync")), NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 2)"
     )
-    old = run_sql(group_world(("sync", "sync"), version=2016), NODES[0],
+    old_sql = run_sql(group_world(("sync", "sync"), version=2016), NODES[0],
                   f"ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 1)")  # fmt: skip
     return [
         *found,
@@ -469,7 +471,7 @@ def _required() -> list[FigureRow]:
             "commits go on" if _measure_commit_wait_s(world, 1.0) < 1.0 else "they wait",
         ),
         statement("GRP.required.most", 35248 in error_numbers, f"errors {error_numbers}"),
-        statement("GRP.required.2016", 102 in old, f"errors {old}"),
+        statement("GRP.required.2016", 102 in old_sql, f"errors {old_sql}"),
     ]
 
 
@@ -479,7 +481,7 @@ def _read_log_reuse_wait(lines: str, until_s: float) -> str:
     backup = rf"BACKUP LOG {DATABASE} TO DISK = 'D:\Backup\u.trn'"
     look = f"SELECT log_reuse_wait_desc FROM sys.databases WHERE name = '{DATABASE}'"
     events = play(world, f"{lines}{until_s} sql NODE_1#9 {backup}; {look}\n", until_s + 60.0)
-    answers = [done.results for _, done in select_data(events, SqlDoneData)]
+    answers = [done_data.results for _, done_data in select_data(events, SqlDoneData)]
     return next(
         (str(row[0]) for results in answers for result in results for row in result["rows"]), "nothing"
     )
@@ -496,8 +498,8 @@ def _log_holds() -> list[FigureRow]:
     )  # fmt: skip
     found = []
     for id, published, lines in cases:
-        got = _read_log_reuse_wait(lines, 120.0)
-        found.append(statement(f"GRP.hold.{id}", got == published, got))
+        wait = _read_log_reuse_wait(lines, 120.0)
+        found.append(statement(f"GRP.hold.{id}", wait == published, wait))
     return found
 
 
@@ -521,11 +523,11 @@ def _reconnected_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
 
 def _listener() -> list[FigureRow]:
     ours = AvailabilityListener(name="AGL").record_ttl_s
-    at_once = _reconnected_s(True, 300, True)
+    reconnected_s = _reconnected_s(True, 300, True)
     return [
         number("GRP.listener.ttl", _reconnected_s(False, ours, False)),
         number("GRP.listener.300", _reconnected_s(False, 300, False)),
-        statement("GRP.listener.all", at_once < 20.0, f"{at_once - START_S:.1f} s after FAILOVER"),
+        statement("GRP.listener.all", reconnected_s < 20.0, f"{reconnected_s - START_S:.1f} s after FAILOVER"),
     ]  # fmt: skip
 
 

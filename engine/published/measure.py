@@ -98,8 +98,8 @@ def means(flow: Flow, seconds: float = MEASURED_S, source: int = 0) -> Means:
     run_s(flow, seconds)
     change = _change(before, flow.totals(source), seconds)
     sent = dict.fromkeys((field.name for field in fields(StreamTotals)), 0.0)
-    for stream, was in zip(streams, streams_before, strict=True):
-        sent = _change(was, flow.stream_totals(stream), seconds)
+    for stream, totals in zip(streams, streams_before, strict=True):
+        sent = _change(totals, flow.stream_totals(stream), seconds)
     return Means(
         transactions_per_s=change["transactions"],
         response_s=change["inside_s"] / max(change["transactions"], 1e-9),

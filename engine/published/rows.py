@@ -103,19 +103,27 @@ def _figures() -> dict[str, dict[str, str]]:
 
 def number(id: str, ours: float, band: tuple[float, float] | None = None) -> FigureRow:
     """Return the row of a figure in figures.tsv with our value."""
-    of = _figures()[id]
-    kind, text, note = FigureClass(of["class"]), of["published"], of["note"] or None
+    figure = _figures()[id]
+    kind, text, note = FigureClass(figure["class"]), figure["published"], figure["note"] or None
     published = float(text) if "." in text else int(text)
-    texts = (id, of["source"], of["what"], of["unit"])
-    return build_number_row(*texts, published, ours, kind, cpu=bool(of["cpu"]), band=band, note=note)
+    texts = (id, figure["source"], figure["what"], figure["unit"])
+    return build_number_row(*texts, published, ours, kind, cpu=bool(figure["cpu"]), band=band, note=note)
 
 
 def statement(id: str, holds: bool, ours: str) -> FigureRow:
     """Return the row of a statement in figures.tsv. *ours*: our result, as figures in a text."""
-    of = _figures()[id]
+    figure = _figures()[id]
     verdict = "pass" if holds else "fail"
     return FigureRow(
-        id, "", of["source"], of["what"], of["published"], ours, "", FigureClass.STATEMENT, verdict
+        id,
+        "",
+        figure["source"],
+        figure["what"],
+        figure["published"],
+        ours,
+        "",
+        FigureClass.STATEMENT,
+        verdict,
     )
 
 

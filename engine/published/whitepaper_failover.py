@@ -135,7 +135,7 @@ def _figure_5() -> list[FigureRow]:
         statement(
             "F5.order",
             len(seconds) == len(steps) and seconds == sorted(seconds),
-            " / ".join(f"{at:.2f}" for at in seconds) + " s",
+            " / ".join(f"{second:.2f}" for second in seconds) + " s",
         ),
         statement("F5.detection", 0.5 <= detected <= 1.5, f"{detected:.2f} s"),
     ]
@@ -169,7 +169,7 @@ def _losses() -> list[FigureRow]:
     """Return rows for the loss of the mirror, of the witness, and of both."""
     mirror = _play_script(f"1 power-off {MIRROR}")
     witness = _play_script(f"1 power-off {WITNESS}")
-    both = _play_script(f"1 power-off {MIRROR}\n20 power-off {WITNESS}")
+    world = _play_script(f"1 power-off {MIRROR}\n20 power-off {WITNESS}")
     after_witness = lab(1)
     play(after_witness, f"1 power-off {WITNESS}\n20 power-off {PRINCIPAL}", 60.0)
     here = (PRINCIPAL, "Sales")
@@ -186,7 +186,7 @@ def _losses() -> list[FigureRow]:
             and not serving.is_serving(after_witness, (MIRROR, "Sales")),
             f"{_state(witness)}; no failover when the principal is lost too",
         ),
-        statement("loss.both", not serving.is_serving(both, here), _state(both)),
+        statement("loss.both", not serving.is_serving(world, here), _state(world)),
     ]
 
 

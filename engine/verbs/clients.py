@@ -23,7 +23,7 @@ def _workloads(world: World, database: str, truth: bool) -> Iterable[str]:
 def _set_workload(world: World, item: Input) -> None:
     """Set the load of the database's clients from now on (`workload`)."""
     database, wanted = item.args
-    name = next((known for known in WORKLOADS if known.lower() == wanted.lower()), None)
+    name = next((workload for workload in WORKLOADS if workload.lower() == wanted.lower()), None)
     if name is None:
         problem = say("workload {name!r} does not exist", name=wanted)
         raise InputError(but_there_are(problem, sorted(WORKLOADS)))
@@ -168,12 +168,12 @@ def _configure(world: World, item: Input) -> None:
     changes: dict[str, object] = {}
     for part in filter(str.strip, text.split(";")):
         keyword, _, value = (word.strip() for word in part.partition("="))
-        known = SETTINGS.get(keyword.lower())
-        if known is None:
+        setting = SETTINGS.get(keyword.lower())
+        if setting is None:
             problem = say("an application has no setting {name!r}", name=keyword)
             raise InputError(but_there_are(problem, sorted(SETTINGS)))
         try:
-            changes[known[0]] = known[1](value)
+            changes[setting[0]] = setting[1](value)
         except ValueError:
             raise InputError(say("{name} cannot be {value!r}", name=keyword, value=value)) from None
     spelled = {one.lower(): one for one in (*world.instances, *world.listeners)}

@@ -49,10 +49,10 @@ FULL_SPEED: Final = {
 
 
 def _describe_full_log(world: World, fault: Fault) -> str:
-    full = [copy.server for copy in world.copies_of(fault.args[0]) if copy.log_full]
+    servers = [copy.server for copy in world.copies_of(fault.args[0]) if copy.log_full]
     return (
-        say("the log of {database} is full on {server}", database=fault.args[0], server=full[0])
-        if full
+        say("the log of {database} is full on {server}", database=fault.args[0], server=servers[0])
+        if servers
         else ""
     )
 
@@ -77,8 +77,8 @@ def _end_transaction(world: World, item: Input) -> None:
 
 
 def _waits(world: World, fault: Fault) -> str:
-    held = [copy for copy in world.copies_of(fault.args[0]) if copy.active_from_kb is not None]
-    waits = any(logspace.reuse_wait(world, copy.source) == "ACTIVE_TRANSACTION" for copy in held)
+    copies = [copy for copy in world.copies_of(fault.args[0]) if copy.active_from_kb is not None]
+    waits = any(logspace.reuse_wait(world, copy.source) == "ACTIVE_TRANSACTION" for copy in copies)
     return (
         say("the open transaction prevents log truncation in {database}", database=fault.args[0])
         if waits
@@ -115,8 +115,8 @@ def _drive_lost(reason: str, drive_is_lost: bool) -> Callable[[World, Input], st
 
 def _drives_with_files(world: World, server: str, truth: bool) -> Iterable[str]:
     """Return the drives that hold database files of the server."""
-    here = [copy for (at, _), copy in world.copies.items() if at == server]
-    return sorted({file.drive.upper() for copy in here for file in volumes.files_of(copy)})
+    copies = [copy for (at, _), copy in world.copies.items() if at == server]
+    return sorted({file.drive.upper() for copy in copies for file in volumes.files_of(copy)})
 
 
 DRIVE: Final = VerbParameter(mark("drive"), values=_drives_with_files)

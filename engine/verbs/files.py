@@ -27,8 +27,8 @@ def _copy(world: World, item: Input) -> None:
         _move(world, a, path.strip())
         return
     path = files.spelled(world, a, path.strip())
-    found = world.files.get((a, path))
-    if found is None:
+    file = world.files.get((a, path))
+    if file is None:
         there = sorted(name for where, name in world.files if where == a)
         raise InputError(but_there_are(say("{server} has no file {path}", server=a, path=path), there[:8]))
     for name in (a, b):
@@ -39,31 +39,31 @@ def _copy(world: World, item: Input) -> None:
     drive = volumes.drive_of(path)
     if not volumes.has_drive(world.computer_of(b), drive):
         raise InputError(say("{server} has no drive {drive}:", server=b, drive=drive))
-    if volumes.free_kb(world, b, drive) < found.size_kb:
+    if volumes.free_kb(world, b, drive) < file.size_kb:
         raise InputError(
             say(
                 "drive {drive}: of {server} does not have {size_mb:.0f} MB of free space",
                 drive=drive,
                 server=b,
-                size_mb=found.size_kb / 1024,
+                size_mb=file.size_kb / 1024,
             )
         )
-    seconds = files.transfer_s(world, a, b, found.size_kb)
+    seconds = files.transfer_s(world, a, b, file.size_kb)
     world.emit(
         ChoreData(path=path),
         say(
             "copying {path} from {server}: {size_mb:.1f} MB, about {time}",
             path=path,
             server=a,
-            size_mb=found.size_kb / 1024,
+            size_mb=file.size_kb / 1024,
             time=format_duration(seconds, ".0f"),
         ),
         server=b,
     )
     number = world.next_id()
-    world.transfers[number] = (a, b, found.size_kb / max(seconds, 0.01))
+    world.transfers[number] = (a, b, file.size_kb / max(seconds, 0.01))
     world.all_dirty()
-    world.call_after(seconds, "chore.copied", a, b, path, found, number)
+    world.call_after(seconds, "chore.copied", a, b, path, file, number)
 
 
 def _move(world: World, server: str, paths: str) -> None:
@@ -187,7 +187,9 @@ def _set_drive(adds_drive: bool) -> Doing:
             )
         holders = setup.share_disk(world, server, letter) if adds_drive else ()
         for name in holders or (computer.name,):
-            kept = tuple(one for one in world.computers[name].volumes if one.letter.upper() != letter)
+            kept = tuple(
+                volume for volume in world.computers[name].volumes if volume.letter.upper() != letter
+            )
             world.update_computer(name, volumes=(*kept, Volume(letter=letter, size_kb=size_kb)))
         text = say("drive {drive}: has {size_gb:g} GB", drive=letter, size_gb=size_kb / KB_PER_GB)
         world.emit(ChoreData(drive=letter), text, server=server)

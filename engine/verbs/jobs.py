@@ -75,20 +75,20 @@ def _transfer_logins(world: World, item: Input) -> None:
     """Transfer the logins that server B lacks, with SID and password, as sp_help_revlogin does."""
     a, b = item.args
     need_running(world, a, b)
-    new: list[Login] = []
+    new_logins: list[Login] = []
     other_sid: list[str] = []
     for login in world.instances[a].logins:
         known = world.instances[b].find_login(login.name)
         if known is None and login.kind != "CERTIFICATE":
-            new.append(login)
+            new_logins.append(login)
         elif known is not None and known.sid != login.sid:
             other_sid.append(login.name)
-    world.update_instance(b, logins=(*world.instances[b].logins, *new))
-    text = say("logins transferred from {server}: {n}", n=len(new), server=a)
+    world.update_instance(b, logins=(*world.instances[b].logins, *new_logins))
+    text = say("logins transferred from {server}: {n}", n=len(new_logins), server=a)
     if other_sid:
         names = ", ".join(other_sid)
         text = say("{what}; not changed because the SID differs: {names}", what=text, names=names)
-    world.emit(ChoreData(logins=[login.name for login in new]), text, server=b)
+    world.emit(ChoreData(logins=[login.name for login in new_logins]), text, server=b)
     network.reassess(world)
 
 
@@ -115,12 +115,12 @@ def _create_linked_server(world: World, item: Input) -> None:
 def _copy_linked_servers(world: World, item: Input) -> None:
     a, b = item.args
     need_running(world, a, b)
-    known = world.instances[b].linked_servers
-    new = [name for name in world.instances[a].linked_servers if name not in known]
-    world.update_instance(b, linked_servers=(*known, *new))
+    servers = world.instances[b].linked_servers
+    new_servers = [name for name in world.instances[a].linked_servers if name not in servers]
+    world.update_instance(b, linked_servers=(*servers, *new_servers))
     world.emit(
-        ChoreData(linked_servers=new),
-        say("linked servers copied from {server}: {n}", n=len(new), server=a),
+        ChoreData(linked_servers=new_servers),
+        say("linked servers copied from {server}: {n}", n=len(new_servers), server=a),
         server=b,
     )
 

@@ -42,8 +42,8 @@ def _port(item: Input) -> int:
 
 
 def _endpoint_port(world: World, server: str, truth: bool) -> Iterable[str]:
-    here = world.instances_on(world.computer_named(server).name)
-    endpoints = (world.instances[instance].endpoint for instance in here)
+    instances = world.instances_on(world.computer_named(server).name)
+    endpoints = (world.instances[instance].endpoint for instance in instances)
     return (str(endpoint.port) for endpoint in endpoints if endpoint is not None)
 
 
@@ -58,8 +58,8 @@ def _closed_ports(world: World, server: str, truth: bool) -> Iterable[str]:
 
 
 def _certificate_name(server: Instance, item: Input) -> str:
-    shown = security.endpoint_certificate(server)
-    found = security.certificate_of(server, item.args[1]) if item.args[1:] else shown
+    certificate = security.endpoint_certificate(server)
+    found = security.certificate_of(server, item.args[1]) if item.args[1:] else certificate
     if found is None:
         problem = say("this certificate does not exist on {server}", server=server.name)
         raise InputError(but_there_are(problem, (c.name for c in server.certificates)))
@@ -80,24 +80,24 @@ def _set_expiry(world: World, thumbprint: int, tick: int) -> None:
 
 def _expire(world: World, item: Input) -> SavedValues:
     server = world.instances[item.args[0]]
-    found = security.certificate_of(server, _certificate_name(server, item))
-    assert found is not None
-    _set_expiry(world, found.thumbprint, world.tick)
-    return (("thumbprint", found.thumbprint), ("expires_tick", found.expires_tick))
+    certificate = security.certificate_of(server, _certificate_name(server, item))
+    assert certificate is not None
+    _set_expiry(world, certificate.thumbprint, world.tick)
+    return (("thumbprint", certificate.thumbprint), ("expires_tick", certificate.expires_tick))
 
 
 def _renew(world: World, item: Input) -> None:
     server = world.instances[item.args[0]]
     name = _certificate_name(server, item)
-    found = security.certificate_of(server, name)
-    assert found is not None
+    certificate = security.certificate_of(server, name)
+    assert certificate is not None
     for index, fault in enumerate(world.faults):
         before = dict(fault.before)
         active = fault.verb == "expire-certificate" and fault.reverted_tick is None
-        if active and before["thumbprint"] == found.thumbprint:
+        if active and before["thumbprint"] == certificate.thumbprint:
             expires_tick = before["expires_tick"]
             assert isinstance(expires_tick, int)
-            _set_expiry(world, found.thumbprint, expires_tick)
+            _set_expiry(world, certificate.thumbprint, expires_tick)
             world.faults[index] = replace(fault, reverted_tick=world.tick)
             return
     raise InputError(

@@ -279,15 +279,15 @@ def loss(world: World, fault: Fault, link: bool) -> str:
     the link.
     """
     names = set(fault.args[:2]) if link else {fault.args[0], *world.instances_on(fault.args[0])}
-    lost = [
+    keys = [
         key
         for key, contact in world.contacts.items()
         if not contact.connected
         and contact.since_tick >= fault.active_tick
         and (set(key[1:]) == names if link else key[2] in names)
     ]
-    if lost:
-        _, me, peer = min(lost)
+    if keys:
+        _, me, peer = min(keys)
         return say("{server} has lost {other}", server=me, other=peer)
     for client in world.clients.values():
         if _is_affected(client, fault, names, link):

@@ -110,7 +110,7 @@ def number(value: Value) -> int:
 def check_repetition(options: Options) -> None:
     """Raise 102 for an option that is given twice. Derived."""
     names = [name for name, _ in options]
-    repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    repeated = next((name for index, name in enumerate(names) if name in names[:index]), None)
     if repeated is not None:
         raise SqlError(102, repeated.split()[-1])
 
@@ -118,13 +118,13 @@ def check_repetition(options: Options) -> None:
 def check_syntax(server: str, name: str, options: Options, replica_options: Replicas, version: int) -> None:
     """Raise the syntax errors that the server finds before it looks up any group."""
     group = AvailabilityGroup(name=name, guid=0, primary=server, replicas=())
-    nobody = Replica(server="", endpoint_url="")
+    replica = Replica(server="", endpoint_url="")
     changes: list[Callable[[], object]] = [partial(with_options, group, options, version)]
     for target, one in replica_options:
         if not one:
             raise SqlError(102, target)
         check_repetition(one)
-        changes.append(partial(replica_with, nobody, one, "", version))
+        changes.append(partial(replica_with, replica, one, "", version))
     check_repetition(options)
     for change in changes:
         try:
@@ -257,7 +257,7 @@ def _routing_list(replica: Replica, value: Value, operation: str) -> Replica:
     elif not names:
         raise SqlError(102, ")")
     folded = [name.lower() for name in names]
-    double = next((name for place, name in enumerate(names) if name.lower() in folded[:place]), None)
+    double = next((name for index, name in enumerate(names) if name.lower() in folded[:index]), None)
     if double is not None:
         raise SqlError(19402, double, replica.server)
     return replace(replica, read_only_routing_list=names, routing_priorities=())
@@ -311,12 +311,12 @@ def replica_with(replica: Replica, options: Options, operation: str, version: in
 
 def new_replica(server: str, options: Options, operation: str, version: int) -> Replica:
     """Return a replica that has not joined yet. Raise 35236, 41198 or 41197 for a missing option."""
-    made = replica_with(Replica(server=server, endpoint_url="", joined=False), options, operation, version)
+    replica = replica_with(Replica(server=server, endpoint_url="", joined=False), options, operation, version)
     given = {name for name, _ in options}
     for name, missing in (("ENDPOINT_URL", 35236), ("AVAILABILITY_MODE", 41198), ("FAILOVER_MODE", 41197)):
         if name not in given:
             raise SqlError(missing, server)
-    return made
+    return replica
 
 
 def check_group(world: World, group: AvailabilityGroup, operation: str, version: int) -> None:
@@ -360,18 +360,20 @@ def modify_replica(world: World, server: str, name: str, replica_options: Replic
         raise SqlError(102, ",")
     check_syntax(server, name, (), replica_options, version)
     group = primary(world, server, name, "modify", "replica")
-    old = group.replica(spelled(world, target))
-    if old is None:
+    old_replica = group.replica(spelled(world, target))
+    if old_replica is None:
         raise SqlError(35210, target, group.name)
-    new = replica_with(old, options, "MODIFY REPLICA", version)
-    changed = replace(group, replicas=tuple(new if one is old else one for one in group.replicas))
+    new = replica_with(old_replica, options, "MODIFY REPLICA", version)
+    changed = replace(
+        group, replicas=tuple(new if replica is old_replica else replica for replica in group.replicas)
+    )
     check_group(world, changed, "MODIFY REPLICA", version)
     if new.seeding and options[0][0] == "SEEDING_MODE":
         seeding.restart(world, new.server, group.guid)
-    if new == old:
+    if new == old_replica:
         return []
     replicas.change(world, server, group.guid, lambda now: replace(now, replicas=changed.replicas))
-    if new.mode is not old.mode:
+    if new.mode is not old_replica.mode:
         movement.fit_modes(world, group.guid, server)
     for copy in replicas.copies(world, new.server, group.guid):
         key = (new.server, copy.database)
@@ -390,10 +392,10 @@ def check_nodes(world: World, group: AvailabilityGroup) -> None:
         if node is None:
             raise SqlError(41015, 5042, replica.server)
         for name in instances.possible_nodes(world, replica.server):
-            other = taken.get(name)
-            if other is not None and (_clustered(world, replica) or _clustered(world, other)):
-                raise SqlError(19405, group.name, name, other.server, replica.server)
-            if other is not None:
+            other_replica = taken.get(name)
+            if other_replica is not None and (_clustered(world, replica) or _clustered(world, other_replica)):
+                raise SqlError(19405, group.name, name, other_replica.server, replica.server)
+            if other_replica is not None:
                 raise SqlError(41039, name)
             taken[name] = replica
 
@@ -542,5 +544,5 @@ def primary(world: World, server: str, name: str, verb: str, noun: str) -> Avail
 
 def copy_named(world: World, server: str, database: str) -> DatabaseCopy | None:
     """Return the copy of *database* on *server*, without regard to case; None if there is none."""
-    found = (copy for (where, _), copy in world.copies.items() if where == server)
-    return next((copy for copy in found if copy.database.lower() == database.lower()), None)
+    copies = (copy for (where, _), copy in world.copies.items() if where == server)
+    return next((copy for copy in copies if copy.database.lower() == database.lower()), None)

@@ -77,7 +77,9 @@ def create(
     world.groups[group.guid] = Group(kind="availability", databases=())
     world.replicas[server, group.guid] = ReplicaState(server=server, guid=group.guid)
     hosts = tuple(
-        dict.fromkeys(name for one in group.replicas for name in instances.possible_nodes(world, one.server))
+        dict.fromkeys(
+            name for replica in group.replicas for name in instances.possible_nodes(world, replica.server)
+        )
     )
     role = replace(role_of(name, None, hosts, node.name), state=ResourceState.OFFLINE)
     config.update(world, node.name, roles=(*world.nodes[node.name].config.roles, role))
@@ -95,9 +97,9 @@ def _created(world: World, server: str) -> statements.Outcome:
 
 def _raise_timeout(world: World, server: str, name: str) -> statements.Outcome:
     """Drop the group that could not come online in time, and raise the error of its CREATE statement."""
-    why = SqlError(41131, name)
-    why.problems = (why, SqlError(41152, name, 41131))
-    raise why
+    error = SqlError(41131, name)
+    error.problems = (error, SqlError(41152, name, 41131))
+    raise error
 
 
 statements.COMPLETIONS["availability.created"] = _created
@@ -192,7 +194,7 @@ def drop(world: World, server: str, name: str) -> list[Message]:
         world,
         node.name,
         groups=tuple(one for one in known.groups if one.guid != group.guid),
-        roles=tuple(one for one in known.roles if one.name != group.name),
+        roles=tuple(role for role in known.roles if role.name != group.name),
     )
     if group.listener is not None:
         world.listeners.pop(group.listener.name, None)

@@ -83,8 +83,8 @@ def _check_fit(copy: DatabaseCopy, group: str, guid: int | None) -> None:
 def enter(world: World, server: str, guid: int, copies: Sequence[DatabaseCopy]) -> None:
     """Add the databases of the primary on *server* to the group."""
     names = tuple(copy.database for copy in copies)
-    old = world.groups[guid]
-    world.groups[guid] = replace(old, databases=tuple(dict.fromkeys((*old.databases, *names))))
+    old_group = world.groups[guid]
+    world.groups[guid] = replace(old_group, databases=tuple(dict.fromkeys((*old_group.databases, *names))))
     for copy in copies:
         membership = AvailabilityMembership(
             guid=guid, database_guid=world.next_id(), role=ReplicaRole.PRIMARY, state=SyncState.SYNCHRONIZED
@@ -110,12 +110,12 @@ def add(world: World, server: str, name: str, databases: Sequence[str]) -> list[
     The primary's copy joins immediately, each secondary by a statement of its own or by seeding.
     """
     group = configuration.primary(world, server, name, "add", "database")
-    held = len(group.databases)
+    database_count = len(group.databases)
     enter(
         world,
         server,
         group.guid,
-        find_eligible_copies(world, server, databases, group.name, group.guid, group.basic, held),
+        find_eligible_copies(world, server, databases, group.name, group.guid, group.basic, database_count),
     )
     return []
 

@@ -51,8 +51,8 @@ def check_syntax(verb: str, options: Options) -> None:
 
 
 def _port(options: Options, default: int) -> int:
-    given = next((str(value) for name, value in options if name == "PORT"), None)
-    port = default if given is None else int(given)
+    option = next((str(value) for name, value in options if name == "PORT"), None)
+    port = default if option is None else int(option)
     if not 1 <= port <= configuration.PORT_MAX:
         raise SqlError(19482, port)
     return port
@@ -118,16 +118,16 @@ def _check_dhcp(world: World, server: str, group: AvailabilityGroup, options: Op
 
     Raise 19483, 19456 if the server is not in that subnet, 19458 if the nodes are in several subnets.
     """
-    given = next((value for name, value in options if name == "DHCP"), None)
-    if given is None:
+    option = next((value for name, value in options if name == "DHCP"), None)
+    if option is None:
         return
     nodes = [config.node_of(world, replica.server) for replica in group.replicas]
     subnets = {node.subnet for node in nodes if node is not None}
     if len(subnets) > 1:
         raise SqlError(19458)
-    if given:
-        _check_address(given)
-        if _subnet(given[0]) not in subnets or given[1:] not in ((), (NETWORK_MASK,), [NETWORK_MASK]):
+    if option:
+        _check_address(option)
+        if _subnet(option[0]) not in subnets or option[1:] not in ((), (NETWORK_MASK,), [NETWORK_MASK]):
             raise SqlError(19456, server)
 
 
@@ -175,8 +175,8 @@ def _fit_resources(world: World, group: AvailabilityGroup) -> None:
     if found is None:
         return
     node, role = found
-    fresh = role_of(group.name, group.listener, role.resources[-1].owners, role.owner)
-    config.update_role(world, node.name, role.name, resources=fresh.resources)
+    cluster_role = role_of(group.name, group.listener, role.resources[-1].owners, role.owner)
+    config.update_role(world, node.name, role.name, resources=cluster_role.resources)
 
 
 def _find_listener(
@@ -204,9 +204,11 @@ def add(world: World, server: str, name: str, listener: str, options: Options) -
 def _check_port(world: World, server: str, listener: str, group: AvailabilityGroup) -> None:
     """Raise 19486 after a change to a port on which the instance's endpoint listens. The listener cannot use it."""
     changed = replicas.group_of(world, server, group.guid)
-    made = changed.listener if changed is not None else None
-    if made is not None and failover.is_port_taken(world, server, made.port):
-        raise SqlError(19486, listener, made.port)
+    availability_listener = changed.listener if changed is not None else None
+    if availability_listener is not None and failover.is_port_taken(
+        world, server, availability_listener.port
+    ):
+        raise SqlError(19486, listener, availability_listener.port)
 
 
 def modify(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:

@@ -28,14 +28,14 @@ def check_clusters(scenario: Scenario, finder: ProblemFinder, check_name: KnownN
         for j, node in enumerate(cluster.nodes):
             check_name(finder, ("cluster", i, "nodes", j), node, computers, "server")
             if node in used:
-                wrong = say("{node} is already a node of {cluster}", node=node, cluster=used[node])
-                finder.add(("cluster", i, "nodes", j), wrong, say("another server"), 0)
+                message = say("{node} is already a node of {cluster}", node=node, cluster=used[node])
+                finder.add(("cluster", i, "nodes", j), message, say("another server"), 0)
             used[node] = cluster.name
         for j, node in enumerate(cluster.without_vote):
             check_name(finder, ("cluster", i, "without_vote", j), node, cluster.nodes, "node")
         if cluster.subnets and len(cluster.subnets) != len(cluster.nodes):
-            wrong = say("{n} subnets for {nodes} nodes", n=len(cluster.subnets), nodes=len(cluster.nodes))
-            finder.add(("cluster", i, "subnets"), wrong, say("one subnet per node"), 0)
+            message = say("{n} subnets for {nodes} nodes", n=len(cluster.subnets), nodes=len(cluster.nodes))
+            finder.add(("cluster", i, "subnets"), message, say("one subnet per node"), 0)
         if cluster.witness_kind == "file share":
             check_name(finder, ("cluster", i, "witness"), cluster.witness, computers, "server")
     for i, instance in enumerate(scenario.instances):
@@ -112,7 +112,7 @@ BASIC_SINCE: Final = 2016
 def is_basic(scenario: Scenario, group: AvailabilityGroupSpec) -> bool:
     """Return whether a replica runs on Standard edition, which makes the group a basic one."""
     hosts = {replica.server for replica in group.replicas}
-    return any(one.name in hosts and one.edition not in ENTERPRISE for one in _hosts(scenario))
+    return any(host.name in hosts and host.edition not in ENTERPRISE for host in _hosts(scenario))
 
 
 def _hosts(scenario: Scenario) -> list[ServerSpec | ClusterInstanceSpec]:
@@ -157,11 +157,11 @@ def add_names(world: World, scenario: Scenario) -> None:
             *(_build_role(group.name, "availability", cluster.nodes[0]) for group in scenario.groups),
             *(_build_role(instance.name, "instance", cluster.nodes[0]) for instance in scenario.instances),
         )
-        known = ClusterConfig(roles=roles)
+        config = ClusterConfig(roles=roles)
         for number, name in enumerate(cluster.nodes):
             world.computers.setdefault(name, Computer(name=name))
             world.nodes[name] = Node(
-                name=name, cluster=cluster.name, number=number + 1, partition=1, config=known
+                name=name, cluster=cluster.name, number=number + 1, partition=1, config=config
             )
         world.clusters[cluster.name] = Cluster(name=cluster.name, nodes=cluster.nodes)
     for number, instance in enumerate(scenario.instances):

@@ -357,7 +357,7 @@ class _ConditionReader:
             for known in self.names.names_of_kind(kind):
                 if known.lower() == word.lower():
                     return kind, known
-        there = [known for kind in kinds for known in self.names.names_of_kind(kind)]
+        there = [name for kind in kinds for name in self.names.names_of_kind(kind)]
         raise ConditionError(_column(token), say(ABSENT[kinds], name=word), _suggest_choice(word, there))
 
 
@@ -438,9 +438,9 @@ def _match_keyword(
 
 
 def _suggest_choice(typed_name: str, candidates: list[str]) -> str:
-    near = difflib.get_close_matches(typed_name.lower(), {name.lower(): name for name in candidates}, 1)
-    if near:
-        return next(name for name in candidates if name.lower() == near[0])
+    matches = difflib.get_close_matches(typed_name.lower(), {name.lower(): name for name in candidates}, 1)
+    if matches:
+        return next(name for name in candidates if name.lower() == matches[0])
     return (
         say("one of {names}", names=", ".join(candidates))
         if candidates

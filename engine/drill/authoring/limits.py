@@ -47,8 +47,8 @@ def find_excess(text: str) -> tuple[int, str, str] | None:
     for piece in _PIECE.finditer(text):
         if piece["word"] is not None:
             if len(piece["word"]) > WORD_MAX:
-                said = say("a name or number has {n} characters", n=len(piece["word"]))
-                return piece.start(), said, say("at most {n}", n=WORD_MAX)
+                message = say("a name or number has {n} characters", n=len(piece["word"]))
+                return piece.start(), message, say("at most {n}", n=WORD_MAX)
             continue
         sign = piece["sign"]
         if sign is None:

@@ -37,7 +37,7 @@ def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
 
     This plays the drill twice.
     """
-    found, playable = _check_without_playing(scenario, file)
+    problems, playable = _check_without_playing(scenario, file)
     finder = ProblemFinder(file, scenario.text)
     if scenario.scored and playable:
         drill = Drill(scenario)
@@ -47,7 +47,7 @@ def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
         for seed in (scenario.seed, *(VARIANT_SEEDS if scenario.variants else ())):
             _check_solution(scenario, seed, finder, begin)
             _check_idle_run(scenario, seed, finder, begin)
-    return sorted({*found, *finder.problems})
+    return sorted({*problems, *finder.problems})
 
 
 def check_without_playing(scenario: Scenario, file: str) -> list[Problem]:
@@ -130,8 +130,8 @@ def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
     times += [(("predict", number, "at"), asked.at) for number, asked in enumerate(scenario.predictions)]
     for path, time_s in times:
         if time_s is not None and time_s >= scenario.length:
-            found = say("this occurs after the end of the drill ({t_s:g} s)", t_s=scenario.length)
-            finder.add(path, found, say("an earlier time, or a longer length"), 0)
+            message = say("this occurs after the end of the drill ({t_s:g} s)", t_s=scenario.length)
+            finder.add(path, message, say("an earlier time, or a longer length"), 0)
 
 
 def _check_skills(scenario: Scenario, finder: ProblemFinder) -> None:
@@ -142,11 +142,11 @@ def _check_skills(scenario: Scenario, finder: ProblemFinder) -> None:
         if key in scenario.skills[:number]:
             finder.add(path, say("{name!r} is listed twice", name=key), say("each skill once"), 0)
         elif key not in by_key() and path not in to_write:
-            near = difflib.get_close_matches(key, by_key(), 1, cutoff=0.5)
+            matches = difflib.get_close_matches(key, by_key(), 1, cutoff=0.5)
             finder.add(
                 path,
                 say("there is no skill {name!r}", name=key),
-                f"{near[0]}?" if near else say("one of {names}", names=", ".join(by_key())),
+                f"{matches[0]}?" if matches else say("one of {names}", names=", ".join(by_key())),
                 0,
             )
 
@@ -188,11 +188,11 @@ def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
 
 def _check_traps(scenario: Scenario, finder: ProblemFinder) -> None:
     """Report traps that cost no points: the debrief calls the action wrong, so it should have a price."""
-    for place, rule in enumerate(scenario.rubric):
+    for index, rule in enumerate(scenario.rubric):
         for number, price in enumerate(rule.prices if isinstance(rule, ConductRule) else ()):
             if price.price == 0.0:
                 finder.add(
-                    ("rubric", place, "price", number, "price"),
+                    ("rubric", index, "price", number, "price"),
                     say("this action has no deduction"),
                     say("a deduction above 0, or none"),
                 )
@@ -214,12 +214,15 @@ def _check_variants(scenario: Scenario, finder: ProblemFinder) -> None:
             load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
         except ScenarioError as problems:
             with_these = ", ".join(f"{name} = {value!r}" for name, value in picks.items())
-            first = problems.problems[0]
-            expected = first.expected or say("values that match")
+            first_problem = problems.problems[0]
+            expected = first_problem.expected or say("values that match")
             finder.add(
                 ("variants",),
                 say(
-                    "with {picks}: {path}: {problem}", picks=with_these, path=first.where, problem=first.text
+                    "with {picks}: {path}: {problem}",
+                    picks=with_these,
+                    path=first_problem.where,
+                    problem=first_problem.text,
                 ),
                 expected,
             )
@@ -284,18 +287,18 @@ def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
 
 
 def _check_idle_run(scenario: Scenario, seed: int, finder: ProblemFinder, begin: Begin) -> None:
-    alone = play_idle(scenario, seed, begin)
-    total = alone.score().total
+    drill = play_idle(scenario, seed, begin)
+    total = drill.score().total
     if total >= NOTHING_POINTS_MAX:
         times = [inject.at if inject.between is None else inject.between[0] for inject in scenario.timeline]
         first_s = min((time for time in times if time is not None), default=0.0)
         for number, goal in enumerate(scenario.goals):
-            met = alone.goals[goal.name].met_tick
-            if met is not None and met < first_s * TICKS_PER_S:
+            met_tick = drill.goals[goal.name].met_tick
+            if met_tick is not None and met_tick < first_s * TICKS_PER_S:
                 _report_reached_at_start(number, finder)
-        found = say("doing nothing earns {points:g} points", points=total)
+        message = say("doing nothing earns {points:g} points", points=total)
         finder.add(
             ("goal", 0),
-            found,
+            message,
             say("less than {points:g}: goals with weight that need an action", points=NOTHING_POINTS_MAX),
         )

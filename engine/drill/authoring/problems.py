@@ -71,18 +71,20 @@ class ProblemFinder:
 
     def add(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
         """Add a problem at *path* or, with *offset*, at that character (from 0) of its one-line text value."""
-        place = find_nearest_position(self.positions, path)
-        line, column = place.line, place.column
+        nearest_position = find_nearest_position(self.positions, path)
+        line, column = nearest_position.line, nearest_position.column
         if offset is not None:
-            line, column = place.value_line, place.value_column + offset
+            line, column = nearest_position.value_line, nearest_position.value_column + offset
         self.problems.append(Problem(self.file, line, column, format_path(path), _cut(text), _cut(expected)))
 
     def check(self) -> None:
         """Raise ScenarioError if there are problems, with the first ones and the number of the others."""
-        every = sorted(set(self.problems))
-        kept = every[: limits.PROBLEMS_MAX]
-        if len(every) > len(kept):
-            kept.append(Problem(self.file, 1, 1, "", say("and {n} more problems", n=len(every) - len(kept))))
+        problems = sorted(set(self.problems))
+        kept = problems[: limits.PROBLEMS_MAX]
+        if len(problems) > len(kept):
+            kept.append(
+                Problem(self.file, 1, 1, "", say("and {n} more problems", n=len(problems) - len(kept)))
+            )
         if kept:
             raise ScenarioError(kept)
 
@@ -291,7 +293,7 @@ def format_expected(error: ErrorDetails) -> LocalizableMessage:
     """Describe the values that are allowed in place of the one that *error* rejects."""
     context = dict(error.get("ctx", {}))
     pattern = str(context.get("pattern", ""))
-    context["pattern"] = next((said for start, said in PATTERNS.items() if start in pattern), pattern)
+    context["pattern"] = next((message for start, message in PATTERNS.items() if start in pattern), pattern)
     context["error"] = str(context.get("error", ""))
     template = EXPECTED[error["type"]]
     return say(template, **context)

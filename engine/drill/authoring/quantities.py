@@ -140,7 +140,11 @@ def _witness(world: World, node: Node) -> bool:
 def _owners(facts: Facts, server: str) -> float:
     role = instances.role_of(facts.world, server)
     installed = facts.world.instances[server].installed if role is not None else ()
-    able = [node for node in installed if all(node in one.owners for one in role.resources)] if role else []
+    able = (
+        [node for node in installed if all(node in resource.owners for resource in role.resources)]
+        if role
+        else []
+    )
     return float(len(able))
 
 
@@ -162,13 +166,15 @@ def _read_from_group(read: Callable[[AvailabilityGroup], float]) -> Callable[[Fa
 
 
 def _health_session(facts: Facts, server: str) -> float:
-    there = facts.world.instances[server]
-    return float(there.running and "AlwaysOn_health" not in {*there.sessions_stopped, *there.sessions_manual})
+    instance = facts.world.instances[server]
+    return float(
+        instance.running and "AlwaysOn_health" not in {*instance.sessions_stopped, *instance.sessions_manual}
+    )
 
 
 def _record(facts: Facts, client: str) -> NameRecord:
-    nothing = NameRecord(addresses=(), online="", ttl_s=0)
-    return facts.world.records.get(facts.world.clients[client].data_source, nothing)
+    record = NameRecord(addresses=(), online="", ttl_s=0)
+    return facts.world.records.get(facts.world.clients[client].data_source, record)
 
 
 def _read_from_program(read: Callable[[Program], float]) -> Callable[[Facts, str], float]:
@@ -208,7 +214,9 @@ _READ: Final[Mapping[str, Callable[[Facts, str], float]]] = {
     "failure_condition_level": _read_from_group(lambda group: group.failure_condition_level),
     "db_failover": _read_from_group(lambda group: group.db_failover),
     "automatic_replicas": _read_from_group(
-        lambda group: len([one for one in group.replicas if one.failover is FailoverMode.AUTOMATIC])
+        lambda group: len(
+            [replica for replica in group.replicas if replica.failover is FailoverMode.AUTOMATIC]
+        )
     ),
     "health_session": _health_session,
     "failed_logins": lambda f, c: float(f.world.clients[c].failed_logins),

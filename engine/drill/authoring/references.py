@@ -56,10 +56,10 @@ def check_references(scenario: Scenario, finder: ProblemFinder) -> None:
     _check_databases(scenario, finder, names)
     for i, server in enumerate(scenario.servers):
         if server.edition in WITNESS_ONLY and server.endpoint.role != "WITNESS":
-            wrong = say(
+            message = say(
                 "{edition} edition supports only endpoints with the role WITNESS", edition=server.edition
             )
-            finder.add(("server", i, "endpoint", "role"), wrong, "WITNESS", 0)
+            finder.add(("server", i, "endpoint", "role"), message, "WITNESS", 0)
     _check_sessions(scenario, finder, names)
     check_clusters(scenario, finder, _check_name)
     _check_clients(scenario, finder, names)
@@ -79,9 +79,9 @@ def _check_name(finder: ProblemFinder, path: Path, name: str | None, names: Sequ
     """Return whether *name* (None: omitted) is one of *names* in the same spelling. Report a problem if it is not."""
     if name is None or name in names:
         return True
-    near = difflib.get_close_matches(name, names, 1)
-    if near:
-        expected = f"{near[0]}?"
+    matches = difflib.get_close_matches(name, names, 1)
+    if matches:
+        expected = f"{matches[0]}?"
     elif names:
         expected = say("one of {names}", names=", ".join(names))
     else:
@@ -359,12 +359,12 @@ def _check_when(
     """Check that exactly one of *keys* is given."""
     given = [key for key in keys if getattr(part, key) is not None]
     if len(given) != 1:
-        found = (
+        message = (
             say("the file contains {names}", names=" and ".join(given))
             if given
             else say("the time is missing")
         )
-        finder.add(path, found, say("one of {names}", names=", ".join(keys)))
+        finder.add(path, message, say("one of {names}", names=", ".join(keys)))
     if part.when is None and part.after > 0.0:
         finder.add(
             (*path, "after"), say("after needs a condition"), say("when = …, or at instead of after"), 0

@@ -97,9 +97,9 @@ def _seed(data: dict[str, object]) -> int:
 
 
 def _toml(text: str, file: str) -> dict[str, Any]:
-    found = limits.find_excess(text)
-    if found is not None:
-        at, message, expected = found
+    excess = limits.find_excess(text)
+    if excess is not None:
+        at, message, expected = excess
         line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
         raise ScenarioError([Problem(file, line, column, "", message, expected)])
     try:
@@ -294,9 +294,9 @@ def _models_in(annotation: object) -> list[type[BaseModel]]:
 
 
 def _suggest_key(key: str, keys: list[str]) -> str:
-    near = difflib.get_close_matches(key, keys, 1, cutoff=0.5)
-    if near or not keys:
-        return f"{near[0]}?" if near else ""
+    matches = difflib.get_close_matches(key, keys, 1, cutoff=0.5)
+    if matches or not keys:
+        return f"{matches[0]}?" if matches else ""
     return say("one of {names}", names=", ".join(keys))
 
 

@@ -109,11 +109,11 @@ def find_problems(data: Mapping[str, object]) -> list[VariantProblem]:
         return []
     if not isinstance(variants, dict):
         return [((VARIANTS,), say("not a table"), say("[variants] with pools such as size = [10, 20]"))]
-    found = [problem for name, pool in variants.items() for problem in _pool(name, pool)]
-    names = [name for group in groups(variants) for name in group] if not found else []
+    problems = [problem for name, pool in variants.items() for problem in _pool(name, pool)]
+    names = [name for group in groups(variants) for name in group] if not problems else []
     for name in sorted({name for name in names if names.count(name) > 1}):
-        found.append(((VARIANTS,), say("pool {name!r} exists twice", name=name), say("different names")))
-    return found or [
+        problems.append(((VARIANTS,), say("pool {name!r} exists twice", name=name), say("different names")))
+    return problems or [
         (path, say("there is no variant {name!r}", name=name), say("one of {names}", names=", ".join(names)))
         for path, name in _placeholders(data, ())
         if name not in names
@@ -141,7 +141,7 @@ def _pool(name: str, pool: object) -> Iterator[VariantProblem]:
         yield from _entries(path, name, pool)
         return
     before: list[VariantProblem] = [
-        found for inner, entries in pool.items() for found in _entries((*path, inner), inner, entries)
+        entry for inner, entries in pool.items() for entry in _entries((*path, inner), inner, entries)
     ]
     yield from before
     if not pool:

@@ -169,8 +169,8 @@ def farm_hints(scenario: Scenario, seed: int) -> Drill:
 
 def play_late(scenario: Scenario, seed: int) -> Drill:
     """Play the reference with each step a minute late."""
-    late = [replace(i, tick=i.tick + ticks(STALL_S)) for i in _steps(scenario, seed)]
-    return _play_steps(Drill(scenario, seed), late)
+    inputs = [replace(i, tick=i.tick + ticks(STALL_S)) for i in _steps(scenario, seed)]
+    return _play_steps(Drill(scenario, seed), inputs)
 
 
 def act_before_failure(scenario: Scenario, seed: int) -> Drill:
@@ -344,13 +344,13 @@ def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = 
         and (why := agent.allowed(scenario))
     )
     order = sorted(standings, key=lambda s: s.key)  # a stable sort: ties keep the order of AGENTS
-    wrong = find_ranking_errors(standings, twins, [name for name, _ in allowed])
-    return Ranking(scenario.name, seed, tuple(order), tuple(wrong), allowed)
+    errors = find_ranking_errors(standings, twins, [name for name, _ in allowed])
+    return Ranking(scenario.name, seed, tuple(order), tuple(errors), allowed)
 
 
 def _summarize_run(agent: Agent, drill: Drill) -> AgentResult:
     score = drill.score()
-    met = [
+    met_ticks = [
         state.met_tick for state in drill.goals.values() if state.is_reached and state.met_tick is not None
     ]
     return AgentResult(
@@ -359,7 +359,9 @@ def _summarize_run(agent: Agent, drill: Drill) -> AgentResult:
         score.finished,
         arithmetic.total(hint.cost for hint in drill.hints),
         len(drill.hints) + len(drill.rewinds),
-        arithmetic.total(met) / len(met) / TICKS_PER_S if met and len(met) == len(drill.goals) else None,
+        arithmetic.total(met_ticks) / len(met_ticks) / TICKS_PER_S
+        if met_ticks and len(met_ticks) == len(drill.goals)
+        else None,
         drill.journal[-1].tick / TICKS_PER_S if drill.journal else 0.0,
     )
 
@@ -401,9 +403,9 @@ def find_ranking_errors(
             errors.append(f"{standing_result.agent} has used hints and earns no less than the reference")
     finishers = min((s.total for s in by_name.values() if s.finished), default=100.0)
     errors += [
-        f"{each.agent} has not finished and earns {each.total:g}, a finisher {finishers:g}"
-        for each in by_name.values()
-        if not each.finished and each.total > finishers
+        f"{agent_result.agent} has not finished and earns {agent_result.total:g}, a finisher {finishers:g}"
+        for agent_result in by_name.values()
+        if not agent_result.finished and agent_result.total > finishers
     ]
     return errors
 

@@ -109,11 +109,11 @@ def evaluating_actions(
         for _ in advance_in_slices(run, item.tick):
             yield len(impacts) / max(1, len(places))
         if number in places and work < WORK_MAX:
-            other = run.fork()
-            for _ in _play_on(other, drill, number + 1):
+            other_drill = run.fork()
+            for _ in _play_on(other_drill, drill, number + 1):
                 yield len(impacts) / len(places)
-            work += (other.tick - run.tick) * width
-            impacts.append(_measure_impact(drill, other, number))
+            work += (other_drill.tick - run.tick) * width
+            impacts.append(_measure_impact(drill, other_drill, number))
         if len(impacts) == len(places) or run.finished:
             break
         run.do(item.line_without_time)
@@ -182,11 +182,11 @@ def _advance(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
         yield from advance_in_slices(
             counterfactual, min(tick, counterfactual.tick + 10 * TICKS_PER_S) if waiting else tick
         )
-        for asked in counterfactual.open_questions() if not counterfactual.finished else ():
-            answer, right = drill.answers[asked.name], counterfactual.answers[asked.name].right
+        for question in counterfactual.open_questions() if not counterfactual.finished else ():
+            answer, right = drill.answers[question.name], counterfactual.answers[question.name].right
             if answer.choice is not None:
                 choice = right[0] if answer.correct and right else answer.choice
-                counterfactual.do(f"answer {asked.name} {choice}")
+                counterfactual.do(f"answer {question.name} {choice}")
 
 
 def _is_needless(counterfactual: Drill, drill: Drill, item: Input) -> bool:

@@ -56,9 +56,9 @@ def find_disabled_failovers(events: Sequence[Event], scenario: Scenario) -> list
     }
     seen: set[tuple[str, str]] = set()
     return [
-        each
+        failover
         for event, batch in select_data(select_events(events, "sql_done"), SqlDoneData)
-        for each in _find_in_batch(event, batch, asked, planned, seen)
+        for failover in _find_in_batch(event, batch, asked, planned, seen)
     ]
 
 

@@ -242,9 +242,9 @@ def _find_ordering_statement(drill: Drill, tick: Tick, condition: str) -> int | 
     Return None if the condition names no statement.
     """
     for text, server in RAN.findall(condition):
-        place = _find_statement(drill, server, tick, (text,))
-        if place is not None:
-            return place
+        statement = _find_statement(drill, server, tick, (text,))
+        if statement is not None:
+            return statement
     return None
 
 
@@ -265,8 +265,10 @@ def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str])
             text in facts.normalize_sql(item.args[1], keep_literals=True) for text in wanted
         )
 
-    place = _find_last_action(drill, has_text)
-    return place if place is not None or not server else _find_last_action(drill, is_sent_to_server)
+    last_action = _find_last_action(drill, has_text)
+    return (
+        last_action if last_action is not None or not server else _find_last_action(drill, is_sent_to_server)
+    )
 
 
 def _find_last_action(drill: Drill, predicate: Callable[[Input], bool]) -> int | None:
@@ -302,8 +304,8 @@ def _find_preceding_event(drill: Drill, tick: Tick) -> tuple[str, Tick | None]:
     before = [event for event in drill.events if event.kind in _TELLING and event.tick <= tick]
     if not before:
         return "", None
-    last = before[-1]
-    what = describe_line(last.text) if last.kind == "fault" else last.text
-    if last.kind == "sql" and last.server:
-        what = say("{batch} on {server}", batch=" ".join(last.text.split()), server=last.server)
-    return what, last.tick
+    last_event = before[-1]
+    what = describe_line(last_event.text) if last_event.kind == "fault" else last_event.text
+    if last_event.kind == "sql" and last_event.server:
+        what = say("{batch} on {server}", batch=" ".join(last_event.text.split()), server=last_event.server)
+    return what, last_event.tick

@@ -144,8 +144,8 @@ class _DatabaseRecorder:
 
     def record_preconditions(self, world: World, database: str) -> None:
         """Record the present preconditions of an automatic failover."""
-        asked = groups.preconditions(world, database)
-        guards_by_key = {(guard.name, guard.seen_in, guard.target): guard for guard in asked}
+        preconditions = groups.preconditions(world, database)
+        guards_by_key = {(guard.name, guard.seen_in, guard.target): guard for guard in preconditions}
         lost = any(guard.about == "beginning" and guard.holds for guard in guards_by_key.values())
         for key, guard in guards_by_key.items():
             if guard.about == "beginning":
@@ -160,9 +160,9 @@ class _DatabaseRecorder:
     def note_estimate(self, world: World, failover: Failover) -> None:
         """Record the data loss and the times that the formulas estimate for this failover."""
         copy = world.copies.get((failover.to_server, failover.database))
-        found = estimates.estimate(world, copy, failover.cause) if copy is not None else None
-        if found is not None:
-            self.estimates.append((failover.failed_tick, found))
+        estimate = estimates.estimate(world, copy, failover.cause) if copy is not None else None
+        if estimate is not None:
+            self.estimates.append((failover.failed_tick, estimate))
 
     def lanes(self, database: str, end_tick: Tick) -> Lanes:
         guards = tuple(
@@ -197,9 +197,9 @@ def recording_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
     for tick, databases in _moments(drill):
         for _ in advance_in_slices(replay, tick):
             yield replay.tick / max(1, drill.tick)
-        for lost in losses:
-            if max(0, lost.failed_tick - 1) == tick:
-                watched[lost.database].note_estimate(replay.world, lost)
+        for loss in losses:
+            if max(0, loss.failed_tick - 1) == tick:
+                watched[loss.database].note_estimate(replay.world, loss)
         if (
             inputs and inputs[-1].tick <= tick
         ):  # a loss may be noticed in the same tick in which its session ends
@@ -211,18 +211,20 @@ def recording_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
             watched[name].record_state(replay.world, name)
         yield replay.tick / max(1, drill.tick)
     assert replay.state_hash() == drill.state_hash(), "a run that plays again to another end"
-    return {name: each.lanes(name, drill.tick) for name, each in watched.items()}
+    return {name: database_recorder.lanes(name, drill.tick) for name, database_recorder in watched.items()}
 
 
 def _moments(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
     """Yield each tick with an event, with the affected databases. An empty set means all databases."""
     done = ((item.tick, None) for item in drill.journal)
     changes = ((event.tick, event.database) for event in drill.events)
-    before = sorted((max(0, lost.failed_tick - 1), lost.database) for lost in drill.world.failovers)
+    before = sorted(
+        (max(0, failover.failed_tick - 1), failover.database) for failover in drill.world.failovers
+    )
     both = heapq.merge(done, changes, before, [(drill.tick, None)], key=itemgetter(0))
     for tick, found in groupby(both, key=itemgetter(0)):
-        about = {database for _, database in found}
-        yield tick, set() if None in about else {name for name in about if name is not None}
+        databases = {database for _, database in found}
+        yield tick, set() if None in databases else {name for name in databases if name is not None}
 
 
 # --- markers for the timeline of a run ---------------------------------------------------------------------

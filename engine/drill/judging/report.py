@@ -102,8 +102,8 @@ def origin(drill: DrillState) -> str:
 
 def _failovers(drill: DrillState) -> list[Row]:
     return [
-        failover_json(failover, drill.published.get(place)) | _technology(drill, failover)
-        for place, failover in enumerate(drill.world.failovers)
+        failover_json(failover, drill.published.get(index)) | _technology(drill, failover)
+        for index, failover in enumerate(drill.world.failovers)
         if failover.online_tick is not None
     ]
 
@@ -130,12 +130,12 @@ def _events(drill: DrillState) -> list[Row]:
 
 def events(drill: DrillState) -> Iterator[Row]:
     """Yield the events in the form of a report. A replay is compared with this form."""
-    asked = _programs(drill)
-    return (to_json_types({**event.as_json(), **_with_row_counts(event, asked)}) for event in drill.events)
+    programs = _programs(drill)
+    return (to_json_types({**event.as_json(), **_with_row_counts(event, programs)}) for event in drill.events)
 
 
 def _sql(drill: DrillState) -> list[Row]:
-    asked = _programs(drill)
+    programs = _programs(drill)
     return [
         {
             "t_s": batch.started_tick / TICKS_PER_S,
@@ -143,7 +143,7 @@ def _sql(drill: DrillState) -> list[Row]:
             "server": event.server,
             **{
                 key: to_json_types(value)
-                for key, value in {**batch.as_json(), **_with_row_counts(event, asked)}.items()
+                for key, value in {**batch.as_json(), **_with_row_counts(event, programs)}.items()
             },
         }
         for event, batch in select_data(drill.events, SqlDoneData)
@@ -155,9 +155,9 @@ def unfinished(drill: DrillState) -> list[Row]:
     sent = {item.args[:2]: item.tick for item in drill.journal if item.verb == "sql"}
     rows: list[Row] = []
     for window, run in sorted(drill.world.batches.items()):
-        kept = drill.world.sessions.get(window)
+        session = drill.world.sessions.get(window)
         found = [(run.text, "running", run.started_tick)]
-        for text in kept.queue if kept is not None else ():
+        for text in session.queue if session is not None else ():
             found.append((text, "waiting", sent.get((window, text), run.started_tick)))
         server = window.partition("#")[0]
         rows += [
@@ -241,26 +241,29 @@ def team_json(drill: DrillState) -> list[Row]:
     may_reveal = drill.finished or drill.terms.answers_at_once
     return [
         {
-            "kind": one.kind,
-            "by": one.by,
-            "to": one.to,
-            "text": one.text,
-            "t_s": _to_seconds(one.tick),
-            "read_back": one.read_back,
-            "read_back_t_s": _to_seconds(one.read_back_tick),
-            "confirmed_t_s": _to_seconds(one.confirmed_tick),
-            "repeated_t_s": _to_seconds(one.repeated_tick),
-            "acted_t_s": _to_seconds(one.acted_tick),
-            "status": one.status,
-            "status_t_s": _to_seconds(one.status_tick),
-            "waits": one.waits,
+            "kind": team_call.kind,
+            "by": team_call.by,
+            "to": team_call.to,
+            "text": team_call.text,
+            "t_s": _to_seconds(team_call.tick),
+            "read_back": team_call.read_back,
+            "read_back_t_s": _to_seconds(team_call.read_back_tick),
+            "confirmed_t_s": _to_seconds(team_call.confirmed_tick),
+            "repeated_t_s": _to_seconds(team_call.repeated_tick),
+            "acted_t_s": _to_seconds(team_call.acted_tick),
+            "status": team_call.status,
+            "status_t_s": _to_seconds(team_call.status_tick),
+            "waits": team_call.waits,
             **(
-                {"true": one.true, "fault": describe_fault(one) if one.kind == "order" else ""}
+                {
+                    "true": team_call.true,
+                    "fault": describe_fault(team_call) if team_call.kind == "order" else "",
+                }
                 if may_reveal
                 else {}
             ),
         }
-        for one in drill.calls
+        for team_call in drill.calls
     ]
 
 
@@ -352,8 +355,8 @@ def log_of(world: World, database: str) -> StreamNumbers | None:
     """Return the log of *database* and the stream that carries it now: the principal's, else any."""
     copy = facts.principal(world, database)
     copies = [*([copy] if copy is not None else []), *world.copies_of(database)]
-    found = (streams.find_log_place(world, other) for other in copies)
-    return next((place for place in found if place is not None), None)
+    log_places = (streams.find_log_place(world, other_copy) for other_copy in copies)
+    return next((place for place in log_places if place is not None), None)
 
 
 def readings(drill: DrillState) -> Row:
@@ -365,9 +368,13 @@ def readings(drill: DrillState) -> Row:
     databases = list(drill.world.availability)
     every = 1 + len(drill.logs) * len(databases) * len(COUNTERS) // READINGS_MAX
     arrays = {name: _arrays(drill, name, every) for name in databases}
-    first = next(iter(arrays), None)
+    first_array = next(iter(arrays), None)
     times = [tick / TICKS_PER_S for tick in drill.samples.ticks.tolist()[::every]]
-    out: dict[str, object] = {"t_s": times, "database": first, **(arrays[first] if first is not None else {})}
+    out: dict[str, object] = {
+        "t_s": times,
+        "database": first_array,
+        **(arrays[first_array] if first_array is not None else {}),
+    }
     return {**out, "databases": arrays} if len(arrays) > 1 else out
 
 
@@ -419,7 +426,11 @@ def clients_at_start(scenario: Scenario) -> dict[str, DatabaseClients]:
     found = {}
     for database in scenario.databases:
         for name in database.names:
-            users = [one.name for one in scenario.clients if name in one.databases and not one.read_only]
+            users = [
+                client.name
+                for client in scenario.clients
+                if name in client.databases and not client.read_only
+            ]
             if users:
                 server = servers.get(name, servers.get(database.name)) or database.server
                 found[name] = DatabaseClients(tuple(users), server)

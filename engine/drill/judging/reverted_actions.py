@@ -59,19 +59,19 @@ def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Itera
     off an instance that hangs, or keeps an unreachable server from returning.
     """
     wanted = {word for step in scenario.solution for word in step.do.split()[:2]}
-    wanted |= {verb for back in UNDOES.values() if not back.isdisjoint(wanted) for verb in back}
-    for place, fault in enumerate(world.faults):
+    wanted |= {verb for undoe in UNDOES.values() if not undoe.isdisjoint(wanted) for verb in undoe}
+    for index, fault in enumerate(world.faults):
         if fault.verb in wanted or fault.verb in CURES or not is_requested(fault, journal):
             continue
         names = set(arguments(fault))
-        if not any(_still_hit(other, names, fault.asked_tick) for other in world.faults[:place]):
+        if not any(_still_hit(other_fault, names, fault.asked_tick) for other_fault in world.faults[:index]):
             yield fault
 
 
 def _still_hit(fault: Fault, names: set[str], tick: Tick) -> bool:
     """Return whether *fault* still affected one of *names* at *tick*, or was reverted by an input of that tick."""
-    back = fault.reverted_tick
-    return not names.isdisjoint(arguments(fault)) and (back is None or back >= tick)
+    reverted_tick = fault.reverted_tick
+    return not names.isdisjoint(arguments(fault)) and (reverted_tick is None or reverted_tick >= tick)
 
 
 def _commands(events: Sequence[Event], scenario: Scenario) -> Iterator[PointlessAction]:

@@ -152,9 +152,9 @@ class Review:
 
     def as_json(self) -> dict[str, object]:
         """Return the review in JSON types; fields with "tick" in their names are in ticks of 10 ms."""
-        plain: dict[str, object] = report.to_json_types(asdict(self))
-        plain["mistakes"] = [mistake.as_json() for mistake in self.mistakes]
-        return plain
+        json_types: dict[str, object] = report.to_json_types(asdict(self))
+        json_types["mistakes"] = [mistake.as_json() for mistake in self.mistakes]
+        return json_types
 
 
 def review(drill: Drill) -> Review:
@@ -304,8 +304,8 @@ def _build_outage(drill: Drill, lanes: Lanes, span: StateSpan) -> Outage:
     else:
         outcome = say("No failover.")
         verdict = join_messages(" ", (outcome, _format_blockers(lanes, blockers)))
-    by = ending_failover.kind if ending_failover is not None else ""
-    return Outage(lanes.database, span, server, automatic, by, blockers, outcome, verdict)
+    kind = ending_failover.kind if ending_failover is not None else ""
+    return Outage(lanes.database, span, server, automatic, kind, blockers, outcome, verdict)
 
 
 def _failover_of(drill: Drill, database: str, span: StateSpan) -> Failover | None:
@@ -313,10 +313,18 @@ def _failover_of(drill: Drill, database: str, span: StateSpan) -> Failover | Non
 
     A cluster role may count as online just after its database serves again.
     """
-    done = [one for one in drill.world.failovers if one.database == database and one.online_tick is not None]
-    inside = (one for one in done if span.from_tick <= (one.online_tick or 0) <= span.to_tick)
+    failovers = [
+        failover
+        for failover in drill.world.failovers
+        if failover.database == database and failover.online_tick is not None
+    ]
+    inside = (
+        failover for failover in failovers if span.from_tick <= (failover.online_tick or 0) <= span.to_tick
+    )
     begun = (
-        one for one in done if span.from_tick <= one.failed_tick < span.to_tick <= (one.online_tick or 0)
+        failover
+        for failover in failovers
+        if span.from_tick <= failover.failed_tick < span.to_tick <= (failover.online_tick or 0)
     )
     return next(inside, None) or next(begun, None)
 
@@ -329,19 +337,19 @@ def _find_blocking_preconditions(
     These are the ones that were never met. If each was met at some time, they are those that were not met at
     the end. Of several targets, the one with the fewest unmet preconditions counts.
     """
-    lost = (guard for guard in lanes.preconditions if guard.begins)
-    noticed = sorted(span.from_tick for guard in lost for span in guard.spans if span.what == HOLDS)
+    preconditions = (guard for guard in lanes.preconditions if guard.begins)
+    noticed = sorted(span.from_tick for guard in preconditions for span in guard.spans if span.what == HOLDS)
     start = next((tick for tick in noticed if outage.from_tick <= tick < end), outage.from_tick)
     failed_throughout, at_the_end = [], []
     for guard in lanes.preconditions:
-        inside = [span for span in guard.spans if span.to_tick > start and span.from_tick < end]
+        spans = [span for span in guard.spans if span.to_tick > start and span.from_tick < end]
         at_the_loss = guard.span_at(start)
-        if not inside and at_the_loss is not None and at_the_loss.to_tick == start:
-            inside = [at_the_loss]  # the session was removed in the same tick in which the loss was noticed
-        if inside and all(span.what != HOLDS for span in inside):
-            failed_throughout.append((guard, inside[0].from_tick))
-        elif inside and inside[-1].what != HOLDS:
-            at_the_end.append((guard, inside[-1].from_tick))
+        if not spans and at_the_loss is not None and at_the_loss.to_tick == start:
+            spans = [at_the_loss]  # the session was removed in the same tick in which the loss was noticed
+        if spans and all(span.what != HOLDS for span in spans):
+            failed_throughout.append((guard, spans[0].from_tick))
+        elif spans and spans[-1].what != HOLDS:
+            at_the_end.append((guard, spans[-1].from_tick))
     stood = failed_throughout or at_the_end
     targets = list(dict.fromkeys(guard.target for guard in lanes.preconditions if guard.target))
     nearest = min(targets, key=lambda name: len([g for g, _ in stood if g.target == name]), default="")
@@ -355,8 +363,8 @@ def _format_blockers(
         return say("A failover was possible but not needed: the original server recovered first.")
     if not blockers:
         return say("No server was able to take over, or the outage was too short for a failover.")
-    said = (_format_blocker(guard, since) for guard, since in blockers)
-    return say("Automatic failover was impossible. Not met: {whys}.", whys=join_messages("; ", said))
+    messages = (_format_blocker(guard, since) for guard, since in blockers)
+    return say("Automatic failover was impossible. Not met: {whys}.", whys=join_messages("; ", messages))
 
 
 def _format_blocker(guard: PreconditionHistory, since_tick: Tick) -> LocalizableMessage:
@@ -385,7 +393,7 @@ def _build_reference(drill: Drill) -> Slices[Reference | None]:
     own_inputs = [item for item in drill.journal if item.verb not in ("rewind", "finish", "note", "hint")]
     steps = []
     for item, step in zip(reference_run.journal, drill.scenario.solution, strict=False):
-        match = next((mine for mine in own_inputs if is_same_action(mine, item)), None)
+        match = next((own_input for own_input in own_inputs if is_same_action(own_input, item)), None)
         if match is not None:
             own_inputs.remove(match)
         done_tick = None if match is None else match.tick

@@ -77,9 +77,9 @@ def score(run: ScoredRun) -> Score:
     pairs = zip(items, run.scenario.rubric, strict=True)
     besides_goals = arithmetic.total(item.points for item, rule in pairs if not isinstance(rule, GoalsRule))
     for deducted in DEDUCTED:
-        taken = deducted(run, besides_goals)
-        besides_goals += arithmetic.total(item.points for item in taken)
-        items += taken
+        rubric_items = deducted(run, besides_goals)
+        besides_goals += arithmetic.total(item.points for item in rubric_items)
+        items += rubric_items
     return Score(_clamp_total(item.points for item in items), tuple(items), finished)
 
 
@@ -129,8 +129,8 @@ def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> Rubr
     missing = say("Not counted: only {n} of {of} goals met.", n=reached, of=goals)
     if reached == goals:
         missing = say("Not counted: the drill ended before its faults occurred.")
-    why = join_messages(" ", (item.why, missing))
-    return RubricItem(item.name, 0.0, item.max, why, item.at_s, item.better, item.losses)
+    messages = join_messages(" ", (item.why, missing))
+    return RubricItem(item.name, 0.0, item.max, messages, item.at_s, item.better, item.losses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +147,9 @@ class RuleResult:
 
 def _redistribute_uncounted(items: list[RubricItem]) -> list[RubricItem]:
     """Give each uncounted item the same share of its points that the other items earned."""
-    rest = [item for item in items if item.counted]
-    share = arithmetic.total(item.points for item in rest) / max(
-        1e-9, arithmetic.total(item.max for item in rest)
+    remaining_rubric_items = [item for item in items if item.counted]
+    share = arithmetic.total(item.points for item in remaining_rubric_items) / max(
+        1e-9, arithmetic.total(item.max for item in remaining_rubric_items)
     )
     return [item if item.counted else replace(item, points=round(item.max * share, 1)) for item in items]
 
@@ -171,10 +171,10 @@ def _score_goals(run: ScoredRun, rule: GoalsRule) -> RuleResult:
     weights, met_goals = _weight(run.scenario.goals), _list_met_goals(run)
     missing = [goal for goal in run.scenario.goals if not run.goals[goal.name].is_reached]
     met_ticks = [tick for goal in met_goals if (tick := run.goals[goal.name].met_tick) is not None]
-    why = say("{n} of {of} goals met.", n=len(met_goals), of=len(run.scenario.goals))
+    message = say("{n} of {of} goals met.", n=len(met_goals), of=len(run.scenario.goals))
     if missing:
         left = say("Missing: {goals}.", goals=join_messages("; ", (goal.text for goal in missing)))
-        why = join_messages(" ", (why, left))
+        message = join_messages(" ", (message, left))
     losses = [
         Loss(
             round(rule.points * goal.weight / weights, 1),
@@ -184,7 +184,7 @@ def _score_goals(run: ScoredRun, rule: GoalsRule) -> RuleResult:
         )
         for goal in missing
     ]
-    return RuleResult(_compute_goal_points(run.scenario, rule, met_goals), why, met_ticks, losses)
+    return RuleResult(_compute_goal_points(run.scenario, rule, met_goals), message, met_ticks, losses)
 
 
 def _compute_goal_points(scenario: Scenario, rule: GoalsRule, met_goals: Sequence[Goal]) -> float:
@@ -239,14 +239,14 @@ def _score_duration(
     *templates*: the texts for one and for several databases.
     """
     only = _find_single_database(run, rule.database)
-    why = say(
+    message = say(
         templates[0] if only else templates[1],
         database=only,
         time=format_duration(t_s),
         target=format_duration(rule.target),
         limit=format_duration(rule.limit),
     )
-    return score_linearly(rule.points, t_s, rule.target, rule.limit), why
+    return score_linearly(rule.points, t_s, rule.target, rule.limit), message
 
 
 def _changes_service(event: Event) -> bool:
@@ -259,34 +259,36 @@ def _loses_transactions(event: Event) -> bool:
 
 def _score_downtime(run: ScoredRun, rule: DowntimeRule) -> RuleResult:
     down_s = _sum_accounts(run, rule.database, "down_ticks") / TICKS_PER_S
-    at = _find_event_ticks(run, rule.database, "availability", _changes_service)
-    return RuleResult(*_score_duration(run, rule, down_s, (DOWN, ALL_DOWN)), at)
+    event_ticks = _find_event_ticks(run, rule.database, "availability", _changes_service)
+    return RuleResult(*_score_duration(run, rule, down_s, (DOWN, ALL_DOWN)), event_ticks)
 
 
 def _score_exposure(run: ScoredRun, rule: ExposedRule) -> RuleResult:
     exposed_s = _sum_accounts(run, rule.database, "exposed_ticks") / TICKS_PER_S
-    at = _find_event_ticks(run, rule.database, "state")
-    return RuleResult(*_score_duration(run, rule, exposed_s, (UNPROTECTED, ALL_UNPROTECTED)), at)
+    event_ticks = _find_event_ticks(run, rule.database, "state")
+    return RuleResult(*_score_duration(run, rule, exposed_s, (UNPROTECTED, ALL_UNPROTECTED)), event_ticks)
 
 
 def _score_losses(run: ScoredRun, rule: LostRule) -> RuleResult:
     lost_transactions = _sum_accounts(run, rule.database, "lost_transactions")
-    at = _find_event_ticks(run, rule.database, "availability", _loses_transactions)
-    why = say(
+    event_ticks = _find_event_ticks(run, rule.database, "availability", _loses_transactions)
+    message = say(
         "Committed transactions lost: {n:g} (full points up to {target:g}, none from {limit:g}).",
         n=lost_transactions,
         target=rule.target,
         limit=rule.limit,
     )
-    return RuleResult(score_linearly(rule.points, lost_transactions, rule.target, rule.limit), why, at)
+    return RuleResult(
+        score_linearly(rule.points, lost_transactions, rule.target, rule.limit), message, event_ticks
+    )
 
 
 def _score_condition(run: ScoredRun, rule: ConditionRule) -> RuleResult:
     holds = run.holds_now(rule.when)
-    why = say("Met at the end: {condition}.", condition=rule.when)
+    message = say("Met at the end: {condition}.", condition=rule.when)
     if not holds:
-        why = say("Not met at the end: {condition}.", condition=rule.when)
-    return RuleResult(rule.points if holds else 0.0, why)
+        message = say("Not met at the end: {condition}.", condition=rule.when)
+    return RuleResult(rule.points if holds else 0.0, message)
 
 
 def _score_forbidden(run: ScoredRun, rule: ForbiddenRule) -> RuleResult:
@@ -298,8 +300,8 @@ def _score_forbidden(run: ScoredRun, rule: ForbiddenRule) -> RuleResult:
     losses = [
         Loss(share, tick, f"{state.text}.", state.better) for state, tick in zip(broken, at, strict=True)
     ]
-    why = join_messages(" ", (f"{state.text}: {state.better}" for state in broken))
-    return RuleResult(0.0, why, at, losses)
+    messages = join_messages(" ", (f"{state.text}: {state.better}" for state in broken))
+    return RuleResult(0.0, messages, at, losses)
 
 
 def _score_diagnosis(run: ScoredRun, rule: DiagnosisRule) -> RuleResult:
@@ -353,16 +355,16 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
         advice = REFUSAL_ADVICE.get(refused.number, say("read the message before the next command."))
         if refused.number == ON_THE_PRINCIPAL and not was_serving(run.events, refused):
             advice = NO_PRINCIPAL
-        said = say("{server} rejected a command with error {n}.", server=refused.server, n=refused.number)
+        message = say("{server} rejected a command with error {n}.", server=refused.server, n=refused.number)
         cause = say("{batch} on {server}", batch=refused.batch, server=refused.server)
-        losses.append(Loss(rule.refused, refused.tick, said, advice, cause))
+        losses.append(Loss(rule.refused, refused.tick, message, advice, cause))
     for number, price in enumerate(rule.prices):
         first = run.first_held.get(f"price:{rule.name}:{number}")
         if first is not None:
             losses.append(Loss(price.price, first, price.why, price.better, condition=price.when))
     if not losses:
         return RuleResult(rule.points, say("No command was rejected or harmful."))
-    why = join_messages(
+    messages = join_messages(
         " ",
         (
             say("-{points:g}: {loss} Better: {better}", points=loss.points, loss=loss.why, better=loss.better)
@@ -370,47 +372,51 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
         ),
     )
     moments = [loss.tick for loss in losses if loss.tick is not None]
-    return RuleResult(rule.points - arithmetic.total(loss.points for loss in losses), why, moments, losses)
+    return RuleResult(
+        rule.points - arithmetic.total(loss.points for loss in losses), messages, moments, losses
+    )
 
 
 def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
     """Score the share of orders that were read back and confirmed."""
     given_orders = orders(run.calls)
-    closed = [one for one in given_orders if one.closed]
+    closed = [given_order for given_order in given_orders if given_order.closed]
     of = max(rule.least, len(given_orders))
-    why = say("{n} of {of} orders were read back correctly and confirmed.", n=len(closed), of=of)
+    message = say("{n} of {of} orders were read back correctly and confirmed.", n=len(closed), of=of)
     team, points_each = run.scenario.team, rule.points / of
     losses = [
         Loss(
             round(points_each, 1),
-            one.tick,
+            given_order.tick,
             say(
                 "{role} to {other}, “{text}”: {fault}.",
-                role=find_role_name(team, one.by),
-                other=find_role_name(team, one.to),
-                text=one.text,
-                fault=describe_fault(one),
+                role=find_role_name(team, given_order.by),
+                other=find_role_name(team, given_order.to),
+                text=given_order.text,
+                fault=describe_fault(given_order),
             ),
             rule.better,
         )
-        for one in given_orders
-        if not one.closed
+        for given_order in given_orders
+        if not given_order.closed
     ]
     if len(given_orders) < rule.least:
         missing = rule.least - len(given_orders)
         said = say("Required orders that were not given: {n}.", n=missing)
         losses.append(Loss(round(points_each * missing, 1), None, said, rule.better))
-    return RuleResult(points_each * len(closed), why, [one.tick for one in given_orders], losses)
+    return RuleResult(
+        points_each * len(closed), message, [given_order.tick for given_order in given_orders], losses
+    )
 
 
 def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
     """Score the share of status requests that were answered correctly and in time."""
     within_ticks = ticks(rule.within)
     status_questions = [
-        one
-        for one in run.calls
-        if one.kind == "question" and one.text
-        and (one.status_tick is not None or run.world.tick >= one.tick + within_ticks)
+        team_call
+        for team_call in run.calls
+        if team_call.kind == "question" and team_call.text
+        and (team_call.status_tick is not None or run.world.tick >= team_call.tick + within_ticks)
     ]  # fmt: skip
     if not status_questions:
         return RuleResult(0.0, say("No role asked for the state."), counted=False)
@@ -425,15 +431,15 @@ def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
         elif not call.true:
             fault = say("“{fact}” was not true at that time", fact=call.status)
         elif call.status_tick > call.tick + within_ticks:
-            took = format_duration((call.status_tick - call.tick) / TICKS_PER_S)
-            fault = say("the answer took {time}", time=took)
+            duration = format_duration((call.status_tick - call.tick) / TICKS_PER_S)
+            fault = say("the answer took {time}", time=duration)
         if fault:
-            said = say("{role} asked {other}, “{text}”: {fault}.", role=find_role_name(team, call.by),
+            message = say("{role} asked {other}, “{text}”: {fault}.", role=find_role_name(team, call.by),
                        other=find_role_name(team, call.to), text=call.text, fault=fault)  # fmt: skip
-            losses.append(Loss(round(points_each, 1), call.tick, said, rule.better))
+            losses.append(Loss(round(points_each, 1), call.tick, message, rule.better))
     right = len(status_questions) - len(losses)
     why = say("{n} of {of} questions answered correctly and on time.", n=right, of=len(status_questions))
-    return RuleResult(points_each * right, why, [one.tick for one in status_questions], losses)
+    return RuleResult(points_each * right, why, [question.tick for question in status_questions], losses)
 
 
 DISARMED, HINTS = say("Automatic failover disabled"), say("Hints")
@@ -454,21 +460,21 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
     deduction = round(
         min(given_up_failover.PRICE * len(disabled), given_up_failover.PRICE_MAX, besides_goals), 1
     )
-    deeds = join_messages("; ", (each.what for each in disabled))
-    why = say("You disabled automatic failover: {deeds}.", deeds=deeds)
+    deeds = join_messages("; ", (failover.what for failover in disabled))
+    message = say("You disabled automatic failover: {deeds}.", deeds=deeds)
     better = say("keep the witness, safety FULL and the session. Automatic failover needs all of them.")
     losses = tuple(
         Loss(
             round(deduction / len(disabled), 1),
-            each.tick,
+            failover.tick,
             say("You disabled automatic failover."),
             better,
-            each.what,
+            failover.what,
         )
-        for each in disabled
+        for failover in disabled
     )
-    moments = tuple(each.tick / TICKS_PER_S for each in disabled)
-    return [RubricItem(DISARMED, 0.0 - deduction, 0.0, why, moments, better, losses)]
+    moments = tuple(failover.tick / TICKS_PER_S for failover in disabled)
+    return [RubricItem(DISARMED, 0.0 - deduction, 0.0, message, moments, better, losses)]
 
 
 def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
@@ -480,9 +486,9 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     if not run.hints:
         return []
     taken = round(min(cost, besides_goals), 1)
-    why = say("Hints used: {n}. Points: −{cost:g}.", n=len(run.hints), cost=cost)
+    message = say("Hints used: {n}. Points: −{cost:g}.", n=len(run.hints), cost=cost)
     moments = tuple(hint.tick / TICKS_PER_S for hint in run.hints)
-    return [RubricItem(HINTS, 0.0 - taken, 0.0, why, moments)]
+    return [RubricItem(HINTS, 0.0 - taken, 0.0, message, moments)]
 
 
 def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
@@ -496,21 +502,21 @@ def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[Rubr
     deduction = round(
         min(reverted_actions.PRICE * len(pointless), reverted_actions.PRICE_MAX, besides_goals), 1
     )
-    why = say("Unnecessary: {deeds}.", deeds=join_messages("; ", (each.what for each in pointless)))
+    message = say("Unnecessary: {deeds}.", deeds=join_messages("; ", (action.what for action in pointless)))
     better = say(
         "use T-SQL, the monitor and the error logs to investigate. You do not need to break anything."
     )
     losses = tuple(
         Loss(
             round(deduction / len(pointless), 1),
-            each.tick,
-            say("{deed} was not necessary.", deed=each.what),
+            action.tick,
+            say("{deed} was not necessary.", deed=action.what),
             better,
         )
-        for each in pointless
+        for action in pointless
     )
-    moments = tuple(each.tick / TICKS_PER_S for each in pointless)
-    return [RubricItem(NEEDLESS, 0.0 - deduction, 0.0, why, moments, better, losses)]
+    moments = tuple(action.tick / TICKS_PER_S for action in pointless)
+    return [RubricItem(NEEDLESS, 0.0 - deduction, 0.0, message, moments, better, losses)]
 
 
 REWINDS_COST_MAX: Final = 10.0
@@ -534,8 +540,8 @@ def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     )
     moments = tuple(to / TICKS_PER_S for _, to in run.rewinds)
     taken = round(min(run.rewind_cost * len(run.rewinds), REWINDS_COST_MAX, besides_goals), 1)
-    why = say("Rewinds: {n} ({ways}).", n=len(run.rewinds), ways=rewind_texts)
-    return [RubricItem(REWINDS, 0.0 - taken, 0.0, why, moments)]
+    message = say("Rewinds: {n} ({ways}).", n=len(run.rewinds), ways=rewind_texts)
+    return [RubricItem(REWINDS, 0.0 - taken, 0.0, message, moments)]
 
 
 DEDUCTED: Final = (_deduct_disabled_failovers, _deduct_hints, _deduct_pointless_actions, _deduct_rewinds)

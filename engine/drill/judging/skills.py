@@ -31,5 +31,5 @@ def by_key() -> Mapping[str, Skill]:
 
 def title_of(key: str) -> str:
     """Return the title of a skill. For an unknown key, return its words."""
-    known = by_key().get(key)
-    return known.title if known is not None else key.replace("-", " ")
+    skill = by_key().get(key)
+    return skill.title if skill is not None else key.replace("-", " ")

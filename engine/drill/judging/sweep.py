@@ -79,8 +79,8 @@ def summaries(outcomes: Iterable[RunOutcome]) -> list[dict[str, object]]:
     have it (None if no run has it).
     """
     grouped: dict[tuple[str, str], list[RunOutcome]] = {}
-    for each in outcomes:
-        grouped.setdefault((each.scenario, each.player), []).append(each)
+    for outcome in outcomes:
+        grouped.setdefault((outcome.scenario, outcome.player), []).append(outcome)
     return [
         {
             "scenario": scenario,
@@ -128,9 +128,9 @@ class LimitResult:
 def check_limit(outcomes: Iterable[RunOutcome], measure: str, limit: float) -> list[LimitResult]:
     """Return a LimitResult for each scenario and player, in order of appearance."""
     grouped: dict[tuple[str, str], list[float]] = {}
-    for each in outcomes:
-        value = getattr(each, measure)
-        grouped.setdefault((each.scenario, each.player), []).extend([] if value is None else [value])
+    for outcome in outcomes:
+        value = getattr(outcome, measure)
+        grouped.setdefault((outcome.scenario, outcome.player), []).extend([] if value is None else [value])
     rows = []
     for (scenario, player), values in grouped.items():
         hits = len([value for value in values if value <= limit])
@@ -184,7 +184,7 @@ def _format_count(row: LimitResult) -> str:
 def as_json(outcomes: Sequence[RunOutcome], limits: Limits = ()) -> dict[str, object]:
     """Return the rows of the table, the runs, and the rows for each of *limits*."""
     rows = [asdict(row) for measure, most in limits for row in check_limit(outcomes, measure, most)]
-    return {"rows": summaries(outcomes), "within": rows, "runs": [asdict(each) for each in outcomes]}
+    return {"rows": summaries(outcomes), "within": rows, "runs": [asdict(outcome) for outcome in outcomes]}
 
 
 def table(outcomes: Sequence[RunOutcome]) -> str:
@@ -275,8 +275,8 @@ def scenario_of(plan: MirroringPlan, cause: str) -> Scenario | None:
 
 def failover_times(scenario: Scenario, runs: int) -> Slices[list[RunOutcome]]:
     """Play *runs* of *scenario* without inputs, with seeds from 1 on. Each slice is one run."""
-    found: list[RunOutcome] = []
+    outcomes: list[RunOutcome] = []
     for seed in range(1, runs + 1):
-        found.append(play_outcome(scenario, "idle", seed))
-        yield len(found) / runs
-    return found
+        outcomes.append(play_outcome(scenario, "idle", seed))
+        yield len(outcomes) / runs
+    return outcomes

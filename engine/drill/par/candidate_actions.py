@@ -55,9 +55,9 @@ def list_candidates(drill: Drill, known_lines: tuple[str, ...]) -> list[str]:
     if drill.finished:
         return []
     lines = dict.fromkeys(
-        f"answer {asked.name} {number}"
-        for asked in drill.open_questions()
-        for number in range(1, len(asked.choices) + 1)
+        f"answer {question.name} {number}"
+        for question in drill.open_questions()
+        for number in range(1, len(question.choices) + 1)
     )
     again = [
         line
@@ -106,7 +106,9 @@ def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
         and prerequisites.witness(lead) is None
     ):
         statements.append((lead.server, "WITNESS", session.witness))
-    ports = {name: endpoint.port for name, each in world.instances.items() if (endpoint := each.endpoint)}
+    ports = {
+        name: endpoint.port for name, instance in world.instances.items() if (endpoint := instance.endpoint)
+    }
     return [
         f"sql {server} ALTER DATABASE [{session.database}] SET {what} = 'TCP://{other}:{ports[other]}'"
         for server, what, other in statements
@@ -116,11 +118,11 @@ def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
 
 def list_vote_restorations(world: World, scenario: Scenario) -> list[str]:
     """Return the commands that restore the votes that nodes had at the start."""
-    without = {node for cluster in scenario.clusters for node in cluster.without_vote}
+    nodes = {node for cluster in scenario.clusters for node in cluster.without_vote}
     return [
         f"set-weight {name} 1"
         for name, node in world.nodes.items()
-        if name not in without and not node.config.weight(name)
+        if name not in nodes and not node.config.weight(name)
     ]
 
 
@@ -251,13 +253,13 @@ Item = TypeVar("Item")
 
 def filter_undone(moment: SearchDrill, planned: Iterable[Item], act: Callable[[Item], Input]) -> list[Item]:
     """Return the *planned* items that are not done yet, in their order. *act* returns the input of an item."""
-    done, left = list(moment.journal), []
+    inputs, left = list(moment.journal), []
     for each in planned:
-        match = next((item for item in done if is_same_action(item, act(each))), None)
+        match = next((item for item in inputs if is_same_action(item, act(each))), None)
         if match is None:
             left.append(each)
         else:
-            done.remove(match)
+            inputs.remove(match)
     return left
 
 

@@ -59,7 +59,7 @@ def read_fair_plans(certificate: ParCertificate) -> list[list[Input]]:
     weighed = (certificate.get("robust"), certificate.get("safest"))
     over_seeds = [entry["plan"] for entry in weighed if entry]
     lines = (certificate["par"]["plan"], certificate["shortest"], *over_seeds, certificate.get("last_chance"))
-    return [_parse_inputs(each) for each in lines if each]
+    return [_parse_inputs(line) for line in lines if line]
 
 
 def read_clairvoyant_plan(certificate: ParCertificate) -> list[Input]:
@@ -176,9 +176,11 @@ class CertificateBuilder:
         known = [plan.actions for plan in (par, shortest) if plan is not None]
         # a plan of a later search from the middle of a run need not be fair from the beginning
         last_lines = None if self._earlier is None else self._earlier.get("last_chance")
-        earlier = _parse_inputs(last_lines or ())
-        if earlier and all(state.is_reached for state in self._play_delayed(earlier).goals.values()):
-            chances.append(tuple(earlier))
+        earlier_inputs = _parse_inputs(last_lines or ())
+        if earlier_inputs and all(
+            state.is_reached for state in self._play_delayed(earlier_inputs).goals.values()
+        ):
+            chances.append(tuple(earlier_inputs))
         last_chance = () if idle.reached else max(chances, key=_begin, default=())
         return WaitingCost(self.fair.scenario, self.fair.seed, known, par.score, idle.score, last_chance)
 
@@ -197,8 +199,8 @@ class CertificateBuilder:
     def _find_robust_plan(self, is_expired: IsExpired) -> WeighedPlan | None:
         """Return the plan with the highest mean score over several seeds with the same fault, including its own."""
         scores_by_plan: dict[SearchPlan, list[float]] = {}
-        known = [*self._fair_reference, *self._find_earlier_plans("robust")]
-        for plan in dict.fromkeys([*multi_seed.select_archive(self.fair.plans), *known]):
+        plans = [*self._fair_reference, *self._find_earlier_plans("robust")]
+        for plan in dict.fromkeys([*multi_seed.select_archive(self.fair.plans), *plans]):
             scores = [plan.score, *self._score_other_seeds(plan, is_expired)]
             if len(scores) <= SEEDS:
                 break
@@ -220,8 +222,12 @@ class CertificateBuilder:
 
     def _find_earlier_plans(self, name: PlanName) -> list[SearchPlan]:
         """Return the plan of this name in the earlier certificate, or an empty list."""
-        earlier = self._read_earlier_entry(name)
-        return [] if earlier is None else [plan for plan in self.fair.plans if plan.lines == earlier["plan"]]
+        earlier_entry = self._read_earlier_entry(name)
+        return (
+            []
+            if earlier_entry is None
+            else [plan for plan in self.fair.plans if plan.lines == earlier_entry["plan"]]
+        )
 
     def _read_earlier_entry(self, name: PlanName) -> WeighedPlan | None:
         return None if self._earlier is None else self._earlier.get(name)
@@ -234,16 +240,16 @@ class CertificateBuilder:
         weighed: Mapping[SearchPlan, object],
     ) -> WeighedPlan | None:
         """Return *entry* or the earlier certificate's entry, if that has a higher value and was not *weighed* again."""
-        earlier = self._read_earlier_entry(name)
-        if earlier is None or all(plan in weighed for plan in self._find_earlier_plans(name)):
+        earlier_entry = self._read_earlier_entry(name)
+        if earlier_entry is None or all(plan in weighed for plan in self._find_earlier_plans(name)):
             return entry
-        return earlier if entry is None or entry[value_key] < earlier[value_key] else entry
+        return earlier_entry if entry is None or entry[value_key] < earlier_entry[value_key] else entry
 
     def _find_safest_plan(self, shortest: SearchPlan | None, is_expired: IsExpired) -> WeighedPlan | None:
         """Return the plan with the highest worst-case score: over other seeds, and with every action delayed."""
-        whole = [plan for plan in self.fair.plans if plan.reached]
-        known = [*self._reactions, *self._fair_reference, *self._find_earlier_plans("safest")]
-        best = [*heapq.nsmallest(SAFEST_OF, whole, key=_key), shortest, *known]
+        plans = [plan for plan in self.fair.plans if plan.reached]
+        search_plans = [*self._reactions, *self._fair_reference, *self._find_earlier_plans("safest")]
+        best = [*heapq.nsmallest(SAFEST_OF, plans, key=_key), shortest, *search_plans]
         least_scores: dict[SearchPlan, float] = {}
         for plan in dict.fromkeys(plan for plan in best if plan is not None and plan.reached):
             scores = [plan.score, *self._score_other_seeds(plan, is_expired)]
@@ -279,7 +285,9 @@ class CertificateBuilder:
                 self._values[plan, other] = multi_seed.play_reactions(
                     SearchDrill(self._variant, other), self._reactions[plan]
                 )
-        return [self._values[plan, other] for other in self._seeds if (plan, other) in self._values]
+        return [
+            self._values[plan, other_seed] for other_seed in self._seeds if (plan, other_seed) in self._values
+        ]
 
     def _score_delayed(self, plan: SearchPlan, delay: Tick) -> float:
         return self._play_delayed(plan.actions, delay).total()

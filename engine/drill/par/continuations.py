@@ -148,8 +148,8 @@ class BaselineRun:
         if known is not None and known.most < score_floor:
             return known
         run = yield from self.fork_at(begins)
-        if (rest := self._drop_noop(run, play)) is not None and not patient:
-            rollout = yield from self.evaluate(run, rest, score_floor)
+        if (remaining_continuation := self._drop_noop(run, play)) is not None and not patient:
+            rollout = yield from self.evaluate(run, remaining_continuation, score_floor)
             look, done = parse_line(play.first, run.tick), len(moment.journal)
             if isinstance(rollout, Rollout) and is_inspection(
                 look
@@ -179,8 +179,8 @@ class BaselineRun:
         if isinstance(known, Rollout) or (known is not None and known.missed):
             return known if isinstance(known, Rollout) and known.reached else None
         run = yield from self.fork_at(begins)
-        if (rest := self._drop_noop(run, play)) is not None:
-            return (yield from self.find_complete_rollout(begins, rest))
+        if (remaining_continuation := self._drop_noop(run, play)) is not None:
+            return (yield from self.find_complete_rollout(begins, remaining_continuation))
         for _ in run_continuation(run, play.does):
             if _has_missed_goal(run):
                 self._found[cache_key] = PrunedRollout(run.compute_upper_bound(), missed=True)
@@ -260,12 +260,12 @@ def find_last_chances(
     while failed < len(waiting):
         play, previous_low, upper_tick, tick = waiting[0], low, high, low + ticks(NEAR_S)
         while upper_tick - low > ticks(NEAR_S):
-            way = yield from baseline.find_complete_rollout(tick, play)
-            if way is None:
+            rollout = yield from baseline.find_complete_rollout(tick, play)
+            if rollout is None:
                 upper_tick = tick
             else:
-                low = max([tick, *(item.tick for item in way.actions[way.done :][:1])])
-                yield low, way
+                low = max([tick, *(item.tick for item in rollout.actions[rollout.done :][:1])])
+                yield low, rollout
             tick = (low + upper_tick) // 2
         waiting.rotate(-1)
         failed = 1 if low > previous_low else failed + 1
@@ -302,17 +302,17 @@ def list_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) ->
     if of_partners or broken:
         left = list_remaining_steps(moment)
         lines = [parse_step(step).line_without_time for step in left]
-        for first in range(len(lines) + 1):
-            mended = (*broken, *lines[first:])
+        for first_index in range(len(lines) + 1):
+            mended = (*broken, *lines[first_index:])
             yield Continuation(partial(_run_repairs, lines=mended), ("mended", mended))
-        for first in range(1, len(left)):
-            mended, then = (
-                (*broken, *lines[:first]),
-                next(_list_step_continuations(left[first:], include_undelayed=False)),
+        for first_index in range(1, len(left)):
+            mended, continuation = (
+                (*broken, *lines[:first_index]),
+                next(_list_step_continuations(left[first_index:], include_undelayed=False)),
             )
             yield Continuation(
-                partial(_run_repairs, lines=mended, continuation=then),
-                ("mended", mended, *_build_identity_key(then)),
+                partial(_run_repairs, lines=mended, continuation=continuation),
+                ("mended", mended, *_build_identity_key(continuation)),
             )
         yield Continuation(partial(_run_repairs, lines=broken, serve=True), ("served", *broken))
 
@@ -334,13 +334,13 @@ def list_whole_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input
 
 def list_own_fault_reversals(moment: SearchDrill) -> list[str]:
     """Return the inputs that revert the run's own active faults, the latest fault first."""
-    own = (
+    own_faults = (
         fault
         for fault in reversed(moment.world.faults)
         if fault.reverted_tick is None and is_requested(fault, moment.journal)
     )
-    back = (reverse.line_without_time for fault in own if (reverse := reverse_of(fault)) is not None)
-    return list(dict.fromkeys(back))
+    lines = (reverse.line_without_time for fault in own_faults if (reverse := reverse_of(fault)) is not None)
+    return list(dict.fromkeys(lines))
 
 
 def list_recoveries(world: World) -> list[str]:
@@ -368,8 +368,8 @@ def list_suffixes(
     ends = {tuple(plan[first:]): None for plan in plans for first in range(len(plan))}
     yield from map(build_plan_continuation, ends)
     left = list_remaining_steps(moment)
-    for first in range(len(left)):
-        yield from _list_step_continuations(left[first:], include_undelayed)
+    for first_index in range(len(left)):
+        yield from _list_step_continuations(left[first_index:], include_undelayed)
 
 
 def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = None) -> Continuation:
@@ -407,8 +407,8 @@ def build_idle_continuation() -> Continuation:
 
 def list_bridged_continuations(lines: Iterable[str], plan: Sequence[Input]) -> Iterator[Continuation]:
     """Yield a continuation for each of the *lines*: the line is applied immediately, then the *plan*."""
-    then = build_plan_continuation(plan)
-    yield from (_prepend_lines((line,), then) for line in lines)
+    continuation = build_plan_continuation(plan)
+    yield from (_prepend_lines((line,), continuation) for line in lines)
 
 
 def run_continuation(run: SearchDrill, play: Do, patient: bool = False) -> Iterator[None]:

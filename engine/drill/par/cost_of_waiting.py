@@ -56,9 +56,9 @@ class WaitingCost:
     """Ticks whose V was computed with all continuations. V never rises from one to the next."""
 
     def __post_init__(self) -> None:
-        begun = SearchDrill(self.scenario, self.seed)
-        self._idle_run = BaselineRun(begun)
-        self._values = {0: self.par, default_end(begun): self.idle}
+        drill = SearchDrill(self.scenario, self.seed)
+        self._idle_run = BaselineRun(drill)
+        self._values = {0: self.par, default_end(drill): self.idle}
         self._weighed.update(self._values)
 
     @property
@@ -74,16 +74,19 @@ class WaitingCost:
         end = max(self._values)
         stops = yield from self._find_stops(end)
         if self.point_of_no_return is not None:
-            begun = yield from self._idle_run.fork_at(0)
+            drill = yield from self._idle_run.fork_at(0)
             yield from self._seek_no_return(
-                end, continuations.list_suffixes(begun, [self.last_chance, *self.plans])
+                end, continuations.list_suffixes(drill, [self.last_chance, *self.plans])
             )
         yield from self._draw_curve(end, stops)
-        while self.point_of_no_return is not None and (found := (yield from self._find_later_plan(end))):
-            self.last_chance = found
-            self._chances.insert(0, found)
+        while self.point_of_no_return is not None and (inputs := (yield from self._find_later_plan(end))):
+            self.last_chance = inputs
+            self._chances.insert(0, inputs)
             self._weighed = {0, end}
-            rests = [continuations.build_plan_continuation(found[first:]) for first in range(len(found))]
+            rests = [
+                continuations.build_plan_continuation(inputs[first_index:])
+                for first_index in range(len(inputs))
+            ]
             yield from self._seek_no_return(end, rests)
         if self._chances:
             yield from self._draw_curve(end, stops)
@@ -96,10 +99,10 @@ class WaitingCost:
             best = max(best, self._values[tick])
             points.append((tick, best))
         points = [*points[-1:], *(now for before, now in pairwise(reversed(points)) if now[1] != before[1])]
-        lost = self.point_of_no_return
+        point = self.point_of_no_return
         return {
-            "point_of_no_return_s": None if lost is None else lost / TICKS_PER_S,
-            "last_chance": None if lost is None else [item.line for item in self.last_chance],
+            "point_of_no_return_s": None if point is None else point / TICKS_PER_S,
+            "last_chance": None if point is None else [item.line for item in self.last_chance],
             "curve": {
                 "t_s": [tick / TICKS_PER_S for tick, _ in points],
                 "best": [best for _, best in points],
@@ -121,8 +124,8 @@ class WaitingCost:
             self._idle_run, self.last_chance[0].tick, end, candidates
         ):
             if isinstance(step, tuple):
-                _, way = step
-                self.last_chance = way.actions
+                _, rollout = step
+                self.last_chance = rollout.actions
             else:
                 yield step
         yield from self._evaluate_moment(self.last_chance[0].tick)
@@ -164,8 +167,8 @@ class WaitingCost:
             before = self._values[max(each for each in self._weighed if each < tick)]
             begun = [_shift_plan(plan, tick) for plan in self._chances]
             known = continuations.list_continuations(run, [self.last_chance, *begun, *self.plans])
-            way = yield from continuations.find_best_rollout(self._idle_run, run, known, threshold=before)
-            self._values[tick] = max(way.score, self._values.get(tick, 0.0))
+            rollout = yield from continuations.find_best_rollout(self._idle_run, run, known, threshold=before)
+            self._values[tick] = max(rollout.score, self._values.get(tick, 0.0))
             self._weighed.add(tick)
 
 

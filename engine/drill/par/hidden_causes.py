@@ -36,13 +36,17 @@ HIDDEN: Final = ("before", "timeline")
 
 def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
     """Return other possible causes: variants with the same visible start as that of *seed* but other events."""
-    own = select_variant(scenario, seed)
+    own_variant = select_variant(scenario, seed)
     found = []
     for picks in islice(_list_picks(scenario), CAUSES_MAX):
         with suppress(ScenarioError):
-            other = load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
-            if _has_equal_parts(own, other, PUBLIC_TABLES) and not _has_equal_parts(own, other, HIDDEN):
-                found.append(other.model_copy(update={"variants": {}}))  # the seed picks no other values
+            other_scenario = load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
+            if _has_equal_parts(own_variant, other_scenario, PUBLIC_TABLES) and not _has_equal_parts(
+                own_variant, other_scenario, HIDDEN
+            ):
+                found.append(
+                    other_scenario.model_copy(update={"variants": {}})
+                )  # the seed picks no other values
     return found
 
 
@@ -68,8 +72,8 @@ class HiddenCauses:
 
     def __post_init__(self) -> None:
         rivals = tuple(
-            (SearchDrill(each, self.seed), _collect_solution_lines(each))
-            for each in find_alternatives(self.scenario, self.seed)
+            (SearchDrill(alternative, self.seed), _collect_solution_lines(alternative))
+            for alternative in find_alternatives(self.scenario, self.seed)
         )
         self._looks[()] = BeliefState(SearchDrill(self.scenario, self.seed), rivals)
 

@@ -73,7 +73,7 @@ def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
         kinds.setdefault(tuple(kind), []).append(plan)
     best = list(kinds.values())[:KINDS_MAX]
     equals = [[plan for plan in kind if plan.score == kind[0].score] for kind in best]
-    return list(dict.fromkeys([*(kind[0] for kind in best), *(each[len(each) // 2] for each in equals)]))
+    return list(dict.fromkeys([*(kind[0] for kind in best), *(equal[len(equal) // 2] for equal in equals)]))
 
 
 def build_reactions(scenario: Scenario, seed: int, actions: Sequence[Input]) -> tuple[Reaction, ...]:
@@ -137,8 +137,8 @@ def _build_reaction(run: SearchDrill, item: Input, patient: bool) -> Reaction:
     story = [tick for tick in _find_hidden_ticks(run, planned) if tick <= item.tick]
     symptom = _find_symptom_tick(story, run.events)
     if item.verb == "answer":
-        asked = run.answers[item.args[0]].asked_tick or 0
-        return Reaction(item, len(story), False, "", 0, item.tick - asked, item.tick - symptom, False)
+        asked_tick = run.answers[item.args[0]].asked_tick or 0
+        return Reaction(item, len(story), False, "", 0, item.tick - asked_tick, item.tick - symptom, False)
     known_ticks = [tick for tick in (*planned, find_unlock_tick(run, item)) if tick <= item.tick]
     clues = [
         (event.tick, _normalize_event_text(event)) for event in _filter_events_after(story, run.events)
@@ -161,8 +161,8 @@ def _find_due_tick(
     It is not due before the events that must precede it.
     """
     if reaction.item.verb == "answer":
-        asked = run.answers[reaction.item.args[0]].asked_tick
-        return UNREACHED_TICK if asked is None else asked + reaction.delay
+        asked_tick = run.answers[reaction.item.args[0]].asked_tick
+        return UNREACHED_TICK if asked_tick is None else asked_tick + reaction.delay
     story = _find_hidden_ticks(run, planned)[: reaction.hidden]
     if len(story) < reaction.hidden:
         return UNREACHED_TICK

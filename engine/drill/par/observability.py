@@ -59,7 +59,7 @@ def find_announced_ticks(scenario: Scenario) -> frozenset[Tick]:
     fault, a colleague's batch, and any entry at a random time or on a condition is hidden until it has a
     symptom.
     """
-    fixed = {(ticks(each.at), _is_planned(each)) for each in scenario.timeline if each.at is not None}
+    fixed = {(ticks(inject.at), _is_planned(inject)) for inject in scenario.timeline if inject.at is not None}
     return frozenset(tick for tick, planned in fixed if planned and (tick, False) not in fixed)
 
 
@@ -77,10 +77,10 @@ def lacks_evidence(scenario: Scenario, story: Sequence[Tick], events: Iterable[E
     unless the brief itself states the task (`early`, or nothing is hidden). After each hidden event an action
     must wait for a symptom.
     """
-    if all(each.at is not None and _is_planned(each) for each in scenario.timeline):
+    if all(inject.at is not None and _is_planned(inject) for inject in scenario.timeline):
         return False
-    known = find_announced_ticks(scenario)
-    past = [each for each in story if each <= tick and each not in known]
+    announced_ticks = find_announced_ticks(scenario)
+    past = [each for each in story if each <= tick and each not in announced_ticks]
     if not past:
         return not scenario.early
     since = past[-1]

@@ -127,8 +127,8 @@ class ParSearch:
         assert self._trials is not None and self.best is not None, "steps begins"
         shown = self.reference is not None and self.reference.fair and self.reference.reached
         plan = self.reference if self.reference is not None and shown else self.best
-        known = [plan for plan in (self.best, self.shortest) if plan is not None]
-        return Blunders(self._trials, plan, self._rules(), known)
+        plans = [plan for plan in (self.best, self.shortest) if plan is not None]
+        return Blunders(self._trials, plan, self._rules(), plans)
 
     # -- internal
 
@@ -228,11 +228,11 @@ class Blunders:
             :TESTED_ACTIONS_MAX
         ]
         for number, place in enumerate(order):
-            run, item, rest = offered[place]
+            run, item, remaining_inputs = offered[place]
             drill = run.fork()
             try_input(drill, item)
             self.tried += 1
-            self.found += yield from self._check_blunder(drill, rest, number / len(order))
+            self.found += yield from self._check_blunder(drill, remaining_inputs, number / len(order))
             yield number / len(order)
 
     def _list_choices(self) -> Iterator[tuple[SearchDrill, Input, Sequence[Input]]]:
@@ -241,9 +241,9 @@ class Blunders:
         run = self.trials.begun.fork()
         for number, act in enumerate(self.plan.actions):
             run.advance_to(act.tick)
-            here = run.fork()
-            for item in self.trials.list_candidates(here, self.rules) if is_choice(act) else ():
-                drill = here.fork()
+            search_drill = run.fork()
+            for item in self.trials.list_candidates(search_drill, self.rules) if is_choice(act) else ():
+                drill = search_drill.fork()
                 if (
                     item.line_without_time in answers
                     or not try_input(drill, item)
@@ -252,7 +252,7 @@ class Blunders:
                     continue
                 if item.verb == "answer":  # one choice, however long the question stays open
                     answers.add(item.line_without_time)
-                yield here, item, self.plan.actions[number:]
+                yield search_drill, item, self.plan.actions[number:]
             try_input(run, act)
 
     def _check_blunder(
@@ -264,13 +264,13 @@ class Blunders:
         if drill.journal[-1].verb == "answer":
             return True  # an answer cannot be changed later
         plans = [plan.actions for plan in (self.plan, *self.known)]
-        ways_on = continuations.find_best_rollout(
+        rollout = continuations.find_best_rollout(
             continuations.BaselineRun(drill),
             drill,
             continuations.list_continuations(drill, plans),
             score_min + POINT,
         )
-        way = yield from scale_progress(ways_on, share, share)
+        way = yield from scale_progress(rollout, share, share)
         return way.score <= score_min
 
 

@@ -211,10 +211,14 @@ class IncrementalHash:
             hashed = self._hashed_dicts[name] = self._rebuild(hashed, keys, values, hash_part)
             return hashed.mark
         for index in compress(count(), map(is_not, values, hashed.values)):
-            value, now, before = values[index], hashed.parts[index], hashed.before[index]
-            new = before if before.value is value else hash_part(keys[index], value)
-            hashed.values[index], hashed.parts[index], hashed.before[index] = value, new, now
-            hashed.mark ^= now.mark ^ new.mark
+            value, hashed_part, before = values[index], hashed.parts[index], hashed.before[index]
+            new_hashed_part = before if before.value is value else hash_part(keys[index], value)
+            hashed.values[index], hashed.parts[index], hashed.before[index] = (
+                value,
+                new_hashed_part,
+                hashed_part,
+            )
+            hashed.mark ^= hashed_part.mark ^ new_hashed_part.mark
         return hashed.mark
 
     def _rebuild(

@@ -216,9 +216,9 @@ class Trials:
         """Return the run of a plan at a decision point, and its remaining actions."""
         run, remaining_inputs = self.begun.fork(), list(decision.actions)
         if self._last_decision is not None and self._last_decision[0].actions == decision.actions:
-            before, known_run, known_left = self._last_decision
+            before, known_run, inputs = self._last_decision
             if before.tick <= decision.tick:
-                run, remaining_inputs = known_run.fork(), known_left.copy()
+                run, remaining_inputs = known_run.fork(), inputs.copy()
         while remaining_inputs and remaining_inputs[0].tick <= decision.tick:
             run.advance_to(remaining_inputs[0].tick)
             try_input(run, remaining_inputs.pop(0))
@@ -232,11 +232,11 @@ class Trials:
         """Yield (action now, remaining actions) of each neighbor at this state of the run."""
         tick = run.tick
         if remaining_inputs:
-            here = _move_input(remaining_inputs[0], tick)
-            if needs_no_evidence(here) or not _lacks_evidence(run, rules):
+            move_input = _move_input(remaining_inputs[0], tick)
+            if needs_no_evidence(move_input) or not _lacks_evidence(run, rules):
                 earlier = remaining_inputs[0].tick - tick
-                yield here, remaining_inputs[1:]
-                yield here, [_move_input(item, item.tick - earlier) for item in remaining_inputs[1:]]
+                yield move_input, remaining_inputs[1:]
+                yield move_input, [_move_input(item, item.tick - earlier) for item in remaining_inputs[1:]]
             yield None, remaining_inputs[1:]
         if len(run.journal) - self._applied_count + len(remaining_inputs) < rules.actions_max:
             for item in self.list_candidates(run, rules):
@@ -336,7 +336,7 @@ def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
         before, now = getattr(idle.world, part), getattr(drill.world, part)
         for key, thing in now.items():
             if thing is not before.get(key):
-                found.update(f"{part} {key} {what}" for what in _list_changes(before.get(key), thing))
+                found.update(f"{part} {key} {change}" for change in _list_changes(before.get(key), thing))
         found.update(f"{part} {key} gone" for key in before.keys() - now.keys())
     return frozenset(found)
 
@@ -346,20 +346,20 @@ def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
     if isinstance(new_value, bool | str | Enum) or new_value is None:
         yield str(new_value)
     elif isinstance(new_value, tuple):
-        yield from (what for each in new_value for what in _list_changes(None, each))
+        yield from (change for each in new_value for change in _list_changes(None, each))
     elif isinstance(new_value, Struct):
         for name in new_value.__struct_fields__:
             value, old = getattr(new_value, name), getattr(old_value, name, None)
             if value != old:
-                yield from (f"{name} {what}" for what in _list_changes(old, value))
+                yield from (f"{name} {change}" for change in _list_changes(old, value))
 
 
 def count_held_parts(drill: SearchDrill) -> int:
     """Return how many parts of goals, joined by `and`, are met."""
-    seen, found = Facts(drill.world, drill._batches, drill._operations, drill.calls), 0
+    facts, found = Facts(drill.world, drill._batches, drill._operations, drill.calls), 0
     for goal in drill.scenario.goals:
         drill.holds(goal.when)  # makes sure that the condition is parsed
-        found += len([part for part in drill._conditions[goal.when].parts if part(seen)])
+        found += len([part for part in drill._conditions[goal.when].parts if part(facts)])
     return found
 
 
@@ -383,14 +383,14 @@ def trials_at(
     *keep*: also except states that this process itself has found. This is allowed if the process plays all
     its jobs in order and none is repeated, because the caller knows the states from an earlier job.
     """
-    known = _known_states(search, rules)
-    known.update(news)
+    states = _known_states(search, rules)
+    states.update(news)
     found = []
-    for trial in _trials(drill).try_neighbors(decision, rules, known, part):
+    for trial in _trials(drill).try_neighbors(decision, rules, states, part):
         if trial is not None:
             found.append(trial)
             if keep:
-                known.add(trial.state)
+                states.add(trial.state)
     return found
 
 

@@ -203,11 +203,13 @@ def add_grouped(
         number for number, one in world.groups.items() if one.kind == "availability" and name in one.databases
     )
     number = world.next_id()
-    others = [replica for replica in group.replicas if replica.server != group.primary]
+    other_replicas = [replica for replica in group.replicas if replica.server != group.primary]
     for replica in group.replicas:
         is_primary = replica.server == group.primary
         synchronous = _in_step(group, replica.server)
-        peers = tuple(sorted((r.server, _state(group, r.server)) for r in others)) if is_primary else ()
+        peers = (
+            tuple(sorted((r.server, _state(group, r.server)) for r in other_replicas)) if is_primary else ()
+        )
         world.copies[replica.server, name] = replace(
             copy(replica.server),
             availability=AvailabilityMembership(
@@ -318,7 +320,9 @@ def _build_computer(server: ServerSpec) -> model.Computer:
 
 def _endpoint_name(scenario: Scenario, server: str) -> str:
     """Return the endpoint name that the wizards of Management Studio use for mirroring or for availability groups."""
-    mirrored = any(server in (one.principal, one.mirror, one.witness) for one in scenario.sessions)
+    mirrored = any(
+        server in (session.principal, session.mirror, session.witness) for session in scenario.sessions
+    )
     clustered = any(server in cluster.nodes for cluster in scenario.clusters)
     return ENDPOINT if clustered and not mirrored else model.Endpoint().name
 
@@ -464,8 +468,8 @@ def prepare(world: World, lines: Iterable[str]) -> list[str]:
     for line in lines:
         simulator.apply_input(world, parse_line(line.strip()))
         for event in simulator.advance(world, world.tick):
-            done = data_of(event, SqlDoneData)
-            if done is not None and (errors := facts.errors(done)):
+            done_data = data_of(event, SqlDoneData)
+            if done_data is not None and (errors := facts.errors(done_data)):
                 refused.append(say("{input}: error {n}", input=line.strip(), n=errors[0]))
         if world.batches:
             refused.append(say("{input}: takes too long to prepare a drill", input=line.strip()))

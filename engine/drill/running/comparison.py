@@ -57,7 +57,7 @@ def explain_difference(world: World, failover: Failover) -> str:
     witness = prerequisites.witness(copy)
     if witness is None:
         return say("the paper measured with a witness")
-    if sum(other.server == failover.to_server for other in world.copies.values()) > 1:
+    if sum(other_copy.server == failover.to_server for other_copy in world.copies.values()) > 1:
         return say("the paper measured with one mirrored database")
     if failover.under_load and copy.workload != "Workload1":
         return say("the paper measured with Workload1, not {name}", name=copy.workload)

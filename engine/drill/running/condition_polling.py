@@ -148,8 +148,14 @@ class ConditionPoller(DrillState):
             self._poll_all()
             texts, tick = self._plan_next_poll()
             conditions = {text: self._condition(text) for text in texts}
-            quiet = {text: one.test for text, one in conditions.items() if one.answer is None}
-            moving = {text: one.answer for text, one in conditions.items() if one.answer is not None}
+            quiet = {
+                text: condition.test for text, condition in conditions.items() if condition.answer is None
+            }
+            moving = {
+                text: condition.answer
+                for text, condition in conditions.items()
+                if condition.answer is not None
+            }
             held_texts = {text: self.holds(text) for text in texts}
             watch = self._watch = PollState(quiet, moving, held_texts, self._collect_answers(), tick)
             results = {text: results.get(text) or ask(facts) for text, ask in moving.items()}
@@ -160,7 +166,7 @@ class ConditionPoller(DrillState):
 
     def _plan_next_poll(self) -> tuple[tuple[str, ...], Tick]:
         """Return the conditions that could change, and the next whole second at which one can change by time alone."""
-        tick, texts = self.world.tick, [each.when for each in self._unfired.values()]
+        tick, texts = self.world.tick, [inject.when for inject in self._unfired.values()]
         moments = [] if self.end_tick is None else [self.end_tick]
         for goal in self.scenario.goals:
             state = self.goals[goal.name]
@@ -181,8 +187,8 @@ class ConditionPoller(DrillState):
             ):
                 continue
             if answer.asked_tick is not None:
-                until = questions.find_deadline(inquiry, answer)
-                moments += [] if until is None else [until]
+                deadline = questions.find_deadline(inquiry, answer)
+                moments += [] if deadline is None else [deadline]
                 if isinstance(inquiry, Prediction):
                     moments.append(answer.asked_tick + ticks(inquiry.judged_after))
             elif answer.since_tick is not None or inquiry.when is None:

@@ -295,8 +295,8 @@ class Drill(ConditionPoller):
         team = self.scenario.team
         name = rights.find_role_name(team, role_key)
         if (call := data_of(event, TeamMessageData)) is not None:
-            to = rights.find_role_name(team, call.to)
-            spoken = say(SPOKEN[event.kind], role=name, other=to, text=event.text)
+            role_name = rights.find_role_name(team, call.to)
+            spoken = say(SPOKEN[event.kind], role=name, other=role_name, text=event.text)
             return replace(event, text=spoken, data=replace(call, said=event.text))
         if event.kind not in ACTS:
             return event  # a result of the action, not the action itself
@@ -306,9 +306,9 @@ class Drill(ConditionPoller):
     def _record_events(self, events: Iterable[Event], item: Input | None = None) -> None:
         """Record events. *item*: the input that caused them, if any."""
         for event in events:
-            done = data_of(event, SqlDoneData)
-            if done is not None and (by := self.windows.get(done.window)):
-                event = replace(event, data=replace(done, by=by))
+            done_data = data_of(event, SqlDoneData)
+            if done_data is not None and (window := self.windows.get(done_data.window)):
+                event = replace(event, data=replace(done_data, by=window))
             elif item is not None and item.by:
                 event = self._attribute_to_role(event, item.by)
             match event.data:
@@ -351,15 +351,13 @@ class Drill(ConditionPoller):
         tick = self.world.tick
         self.rewinds.append((ticks(float(item.args[0])), tick))
         hints = {hint.goal: hint for hint in self.scenario.hints}
-        for known in rewind.parse_learned_facts(" ".join(item.args[1:]), self.scenario):
-            if known.what == "hint":
-                self.events.append(self._open_hint(tick, hints[known.name], known.number))
-            elif known.what == "missed":
-                self.answers[known.name] = questions.record_missed(self.answers[known.name], tick)
+        for fact in rewind.parse_learned_facts(" ".join(item.args[1:]), self.scenario):
+            if fact.what == "hint":
+                self.events.append(self._open_hint(tick, hints[fact.name], fact.number))
+            elif fact.what == "missed":
+                self.answers[fact.name] = questions.record_missed(self.answers[fact.name], tick)
             else:
-                self.answers[known.name] = questions.record_answer(
-                    self.answers[known.name], known.number, tick
-                )
+                self.answers[fact.name] = questions.record_answer(self.answers[fact.name], fact.number, tick)
 
     def _note_hash(self) -> None:
         self.hashes.append(StateHash(self.world.tick, len(self.journal), self.world.state_hash()))
@@ -435,12 +433,20 @@ class Drill(ConditionPoller):
 
     def _update_sampled_state(self) -> None:
         """Update the log owners and server states that the next sample records."""
-        seen, world = self._standing, self.world
-        if seen is None or world.sources != seen.sources or world.streams != seen.streams:
+        sampled_state, world = self._standing, self.world
+        if (
+            sampled_state is None
+            or world.sources != sampled_state.sources
+            or world.streams != sampled_state.streams
+        ):
             self._log_of = {name: report.log_of(world, name) for name in world.availability}
             self._places = streams.find_log_places(world)
-            seen = None
-        if seen is None or world.instances != seen.instances or world.computers != seen.computers:
+            sampled_state = None
+        if (
+            sampled_state is None
+            or world.instances != sampled_state.instances
+            or world.computers != sampled_state.computers
+        ):
             self._standing = SampledState(
                 world.sources.copy(),
                 world.streams.copy(),
@@ -493,12 +499,12 @@ class Drill(ConditionPoller):
 
     def _compare_failovers(self) -> None:
         """Find the published row for each new failover, while the world still has the state at its beginning."""
-        for place in range(self._compared, len(self.world.failovers)):
-            found = comparison.find_published_time(self.world, self.world.failovers[place])
-            if found is not None:
-                self.published[place] = found
+        for index in range(self._compared, len(self.world.failovers)):
+            published_time = comparison.find_published_time(self.world, self.world.failovers[index])
+            if published_time is not None:
+                self.published[index] = published_time
             else:
-                self.unlike[place] = comparison.explain_difference(self.world, self.world.failovers[place])
+                self.unlike[index] = comparison.explain_difference(self.world, self.world.failovers[index])
         self._compared = len(self.world.failovers)
 
     def _end(self, reason: DrillEnd) -> None:

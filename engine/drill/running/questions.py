@@ -114,11 +114,11 @@ def poll_inquiry(
     if answer.asked_tick is None:
         return _maybe_ask(inquiry, answer, holds, tick)
     if isinstance(inquiry, Prediction) and answer.judged_tick is None:
-        judged = _maybe_judge(inquiry, answer, answer.asked_tick, holds, tick)
-        if judged is not None:
-            return judged, "judged"
-    until = _find_answer_deadline(inquiry, answer.asked_tick)
-    if answer.open and until is not None and tick >= until:
+        inquiry_answer = _maybe_judge(inquiry, answer, answer.asked_tick, holds, tick)
+        if inquiry_answer is not None:
+            return inquiry_answer, "judged"
+    deadline = _find_answer_deadline(inquiry, answer.asked_tick)
+    if answer.open and deadline is not None and tick >= deadline:
         return replace(answer, missed_tick=tick), "missed"
     return answer, None
 
@@ -136,8 +136,11 @@ def _maybe_ask(
     if not all(holds(text) for text in (inquiry.when, inquiry.premise) if text is not None):
         return replace(answer, since_tick=None, void_tick=tick if inquiry.when is None else None), None
     right, why = _find_right_choices(inquiry, holds)
-    asked = replace(answer, since_tick=since_tick, asked_tick=tick, right=right, why=why)
-    return asked, "asked" if asked.open else None  # it may have been answered before a rewind
+    inquiry_answer = replace(answer, since_tick=since_tick, asked_tick=tick, right=right, why=why)
+    return (
+        inquiry_answer,
+        "asked" if inquiry_answer.open else None,
+    )  # it may have been answered before a rewind
 
 
 def _maybe_judge(
@@ -204,10 +207,12 @@ def format_verdict(inquiry: Inquiry, answer: InquiryAnswer) -> LocalizableMessag
 
 
 def _quoted(inquiry: Inquiry, numbers: tuple[int, ...]) -> LocalizableMessage:
-    first, *more = (say("“{choice}”", choice=inquiry.texts[number - 1].rstrip(".")) for number in numbers)
-    for choice in more:
-        first = say("{choice} or {other}", choice=first, other=choice)
-    return first
+    first_message, *messages = (
+        say("“{choice}”", choice=inquiry.texts[number - 1].rstrip(".")) for number in numbers
+    )
+    for choice in messages:
+        first_message = say("{choice} or {other}", choice=first_message, other=choice)
+    return first_message
 
 
 # --- state of goals ---------------------------------------------------------------------------------------

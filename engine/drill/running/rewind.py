@@ -42,10 +42,10 @@ def format_rewind_line(
 
     It contains the hints and answers that were revealed in *abandoned_run* and in *other_runs*.
     """
-    known = [
+    facts = [
         fact for drill in (abandoned_run, *other_runs) for fact in _find_learned_facts(drill, resumed_run)
     ]
-    return " ".join(["rewind", format_time(abandoned_run.tick), *dict.fromkeys(map(str, known))])
+    return " ".join(["rewind", format_time(abandoned_run.tick), *dict.fromkeys(map(str, facts))])
 
 
 def _find_learned_facts(abandoned_run: DrillState, resumed_run: DrillState) -> Iterator[LearnedFact]:
@@ -73,10 +73,10 @@ def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
     for word in text.split():
         what, _, rest = word.partition(":")
         name, _, number = rest.partition(":")
-        known = LearnedFact(what, name, int(number[:9]) if number.isdecimal() else 0)
-        if not min(1, most.get((what, name), -1)) <= known.number <= most.get((what, name), -1):
+        fact = LearnedFact(what, name, int(number[:9]) if number.isdecimal() else 0)
+        if not min(1, most.get((what, name), -1)) <= fact.number <= most.get((what, name), -1):
             raise InputError(say("rewind: unknown word {word!r}", word=word))
-        facts.append(known)
+        facts.append(fact)
     return facts
 
 

@@ -227,10 +227,10 @@ class DrillState:
 
     def total(self) -> float:
         """Return `score().total` without the texts."""
-        met = [goal for goal in self.scenario.goals if self.goals[goal.name].is_reached]
-        if self.mode is DrillMode.LAB or not self.scenario.scored or len(met) == len(self.goals):
+        goals = [goal for goal in self.scenario.goals if self.goals[goal.name].is_reached]
+        if self.mode is DrillMode.LAB or not self.scenario.scored or len(goals) == len(self.goals):
             return self.score().total
-        return score.total_of_goals(self.scenario, met)
+        return score.total_of_goals(self.scenario, goals)
 
     def _build_scored_run(self) -> ScoredRun:
         return ScoredRun(
@@ -278,10 +278,10 @@ class DrillState:
         return self._condition(text).test(self._facts())
 
     def _condition(self, text: str) -> Condition:
-        known = self._conditions.get(text)
-        if known is None:
-            known = self._conditions[text] = conditions.parse(text, names_of(self.scenario))
-        return known
+        condition = self._conditions.get(text)
+        if condition is None:
+            condition = self._conditions[text] = conditions.parse(text, names_of(self.scenario))
+        return condition
 
     def _facts(self) -> Facts:
         return Facts(self.world, self._batches, self._operations, self.calls)
@@ -289,8 +289,10 @@ class DrillState:
     def open_questions(self) -> list[OpenQuestion]:
         """Return the open questions, oldest first. `answer NAME NUMBER` answers one."""
         waiting = [self._inquiry(name) for name, answer in self.answers.items() if answer.open]
-        shown = [questions.build_open_question(inquiry, self.answers[inquiry.name]) for inquiry in waiting]
-        return sorted(shown, key=lambda asked: asked.asked_tick)
+        open_questions = [
+            questions.build_open_question(inquiry, self.answers[inquiry.name]) for inquiry in waiting
+        ]
+        return sorted(open_questions, key=lambda asked: asked.asked_tick)
 
     def next_hint(self) -> Hint | None:
         """Return the hint for the first goal that is not reached; None if the drill or its mode has no hints."""

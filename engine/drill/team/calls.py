@@ -95,33 +95,36 @@ def update_calls(calls: Calls, item: Input, names: Iterable[str], true: Truth) -
         return hear(calls, item, {name.lower() for name in names}, true)
     about = {word for arg in item.args for word in extract_keywords(arg.partition("#")[0])}
     return tuple(
-        replace(one, acted_tick=item.tick)
-        if one.kind == "order" and one.to == item.by and one.acted_tick is None
-        and one.repeated_tick is None and about & set(extract_keywords(one.text))
-        else one
-        for one in calls
+        replace(team_call, acted_tick=item.tick)
+        if team_call.kind == "order" and team_call.to == item.by and team_call.acted_tick is None
+        and team_call.repeated_tick is None and about & set(extract_keywords(team_call.text))
+        else team_call
+        for team_call in calls
     )  # fmt: skip
 
 
 def _call(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
     receiver, text = item.args
-    again = tuple(
-        replace(one, repeated_tick=item.tick)
-        if one.kind == "order" and (one.by, one.to) == (item.by, receiver) and one.waits
-        and ((not one.is_correct and one.read_back) or extract_keywords(one.text) == extract_keywords(text))
-        else one
-        for one in calls
+    team_calls = tuple(
+        replace(call, repeated_tick=item.tick)
+        if call.kind == "order" and (call.by, call.to) == (item.by, receiver) and call.waits
+        and ((not call.is_correct and call.read_back) or extract_keywords(call.text) == extract_keywords(text))
+        else call
+        for call in calls
     )  # fmt: skip
-    return (*again, TeamCall("order", item.by, receiver, text, item.tick))
+    return (*team_calls, TeamCall("order", item.by, receiver, text, item.tick))
 
 
 def _read_back(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
     caller, text = item.args
     spoken_keywords = set(extract_keywords(text))
     waiting = [
-        one
-        for one in calls
-        if one.kind == "order" and (one.by, one.to) == (caller, item.by) and one.waits and not one.is_correct
+        team_call
+        for team_call in calls
+        if team_call.kind == "order"
+        and (team_call.by, team_call.to) == (caller, item.by)
+        and team_call.waits
+        and not team_call.is_correct
     ]
     if not waiting:
         raise InputError(say("{name} has no order waiting to be read back", name=caller))
@@ -150,9 +153,12 @@ def _read_back(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls
 def _confirm(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
     (to,) = item.args
     read = [
-        one
-        for one in calls
-        if one.kind == "order" and (one.by, one.to) == (item.by, to) and one.waits and one.read_back
+        team_call
+        for team_call in calls
+        if team_call.kind == "order"
+        and (team_call.by, team_call.to) == (item.by, to)
+        and team_call.waits
+        and team_call.read_back
     ]
     if not read:
         raise InputError(say("{name} has no read-back waiting for confirmation", name=to))
@@ -190,7 +196,7 @@ HEARS: Final[dict[str, Callable[[Calls, Input, set[str], Truth], Calls]]] = {
 
 
 def _replace_call(calls: Calls, old_call: TeamCall, new_call: TeamCall) -> Calls:
-    return tuple(new_call if one is old_call else one for one in calls)
+    return tuple(new_call if team_call is old_call else team_call for team_call in calls)
 
 
 def find_speaker(calls: Calls, item: Input, keys: Iterable[str]) -> str:
@@ -205,9 +211,9 @@ def find_speaker(calls: Calls, item: Input, keys: Iterable[str]) -> str:
         "status": lambda one: one.by == addressee and one.kind == "question",
     }
     turn = turns.get(item.verb)
-    for one in calls if turn is not None else ():
-        if one.waits and turn is not None and turn(one):
-            return one.by if item.verb == "confirm" else one.to
+    for team_call in calls if turn is not None else ():
+        if team_call.waits and turn is not None and turn(team_call):
+            return team_call.by if item.verb == "confirm" else team_call.to
     return next((key for key in keys if key != addressee), "")
 
 
@@ -216,7 +222,7 @@ def find_speaker(calls: Calls, item: Input, keys: Iterable[str]) -> str:
 
 def orders(calls: Calls) -> list[TeamCall]:
     """Return the valid orders. An order that was repeated after a wrong read-back counts once."""
-    return [one for one in calls if one.kind == "order" and one.repeated_tick is None]
+    return [team_call for team_call in calls if team_call.kind == "order" and team_call.repeated_tick is None]
 
 
 def describe_fault(call: TeamCall) -> str:
@@ -235,9 +241,9 @@ def describe_fault(call: TeamCall) -> str:
 
 def count_closed_orders(calls: Calls, role: str) -> int:
     """Return how many orders of *role* were read back and confirmed."""
-    return arithmetic.total(one.by == role and one.closed for one in orders(calls))
+    return arithmetic.total(order.by == role and order.closed for order in orders(calls))
 
 
 def count_true_statuses(calls: Calls, role: str) -> int:
     """Return how many true facts *role* has reported."""
-    return arithmetic.total(one.to == role and one.true is True for one in calls)
+    return arithmetic.total(team_call.to == role and team_call.true is True for team_call in calls)

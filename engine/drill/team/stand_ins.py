@@ -81,11 +81,11 @@ def interpret_order(drill: DrillState, call: TeamCall) -> str:
 
 
 def _match_right(drill: DrillState, role: StoryRole, text: str) -> str:
-    said = extract_keywords(text)
-    things = [word for word in said if word in _index_server_names(drill)]
+    keywords = extract_keywords(text)
+    things = [word for word in keywords if word in _index_server_names(drill)]
     for line in role.does:
         may = parse_right(line)
-        if set(extract_keywords(may.verb)) <= set(said) and may.verb != "sql":
+        if set(extract_keywords(may.verb)) <= set(keywords) and may.verb != "sql":
             named = [_index_server_names(drill)[word] for word in things]
             if set(may.args) <= set(named):
                 return " ".join([may.verb, *(may.args or named)])
@@ -149,12 +149,12 @@ def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
 
 def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[str]:
     """Yield orders, questions and actions of roles in the solution, each after all steps before it are done."""
-    done, last_tick = list(drill.journal), 0
+    inputs, last_tick = list(drill.journal), 0
     for step, (item, step_text) in zip(drill.scenario.solution, _steps(drill), strict=True):
-        found = next((one for one in done if one.by == item.by and one.verb == item.verb), None)
+        found = next((one for one in inputs if one.by == item.by and one.verb == item.verb), None)
         if found is not None:
             last_tick = max(last_tick, found.tick)
-            done.remove(found)
+            inputs.remove(found)
             continue
         if item.by not in role_keys:
             if item.verb in HEARS:

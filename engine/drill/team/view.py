@@ -85,10 +85,10 @@ def view(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObserv
         if "goals" in sees
         else [],
         "questions": [
-            {"name": asked.name, "text": asked.text, "choices": list(asked.choices)}
-            for asked in drill.open_questions()
+            {"name": question.name, "text": question.text, "choices": list(question.choices)}
+            for question in drill.open_questions()
         ],
-        "calls": [_call(drill, one) for one in drill.calls if can_read(role, one)],
+        "calls": [_call(drill, team_call) for team_call in drill.calls if can_read(role, team_call)],
         "news": [_news(event) for event in list_news(drill, role, first_event)][-LATEST:],
     }
 
@@ -148,8 +148,8 @@ WITHOUT_SERVER: Final = frozenset({"clients", "goals"})
 
 def _news(event: Event) -> Row:
     row: Row = {"t_s": event.t_s, "kind": event.kind, "server": event.server, "text": event.text}
-    if isinstance(done := event.data, SqlDoneData):
-        row |= {"batch": done.batch, "messages": done.messages, "results": done.results}
+    if isinstance(event_data := event.data, SqlDoneData):
+        row |= {"batch": event_data.batch, "messages": event_data.messages, "results": event_data.results}
     return row
 
 
@@ -211,8 +211,8 @@ def _databases(world: World, role: StoryRole) -> Iterator[Row]:
 def _links(world: World, role: StoryRole) -> Iterator[Row]:
     """Yield links between two of the role's servers. Both directions count as one."""
     for one, other in combinations(role.servers, 2):
-        there, back = network.link(world, one, other), network.link(world, other, one)
-        yield {"ends": [one, other], "up": there.up and back.up, "passing": there.passing and back.passing}
+        link, back = network.link(world, one, other), network.link(world, other, one)
+        yield {"ends": [one, other], "up": link.up and back.up, "passing": link.passing and back.passing}
 
 
 def _queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:

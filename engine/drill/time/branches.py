@@ -86,13 +86,13 @@ class Branches:
             yield from scale_progress(self._recalling(name), number / len(stored), (number + 1) / len(stored))
 
     def _recalling(self, name: str) -> Slices[History]:
-        found = self._find_branch(name)
-        if isinstance(found, Branch):
-            past = self._lines(name)[: self._roots[name].inputs]
+        branch = self._find_branch(name)
+        if isinstance(branch, Branch):
+            lines = self._lines(name)[: self._roots[name].inputs]
             any_drill = self._any
-            found = yield from _playing(any_drill.scenario, any_drill.seed, found, past)
-            self._histories[name] = found
-        return found
+            branch = yield from _playing(any_drill.scenario, any_drill.seed, branch, lines)
+            self._histories[name] = branch
+        return branch
 
     def _lines(self, name: str) -> list[str]:
         """Return the journal of a branch, whether it is replayed or only stored."""
@@ -132,8 +132,10 @@ class Branches:
         if len(self._histories) >= BRANCHES_MAX:
             raise BranchError(say("A run can have at most {n} branches. Remove one first.", n=BRANCHES_MAX))
         yield from scale_progress(self.recalling(), 0.0, 0.5)
-        others = [self.history_of(other).drill for other in self.names() if other != self.current]
-        forked = yield from scale_progress(self.history.forking(tick, before_inputs, others), 0.5, 1.0)
+        other_drills = [
+            self.history_of(other_name).drill for other_name in self.names() if other_name != self.current
+        ]
+        forked = yield from scale_progress(self.history.forking(tick, before_inputs, other_drills), 0.5, 1.0)
         shared = len(forked.drill.journal) - 1
         parent = self.current
         while (further := self._roots[parent].parent) is not None and shared <= self._roots[parent].inputs:
@@ -158,7 +160,10 @@ class Branches:
         if new_name == name:
             return
         new = self._check_name(new_name)
-        named = {other: new if other == name else other for other in self._histories}
+        named = {
+            other_history: new if other_history == name else other_history
+            for other_history in self._histories
+        }
         self._histories = {named[other]: history for other, history in self._histories.items()}
         self._roots = {
             named[other]: replace(root, parent=named.get(root.parent or ""))
@@ -213,8 +218,8 @@ def restore_branches(scenario: Scenario, seed: int, stored: Sequence[Branch]) ->
 
     Raises InputError for a branch of another drill.
     """
-    first = stored[0]
-    return Branches(run_to_completion(_playing(scenario, seed, first, ())), stored, first.name)
+    first_branch = stored[0]
+    return Branches(run_to_completion(_playing(scenario, seed, first_branch, ())), stored, first_branch.name)
 
 
 def _playing(scenario: Scenario, seed: int, branch: Branch, shared_lines: Iterable[str]) -> Slices[History]:

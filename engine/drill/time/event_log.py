@@ -43,22 +43,22 @@ class EventTables:
         A localizable message has an index of its own even if it equals a plain text.
         """
         key = (text.template, text.args) if isinstance(text, LocalizableMessage) else text
-        place = self._text_places.get(key)
-        if place is None:
-            place = self._text_places[key] = len(self.texts)
+        text_place = self._text_places.get(key)
+        if text_place is None:
+            text_place = self._text_places[key] = len(self.texts)
             self.texts.append(text)
-        return place
+        return text_place
 
     def fields(self, event: Event) -> int:
         """Return the index of the fields of *event*."""
         data = pack_results(event)
         # equality is not enough: 1, 1.0 and True are equal but are written differently
         key: object = hashlib.blake2b(pickle.dumps(data)).digest() if event.kind in LONG else repr(data)
-        place = self._data_places.get(key)
-        if place is None:
-            place = self._data_places[key] = len(self.data)
+        data_place = self._data_places.get(key)
+        if data_place is None:
+            data_place = self._data_places[key] = len(self.data)
             self.data.append(data)
-        return place
+        return data_place
 
 
 class EventLog(Sequence[Event]):
@@ -177,10 +177,10 @@ class EventLog(Sequence[Event]):
     @overload
     def __getitem__(self, place: slice) -> list[Event]: ...
     def __getitem__(self, place: int | slice) -> Event | list[Event]:
-        found = self.columns[place]
+        column = self.columns[place]
         if isinstance(place, slice):
-            return list(self._build_events(found))
-        return self._event(*found.item())
+            return list(self._build_events(column))
+        return self._event(*column.item())
 
     def __iter__(self) -> Iterator[Event]:
         return self._build_events(self.columns)
@@ -194,13 +194,13 @@ class EventLog(Sequence[Event]):
     # -----------------------------------------------------------------------------------------------
 
     def _copy_columns(self, columns: Array) -> EventLog:
-        other = EventLog(words=self._words)
-        other._count = len(columns)
-        if other._count > len(other._columns):
-            other._columns = columns.copy()
+        other_event_log = EventLog(words=self._words)
+        other_event_log._count = len(columns)
+        if other_event_log._count > len(other_event_log._columns):
+            other_event_log._columns = columns.copy()
         else:
-            other._columns[: other._count] = columns
-        return other
+            other_event_log._columns[: other_event_log._count] = columns
+        return other_event_log
 
     def _match_kinds(self, column: Array, kinds: Collection[str]) -> Array:
         """Return a mask of the entries of *column* that belong to *kinds*."""
@@ -210,8 +210,8 @@ class EventLog(Sequence[Event]):
         return wanted[column]
 
     def _build_events(self, columns: Array) -> Iterator[Event]:
-        for at in range(0, len(columns), READ_BATCH):
-            for fields in columns[at : at + READ_BATCH].tolist():
+        for index in range(0, len(columns), READ_BATCH):
+            for fields in columns[index : index + READ_BATCH].tolist():
                 yield self._event(*fields)
 
     def _event(self, tick: int, _kind: int, server: int, database: int, text: int, data: int) -> Event:
@@ -276,9 +276,9 @@ class PackedList(Sequence[Row]):
 
 def pack_results(event: Event) -> EventData:
     """Return the fields of *event* with the large result sets of a batch compressed."""
-    done = event.data
-    if not isinstance(done, SqlDoneData):
-        return done
-    if sum(len(result["rows"]) for result in done.results) <= ROWS_AS_THEY_ARE:
-        return done
-    return replace(done, results=PackedList(done.results))
+    event_data = event.data
+    if not isinstance(event_data, SqlDoneData):
+        return event_data
+    if sum(len(result["rows"]) for result in event_data.results) <= ROWS_AS_THEY_ARE:
+        return event_data
+    return replace(event_data, results=PackedList(event_data.results))

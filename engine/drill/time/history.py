@@ -78,10 +78,10 @@ class History:
         first_event = len(self.drill.events)
         while self.drill.tick < tick and not self.drill.finished:
             second = (self.drill.tick // TICKS_PER_S + 1) * TICKS_PER_S
-            new = self.drill.advance_to(min(tick, second), to_event)
+            new_advance = self.drill.advance_to(min(tick, second), to_event)
             if self._is_snapshot_due():
                 self._add_snapshot(take_snapshot(self.drill, self._snapshots[-1]))
-            if to_event and new:
+            if to_event and new_advance:
                 break
         return self.drill.events[first_event:]
 
@@ -104,10 +104,10 @@ class History:
 
         The distance grows with the length of the run.
         """
-        now = _cost(self.drill, lengths_of(self.drill))
-        gone = now - _cost_of(self._snapshots[-1])
+        cost = _cost(self.drill, lengths_of(self.drill))
+        gone = cost - _cost_of(self._snapshots[-1])
         return gone >= 1.0 and gone >= compute_snapshot_spacing(
-            0.0, now, _compute_snapshot_limit(self.drill, now)
+            0.0, cost, _compute_snapshot_limit(self.drill, cost)
         )
 
     def _add_snapshot(self, moment: RunSnapshot[Drill]) -> None:
@@ -118,7 +118,7 @@ class History:
             self._snapshots[-1].pack(moment)
         self._snapshots.append(moment)
         while len(self._snapshots) > most:
-            costs = [_cost_of(kept) for kept in self._snapshots]
+            costs = [_cost_of(snapshot) for snapshot in self._snapshots]
             gaps = [
                 (after - before)
                 / (
@@ -143,24 +143,24 @@ class History:
         if not self.drill.terms.rewind and not self.drill.finished:
             raise InputError(say("an exam cannot be rewound"))
         tick = min(max(0, tick), self.drill.tick)
-        done = self.drill.journal
+        journal = self.drill.journal
         inputs = arithmetic.total(
-            item.tick < tick or (item.tick == tick and not before_inputs) for item in done
+            item.tick < tick or (item.tick == tick and not before_inputs) for item in journal
         )
         if self._snapshots[0].tick > 0 or self._snapshots[0].inputs > 0:
             self._replay_missing_past()
-        kept = next(k for k in reversed(self._snapshots) if k.tick <= tick and k.inputs <= inputs)
-        return replay_inputs(kept.restore(self.drill), done[kept.inputs : inputs], tick)
+        snapshot = next(k for k in reversed(self._snapshots) if k.tick <= tick and k.inputs <= inputs)
+        return replay_inputs(snapshot.restore(self.drill), journal[snapshot.inputs : inputs], tick)
 
     def _replay_missing_past(self) -> None:
         """Replay the run up to the start of this history to get its snapshots.
 
         This is not sliced, because windows create histories from the beginning.
         """
-        first = self._snapshots[0]
-        past = History(Drill(self.drill.scenario, self.drill.seed, self.drill.mode))
-        _play_on(past, self.drill.journal[: first.inputs], first.tick)
-        self._snapshots = past._snapshots + self._snapshots
+        first_snapshot = self._snapshots[0]
+        history = History(Drill(self.drill.scenario, self.drill.seed, self.drill.mode))
+        _play_on(history, self.drill.journal[: first_snapshot.inputs], first_snapshot.tick)
+        self._snapshots = history._snapshots + self._snapshots
 
     def markers(self) -> list[Marker]:
         """Return faults, detections, transitions, commands, hints, goals and similar marks, in order."""
@@ -181,27 +181,27 @@ class History:
         self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()
     ) -> Slices[History]:
         """Run `fork` in slices. After an exam, the whole run must be replayed as practice."""
-        back = self.seek(tick, before_inputs)
-        if back.terms.rewind:
-            other = History(back)
-            other._snapshots = [
-                *(moment for moment in self._snapshots if moment.tick < back.tick),
-                take_snapshot(back),
+        seek = self.seek(tick, before_inputs)
+        if seek.terms.rewind:
+            other_history = History(seek)
+            other_history._snapshots = [
+                *(moment for moment in self._snapshots if moment.tick < seek.tick),
+                take_snapshot(seek),
             ]
         else:
-            begun = History(Drill(back.scenario, back.seed, DrillMode.PRACTICE))
-            other = yield from replay_inputs(begun, back.journal, back.tick)
-        other.do(rewind.format_rewind_line(self.drill, other.drill, other_runs))
-        return other
+            history = History(Drill(seek.scenario, seek.seed, DrillMode.PRACTICE))
+            other_history = yield from replay_inputs(history, seek.journal, seek.tick)
+        other_history.do(rewind.format_rewind_line(self.drill, other_history.drill, other_runs))
+        return other_history
 
     def undo_last_input(self) -> None:
         """Undo the last input, because it could not be recorded. Time returns to that of the input."""
-        done = self.drill.journal[:-1]
+        journal = self.drill.journal[:-1]
         tick = self.drill.journal[-1].tick
-        self._snapshots = [moment for moment in self._snapshots if moment.inputs <= len(done)]
-        last = self._snapshots[-1]
-        drill = last.restore(self.drill)
-        _play_on(drill, done[last.inputs :], tick)
+        self._snapshots = [moment for moment in self._snapshots if moment.inputs <= len(journal)]
+        last_snapshot = self._snapshots[-1]
+        drill = last_snapshot.restore(self.drill)
+        _play_on(drill, journal[last_snapshot.inputs :], tick)
         self.drill = drill
 
 

@@ -235,9 +235,9 @@ class RunSnapshot(Generic[State]):
 
     def pack(self, newest: RunSnapshot[State]) -> None:
         """Compress the parts that *newest*, the next snapshot, does not share."""
-        for name, part, later in zip((*OF_THE_WORLD, *SETUPS), self.parts, newest.parts, strict=False):
+        for name, part, later_blocks in zip((*OF_THE_WORLD, *SETUPS), self.parts, newest.parts, strict=False):
             if name in PACKED:
-                part.pack(later)
+                part.pack(later_blocks)
 
 
 def lengths_of(drill: DrillState) -> Lengths:
@@ -265,9 +265,9 @@ def take_snapshot(drill: State, previous: RunSnapshot[State] | None = None) -> R
     blocks, flow = [], twin.world.flow
     owners: list[tuple[object, str]] = [(twin.world, name) for name in OF_THE_WORLD]
     owners += [*((flow, name) for name in SETUPS), *((twin, name) for name in OF_THE_DRILL)]
-    for place, (owner, name) in enumerate(owners):
+    for index, (owner, name) in enumerate(owners):
         whole = getattr(owner, name)
-        blocks.append(split_into_blocks(whole, previous.parts[place] if previous is not None else None))
+        blocks.append(split_into_blocks(whole, previous.parts[index] if previous is not None else None))
         setattr(owner, name, type(whole)())
     arrays = []
     for name in ARRAYS:

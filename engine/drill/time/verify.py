@@ -47,7 +47,7 @@ class Divergence:
                 "the states match, but {place} is recorded as {said}, and the replay gives {so}",
                 place=place, said=said, so=so,
             )  # fmt: skip
-        agreed, at = self.agreed, self.expected or self.found
+        agreed, state_hash = self.agreed, self.expected or self.found
         text = say("different from the start")
         if agreed:
             text = say("identical until {moment}", moment=_format_moment(agreed.tick))
@@ -57,8 +57,8 @@ class Divergence:
             text = say("{what}, and the replay ends there", what=text)
         elif self.expected is None:
             text = say("{what}, and the record ends there", what=text)
-        elif at:
-            text = say("{what}, different at {moment}", what=text, moment=_format_moment(at.tick))
+        elif state_hash:
+            text = say("{what}, different at {moment}", what=text, moment=_format_moment(state_hash.tick))
         if self.lines:
             lines = "; ".join(line.splitlines()[0] for line in self.lines)
             text = say("{what}, after {lines}", what=text, lines=lines)
@@ -129,9 +129,9 @@ def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
     agreed = None
     for expected, found in zip_longest(recorded, drill.hashes):
         if expected != found:
-            first = agreed.inputs if agreed else 0
-            last = min(each.inputs for each in (expected, found) if each is not None)
-            lines = tuple(item.line for item in drill.journal[first:last])
+            first_inputs = agreed.inputs if agreed else 0
+            last_inputs = min(each.inputs for each in (expected, found) if each is not None)
+            lines = tuple(item.line for item in drill.journal[first_inputs:last_inputs])
             return Divergence(agreed, expected, found, lines)
         agreed = expected
     return None
@@ -139,9 +139,15 @@ def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
 
 def _compare_end(drill: Drill, report: Report) -> Divergence | None:
     """Compare the end of the run with that of the report. All recorded hashes have matched before."""
-    found = StateHash(drill.tick, len(drill.journal), drill.state_hash())
-    said = StateHash(ticks(report["ended_at_s"]), found.inputs, report.get("state_hash", found.digest))
-    return Divergence(drill.hashes[-1] if drill.hashes else None, said, found) if said != found else None
+    state_hash = StateHash(drill.tick, len(drill.journal), drill.state_hash())
+    said = StateHash(
+        ticks(report["ended_at_s"]), state_hash.inputs, report.get("state_hash", state_hash.digest)
+    )
+    return (
+        Divergence(drill.hashes[-1] if drill.hashes else None, said, state_hash)
+        if said != state_hash
+        else None
+    )
 
 
 REPORTED: Final = (
@@ -177,23 +183,23 @@ def _find_first_difference(path: str, expected: object, actual: object) -> tuple
 
 
 def _find_first_event(recorded: Sequence[Row], drill: Drill) -> Slices[str]:
-    for place, (one, other) in enumerate(zip_longest(recorded, events(drill))):
+    for index, (one, other) in enumerate(zip_longest(recorded, events(drill))):
         if one != other:
             return say(
                 "recorded {event}, now {other_event}",
                 event=_format_event(one),
                 other_event=_format_event(other),
             )
-        if place % EVENTS == EVENTS - 1:
-            yield place / max(len(recorded), len(drill.events))
+        if index % EVENTS == EVENTS - 1:
+            yield index / max(len(recorded), len(drill.events))
     return ""
 
 
 def _format_event(event: Row | None) -> str:
     if event is None:
         return say("none")
-    at = format_run_time(event["t_s"], 2)
-    return say("{kind} at {moment} ({text})", kind=event["kind"], moment=at, text=event["text"])
+    time = format_run_time(event["t_s"], 2)
+    return say("{kind} at {moment} ({text})", kind=event["kind"], moment=time, text=event["text"])
 
 
 def _format_moment(tick: Tick) -> LocalizableMessage:

@@ -199,18 +199,18 @@ class _Module:
             *([] if result == VOID else [f"    {kind} result = 0;"]),
             f'    if (!is_length(arguments, {len(parameters)}, "{name}")) return{zero};',
         ]
-        for place, (parameter, of) in enumerate(parameters):
+        for index, (parameter, of) in enumerate(parameters):
             if of == FLOAT:
-                out.append(f"    double {parameter} = python.as_float(python.item(arguments, {place}));")
+                out.append(f"    double {parameter} = python.as_float(python.item(arguments, {index}));")
             elif of == INT:
-                out.append(f"    int64_t {parameter} = python.as_int(python.item(arguments, {place}));")
+                out.append(f"    int64_t {parameter} = python.as_int(python.item(arguments, {index}));")
             elif not isinstance(of, ArrayType):
                 raise TranslationError(self.nodes[name], f"an entry cannot take {parameter}")
         out.append(f"    if (python.occurred()) return{zero};")
-        for place, parameter, of in arrays:
+        for index, parameter, of in arrays:
             is_float = "true" if of.element == FLOAT else "false"
             out.append(
-                f"    if (!take(arguments, {place}, views, &views_taken, {of.dims}, {is_float},"
+                f"    if (!take(arguments, {index}, views, &views_taken, {of.dims}, {is_float},"
                 f' "{name}: {parameter}")) goto end;'
             )
         for number, (_, parameter, of) in enumerate(arrays):
@@ -311,7 +311,7 @@ class _Function:
             self._declare(name, INT, node)
         match node.iter:
             case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]) if 0 < len(arguments) < 4:
-                bounds = [self._convert_type(INT, self._root(each), each) for each in arguments]
+                bounds = [self._convert_type(INT, self._root(argument), argument) for argument in arguments]
                 first, last = ("0", bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
                 step = self._constant_int(arguments[2]) if len(arguments) == 3 else 1
                 sign = "<" if step > 0 else ">"
@@ -458,7 +458,7 @@ class _Function:
             case ast.BoolOp(op=op, values=values):
                 sign = " && " if isinstance(op, ast.And) else " || "
                 return Code(
-                    f"({sign.join(self._convert_type(BOOL, self._value(each), each) for each in values)})",
+                    f"({sign.join(self._convert_type(BOOL, self._value(term), term) for term in values)})",
                     BOOL,
                 )
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
@@ -534,12 +534,12 @@ class _Function:
         raise TranslationError(node, f"this operation is not known: {ast.unparse(node)}")
 
     def _call(self, name: str, nodes: list[ast.expr], node: ast.Call) -> Code:
-        arguments = [self._value(each) for each in nodes]
+        arguments = [self._value(expression) for expression in nodes]
         if name == "Arrays":
             expected = list(self.module.fields.values())
-            if [each.type for each in arguments] != expected:
+            if [argument.type for argument in arguments] != expected:
                 raise TranslationError(node, "other arrays than the record has")
-            return Code(f"&(const Arrays){{{', '.join(each.text for each in arguments)}}}", RECORD)
+            return Code(f"&(const Arrays){{{', '.join(argument.text for argument in arguments)}}}", RECORD)
         if name in self.module.nodes:
             parameters = self.module.parameters(name)
             if len(parameters) != len(arguments):
@@ -547,7 +547,7 @@ class _Function:
             pairs = zip(parameters, arguments, strict=True)
             text = ", ".join(self._convert_type(kind, each, node) for (_, kind), each in pairs)
             return Code(f"{name}({text})", self.module.result(name))
-        kinds = {each.type for each in arguments}
+        kinds = {argument.type for argument in arguments}
         if name in ("min", "max") and len(arguments) > 1 and kinds in ({FLOAT}, {INT}):
             (kind,) = kinds
             text = arguments[0].text

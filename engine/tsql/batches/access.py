@@ -63,8 +63,8 @@ def _await_others(machine: Machine, database: str, termination: str, spids: tupl
     words = termination.split()
     if words[:1] == ["NO_WAIT"]:
         raise SqlError(5070, database, also=(5069,))
-    since = machine.run.since_tick
-    waited = 0 if since is None else machine.world.tick - since
+    since_tick = machine.run.since_tick
+    waited = 0 if since_tick is None else machine.world.tick - since_tick
     after_s = next((int(word) for word in words if word.isdigit()), 0)
     if not words or waited < after_s * TICKS_PER_S:
         place = (machine.session.server, database.lower(), "")
@@ -74,11 +74,11 @@ def _await_others(machine: Machine, database: str, termination: str, spids: tupl
 def end_windows(machine: Machine, database: str, termination: str) -> list[Message]:
     """End the other windows in the database, or wait for them, according to *termination*."""
     context, server = machine.context, machine.session.server
-    others = list(_list_other_sessions(context, database))
-    if not others:
+    other_sessions = list(_list_other_sessions(context, database))
+    if not other_sessions:
         return []
-    _await_others(machine, database, termination, tuple(session.spid for _, session in others))
-    for name, session in others:
+    _await_others(machine, database, termination, tuple(session.spid for _, session in other_sessions))
+    for name, session in other_sessions:
         context.world.call_at(context.world.tick, "tsql.kill", name, server, session.spid)
     return [Message(5060, 10, 1, 0, fill_message(5060, done)[1]) for done in (0, 100)]
 
@@ -86,7 +86,11 @@ def end_windows(machine: Machine, database: str, termination: str) -> list[Messa
 def end_others(machine: Machine, database: str, termination: str) -> list[Message]:
     """End other windows and applications in the database, or wait for them, according to *termination*."""
     world, server = machine.world, machine.session.server
-    spids = tuple(one.spid for one in connections.on_server(world, server) if one.database == database)
+    spids = tuple(
+        connection.spid
+        for connection in connections.on_server(world, server)
+        if connection.database == database
+    )
     if spids:
         _await_others(machine, database, termination, spids)
     messages = end_windows(machine, database, termination)
@@ -106,6 +110,6 @@ def set_mode(machine: Machine, database: str, mode: str, termination: str) -> li
     forget(world, server, database)
     if mode != MODES[0]:
         ledger.add(world, server, "user access", name=database, mode=mode)
-        if any(one.database == database for one in connections.on_server(world, server)):
+        if any(connection.database == database for connection in connections.on_server(world, server)):
             machine.remark(f"{mode} for applications: those that are in {database} stay in it")
     return messages

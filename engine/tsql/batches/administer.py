@@ -134,12 +134,13 @@ CLUSTER_PROPERTIES: Final = {
 def _cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome:
     """Set the failover policy of the instance. It takes effect immediately."""
     what = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
-    found = CLUSTER_PROPERTIES.get(statement.name.upper())
-    if found is None or not machine.context.server.clustered:
+    cluster_property = CLUSTER_PROPERTIES.get(statement.name.upper())
+    if cluster_property is None or not machine.context.server.clustered:
         raise SqlError(
-            0, f"Not simulated: {what} {statement.name if found is None else 'without a failover cluster'}"
+            0,
+            f"Not simulated: {what} {statement.name if cluster_property is None else 'without a failover cluster'}",
         )
-    field, default, least, most = found
+    field, default, least, most = cluster_property
     value = str(default) if statement.value.upper() == "DEFAULT" else statement.value
     if not value.isdigit() or not least <= int(value) <= most:
         raise SqlError(0, f"Not simulated: {what} {statement.name} = {value}")
@@ -153,10 +154,12 @@ def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Ou
     Raise 25704 or 25705 if it is already stopped or running, 15151 if it does not exist.
     """
     context, server = machine.context, machine.context.server
-    known = [one for one in instance.sessions(context) if one.name.lower() == statement.name.lower()]
-    if not known:
+    sessions = [
+        session for session in instance.sessions(context) if session.name.lower() == statement.name.lower()
+    ]
+    if not sessions:
         raise SqlError(15151, "alter", "event session", statement.name)
-    name, running = known[0].name, known[0].running
+    name, running = sessions[0].name, sessions[0].running
     if statement.option == "STARTUP_STATE":
         kept = {one for one in server.sessions_manual if one != name}
         manual = kept | ({name} if statement.value == "OFF" else set())

@@ -195,23 +195,23 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
 def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
     _check_options(machine, statement)
     path = _one_device(machine, statement.devices)
-    found = restore.list_backup_sets(machine.world, machine.session.server, path, statement.title)
+    sets = restore.list_backup_sets(machine.world, machine.session.server, path, statement.title)
     number = int(to_number(machine.value(dict(statement.options).get("FILE", 1))))
-    if not 1 <= number <= len(found):
+    if not 1 <= number <= len(sets):
         raise SqlError(4038, number, path, also=(3013,), title=statement.title)
-    chosen = found[number - 1]
+    backup_set = sets[number - 1]
     if statement.what in (
         "VERIFYONLY",
         "FILELISTONLY",
     ):  # the others read the unencrypted header
-        options.need_key(machine.context.server, chosen.encryption_key, statement.title)
+        options.need_key(machine.context.server, backup_set.encryption_key, statement.title)
     if statement.what == "VERIFYONLY":
         return [Message(3262, 0, 1, 0, fill_message(3262, number)[1])]
     if statement.what == "HEADERONLY":
         machine.remark("DatabaseCreationDate, BindingID and BeginsLogChain of RESTORE HEADERONLY; NULL here")
-        _show(machine, header(machine.context, found))
+        _show(machine, header(machine.context, sets))
     elif statement.what == "FILELISTONLY":
-        _show(machine, file_list(machine.context, chosen))
+        _show(machine, file_list(machine.context, backup_set))
     else:
         raise UnsimulatedFeatureError(statement.title)
     return []
@@ -278,7 +278,11 @@ def file_list(context: Context, backup_set: backup.BackupSet) -> Grid:
 
 def header(context: Context, sets: Sequence[backup.BackupSet]) -> Grid:
     """Return one row for each backup in the file."""
-    return _grid(context, _HEADER_COLUMNS, [_header(context, one, n) for n, one in enumerate(sets, start=1)])
+    return _grid(
+        context,
+        _HEADER_COLUMNS,
+        [_header(context, backup_set, n) for n, backup_set in enumerate(sets, start=1)],
+    )
 
 
 def _grid(context: Context, columns: str, records: list[dict[str, Scalar]]) -> Grid:

@@ -82,7 +82,7 @@ def default_name(table: str, column: ColumnDefinition) -> str:
 
 def find_column_positions(table: Table, columns: Iterable[str], owner: str) -> list[int]:
     """Return the positions of the columns. Raises 1911 for a column that the table does not have."""
-    known = {column.name.lower(): place for place, column in enumerate(table.columns)}
+    known = {column.name.lower(): index for index, column in enumerate(table.columns)}
     for name in columns:
         if name.lower() not in known:
             raise SqlError(1911, name, owner)
@@ -142,9 +142,9 @@ def check_definition(
 def _check_types(ref: TableRef, table: Table, parent: Table, item: ForeignKey, target: Sequence[int]) -> None:
     """Check that both sides of a foreign key have the same type (1778), and the same length and scale (1753)."""
     for place, there in zip(find_column_positions(table, item.columns, ref.parts[-1]), target, strict=False):
-        own, other = table.columns[place], parent.columns[there]
-        kinds = [parse_type(column.type) for column in (own, other)]
-        names = (".".join(item.table), other.name, ref.parts[-1], own.name, item.name)
+        own_definition, other_definition = table.columns[place], parent.columns[there]
+        kinds = [parse_type(column.type) for column in (own_definition, other_definition)]
+        names = (".".join(item.table), other_definition.name, ref.parts[-1], own_definition.name, item.name)
         if kinds[0][0] != kinds[1][0]:
             raise SqlError(1778, *names, also=(1750,))
         if kinds[0] != kinds[1]:
@@ -156,9 +156,9 @@ _NO_KEYS: Final = frozenset({"text", "ntext", "image", "xml"})
 
 def check_key(table: Table, places: Sequence[int], owner: str) -> None:
     """Raise 1909 for a repeated column, 1919 for a type that a key cannot have."""
-    for at, place in enumerate(places):
+    for index, place in enumerate(places):
         name, (kind, length, _) = table.columns[place].name, parse_type(table.columns[place].type)
-        if place in places[:at]:
+        if place in places[:index]:
             raise SqlError(1909, "index", name)
         if kind in _NO_KEYS or length == MAX:
             raise SqlError(1919, name, owner)
@@ -190,7 +190,7 @@ def _find_filtered_rows(machine: Machine, table: Table, key: Key) -> set[int]:
     """Return the positions of the rows that belong to a filtered index."""
     text = f"CASE WHEN {key.filter} THEN 1 ELSE 0 END"
     values = _evaluate_rows(machine, table.columns, table.rows, [text])
-    return {place for place, (inside,) in enumerate(values) if inside}
+    return {index for index, (inside,) in enumerate(values) if inside}
 
 
 def _find_referenced_columns(parent: Table, item: ForeignKey) -> list[int] | None:
@@ -217,8 +217,8 @@ def enforce_constraints(
     """
     old = dict(zip(old_table.ids, old_table.rows, strict=True))
     new = [
-        place
-        for place, (number, row) in enumerate(zip(new_table.ids, new_table.rows, strict=True))
+        index
+        for index, (number, row) in enumerate(zip(new_table.ids, new_table.rows, strict=True))
         if old.get(number) is not row
     ]
     if new and any(column.computed for column in new_table.columns):
@@ -239,12 +239,12 @@ def _evaluate_rows(
     machine: Machine, columns: tuple[ColumnDefinition, ...], rows: Sequence[Row], texts: list[str]
 ) -> list[Row]:
     """Return the values of all expressions for each row."""
-    kept = machine.pseudo
-    machine.pseudo = {**kept, "rows of it": Table(columns, tuple(rows))}
+    pseudo = machine.pseudo
+    machine.pseudo = {**pseudo, "rows of it": Table(columns, tuple(rows))}
     try:
         return machine.select(_plan(machine, texts))[1]
     finally:
-        machine.pseudo = kept
+        machine.pseudo = pseudo
 
 
 def _plan(machine: Machine, texts: list[str]) -> QueryPlan:
@@ -255,26 +255,28 @@ def with_computed_types(machine: Machine, table: Table) -> Table:
     """Return the table with the types of its computed columns, as far as they are known."""
     if not any(column.computed for column in table.columns):
         return table
-    kept = machine.pseudo
-    machine.pseudo = {**kept, "rows of it": table}
+    pseudo = machine.pseudo
+    machine.pseudo = {**pseudo, "rows of it": table}
     columns = list(table.columns)
     try:
-        for place, column in enumerate(columns):
+        for index, column in enumerate(columns):
             kinds = _plan(machine, [column.computed]).kinds if column.computed else ()
             if kinds and kinds[0] not in (None, NULL):
-                columns[place] = replace(column, type=str(kinds[0]))
+                columns[index] = replace(column, type=str(kinds[0]))
     except (SqlError, UnsimulatedFeatureError):
         return table  # the error is reported when a row is inserted
     finally:
-        machine.pseudo = kept
+        machine.pseudo = pseudo
     return replace(table, columns=tuple(columns))
 
 
 def _fill_computed_columns(machine: Machine, table: Table, row_positions: list[int]) -> Table:
-    places = [place for place, column in enumerate(table.columns) if column.computed]
+    places = [index for index, column in enumerate(table.columns) if column.computed]
     texts = [table.columns[place].computed for place in places]
     rows = list(table.rows)
-    values = _evaluate_rows(machine, table.columns, [rows[place] for place in row_positions], texts)
+    values = _evaluate_rows(
+        machine, table.columns, [rows[row_position] for row_position in row_positions], texts
+    )
     for at, made in zip(row_positions, values, strict=True):
         row = list(rows[at])
         for place, value in zip(places, made, strict=True):
@@ -292,10 +294,10 @@ def _enforce_unique_keys(
             continue
         places = find_column_positions(table, key.columns, ref.parts[-1])
         seen: dict[tuple[Scalar, ...], int] = {}
-        inside = _find_filtered_rows(machine, table, key) if key.filter else None
+        rows = _find_filtered_rows(machine, table, key) if key.filter else None
         # existing rows come first, so that a new row is the duplicate
         for at in sorted(range(len(table.rows)), key=lambda at: (at in fresh, at)):
-            if at in ignored or (inside is not None and at not in inside):
+            if at in ignored or (rows is not None and at not in rows):
                 continue
             values = _key_of(table.rows[at], places)
             if seen.setdefault(values, at) == at:
@@ -306,9 +308,9 @@ def _enforce_unique_keys(
     if not ignored:
         return table, row_positions
     machine.say_number(3604)
-    stay = [at for at in range(len(table.rows)) if at not in ignored]
+    stay = [index for index in range(len(table.rows)) if index not in ignored]
     kept = replace(table, rows=tuple(table.rows[at] for at in stay), ids=tuple(table.ids[at] for at in stay))
-    return kept, [place for place, at in enumerate(stay) if at in fresh]
+    return kept, [index for index, at in enumerate(stay) if at in fresh]
 
 
 def _key_of(row: Row, places: Iterable[int]) -> tuple[Scalar, ...]:
@@ -353,11 +355,11 @@ def _enforce_foreign_key(
     target = _find_referenced_columns(parent, item) if isinstance(parent, Table) else None
     if not isinstance(parent, Table) or target is None:
         return
-    there = {_key_of(row, target) for row in parent.rows}
+    keys = {_key_of(row, target) for row in parent.rows}
     places = find_column_positions(table, item.columns, ref.parts[-1])
     for row in rows:
         wanted = _key_of(row, places)
-        if None not in wanted and wanted not in there:
+        if None not in wanted and wanted not in keys:
             column = parent.columns[target[0]].name if len(target) == 1 else ""
             raise _make_conflict_error(machine, verb, "FOREIGN KEY", item.name, item.table, column)
 
@@ -366,8 +368,8 @@ def is_referenced(machine: Machine, parts: tuple[str, ...]) -> bool:
     """Return whether a foreign key of another table refers to the table *parts* in the current database."""
     return any(
         isinstance(item, ForeignKey) and objects.key_of(item.table) == objects.key_of(parts)
-        for other, table in objects.list_objects(machine.context)
-        if isinstance(table, Table) and other.key != objects.key_of(parts)
+        for other_stored_object, table in objects.list_objects(machine.context)
+        if isinstance(table, Table) and other_stored_object.key != objects.key_of(parts)
         for item in table.constraints
     )
 
@@ -376,8 +378,8 @@ def _enforce_references(
     machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str
 ) -> None:
     """Check that no row of another table refers to a deleted row."""
-    for kept, child in objects.list_objects(machine.context):
-        own = kept.key == objects.key_of(ref.parts)
+    for stored_object, child in objects.list_objects(machine.context):
+        own = stored_object.key == objects.key_of(ref.parts)
         table = new_table if own else child
         for item in table.constraints if isinstance(table, Table) else ():
             if not isinstance(item, ForeignKey) or objects.key_of(item.table) != objects.key_of(ref.parts):
@@ -390,8 +392,10 @@ def _enforce_references(
             gone = {_key_of(row, target) for row in old_table.rows} - {
                 _key_of(row, target) for row in new_table.rows
             }
-            places = find_column_positions(table, item.columns, kept.name)
+            places = find_column_positions(table, item.columns, stored_object.name)
             if gone and any(_key_of(row, places) in gone for row in table.rows):
                 column = item.columns[0] if len(places) == 1 else ""
                 kind = "SAME TABLE REFERENCE" if own else "REFERENCE"
-                raise _make_conflict_error(machine, verb, kind, item.name, (kept.schema, kept.name), column)
+                raise _make_conflict_error(
+                    machine, verb, kind, item.name, (stored_object.schema, stored_object.name), column
+                )

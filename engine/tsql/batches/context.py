@@ -73,8 +73,10 @@ class Context:
 
     def copies(self) -> list[DatabaseCopy]:
         """Return the databases of this server, in the order of their ids."""
-        mine = [copy for (server, _), copy in self.world.copies.items() if server == self.session.server]
-        return sorted(mine, key=lambda copy: (copy.database_id, copy.database))
+        own_copies = [
+            copy for (server, _), copy in self.world.copies.items() if server == self.session.server
+        ]
+        return sorted(own_copies, key=lambda copy: (copy.database_id, copy.database))
 
     def copy_named(self, database: str) -> DatabaseCopy | None:
         """Return the server's copy of a database, without regard to case; None if it has none."""
@@ -99,7 +101,7 @@ class Context:
         if number in system:
             return system[number]
         known = {copy.database_id: copy.database for copy in self.copies()}
-        known.update({one.database_id: one.name for one in self.server.snapshots})
+        known.update({snapshot.database_id: snapshot.name for snapshot in self.server.snapshots})
         return known.get(number)
 
     def database_shown(self, name: str) -> str:
@@ -119,9 +121,9 @@ class Context:
         inside = name.lower() == self.session.database.lower()
         statements.use_database(self.world, self.session.server, name, self.session.read_intent, inside)
         admit_database(self, name)
-        known = self.copy_named(name)
-        if known is not None:
-            return known.database
+        copy = self.copy_named(name)
+        if copy is not None:
+            return copy.database
         picture = self.snapshot_named(name)
         return picture.name if picture is not None else name.lower()
 
@@ -205,15 +207,15 @@ def has_server_permission(context: Context, permission: str) -> bool:
         return False
     if is_sysadmin(context):
         return True
-    kept = accounts.read(context.world, session.server, SERVER)
-    names = {session.login.lower(), *accounts.roles_of(kept, session.login)}
+    security = accounts.read(context.world, session.server, SERVER)
+    names = {session.login.lower(), *accounts.roles_of(security, session.login)}
     if any(
         g.denied and g.permission in (permission, "CONTROL SERVER") and g.grantee in names
-        for g in kept.grants
+        for g in security.grants
     ):
         return False
     enough = {permission, "CONTROL SERVER", *IMPLIED.get(permission, ())}
-    if any(g.kind == "SERVER" and g.permission in enough and g.grantee in names for g in kept.grants):
+    if any(g.kind == "SERVER" and g.permission in enough and g.grantee in names for g in security.grants):
         return True
     return any(enough & allowed for role, allowed in SERVER_ROLES.items() if role in names)
 
@@ -261,17 +263,17 @@ def has_permission(context: Context, database: str, permission: str, schema: str
         return False
     if user == "dbo":
         return True
-    kept = accounts.read(context.world, context.session.server, database)
-    names = {user.lower(), *accounts.roles_of(kept, user)}
+    security = accounts.read(context.world, context.session.server, database)
+    names = {user.lower(), *accounts.roles_of(security, user)}
     levels = {("DATABASE", ""), ("SCHEMA", schema.lower()), ("OBJECT", key)}
-    here = [g for g in kept.grants if g.grantee in names and (g.kind, g.name) in levels]
-    if any(g.denied and g.permission in (permission, "CONTROL") for g in here):
+    grants = [g for g in security.grants if g.grantee in names and (g.kind, g.name) in levels]
+    if any(g.denied and g.permission in (permission, "CONTROL") for g in grants):
         return False
     if any(permission in denied for role, denied in DENIED.items() if role in names):
         return False
     if "db_owner" in names:
         return True
-    if any(not g.denied and g.permission in (permission, "CONTROL") for g in here):
+    if any(not g.denied and g.permission in (permission, "CONTROL") for g in grants):
         return True
     return any(permission in allowed for role, allowed in DATABASE_ROLES.items() if role in names)
 

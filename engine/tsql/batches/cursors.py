@@ -44,9 +44,9 @@ def find(machine: Machine, name: str) -> tuple[str, SqlCursor]:
 def forget_local(machine: Machine) -> None:
     """Remove the local cursors at the end of their batch or procedure. Documented [DOC: DECLARE CURSOR]."""
     depth = len(machine.scopes)
-    kept = tuple(pair for pair in machine.session.cursors if int(pair[0].partition(" ")[2] or 0) <= depth)
-    if len(kept) < len(machine.session.cursors):
-        machine.note(cursors=kept)
+    cursors = tuple(pair for pair in machine.session.cursors if int(pair[0].partition(" ")[2] or 0) <= depth)
+    if len(cursors) < len(machine.session.cursors):
+        machine.note(cursors=cursors)
 
 
 _SCROLLS: Final = frozenset({"SCROLL", "STATIC", "KEYSET", "DYNAMIC", "INSENSITIVE"})

@@ -557,7 +557,9 @@ class Scope:
 
 
 def _units(code: Program) -> Program:
-    first = code[0].action if code else None
-    if isinstance(first, RunStatement) and isinstance(first.statement, s.CreateProcedure | s.CreateFunction):
-        return (code[0], *first.statement.program)
+    first_action = code[0].action if code else None
+    if isinstance(first_action, RunStatement) and isinstance(
+        first_action.statement, s.CreateProcedure | s.CreateFunction
+    ):
+        return (code[0], *first_action.statement.program)
     return code

@@ -66,10 +66,10 @@ def _has_permission(context: Context, securable: str, kind: str, permission: str
     if kind != "OBJECT":
         raise UnsimulatedFeatureError(f"HAS_PERMS_BY_NAME of {kind} for a login outside sysadmin")
     parts = tuple(part.strip("[]") for part in securable.split("."))
-    place, found = objects.locate_object(context, parts)
-    if found is None:
+    place, stored_object = objects.locate_object(context, parts)
+    if stored_object is None:
         return None
-    return int(has_permission(context, place[1], permission, found.schema, found.key))
+    return int(has_permission(context, place[1], permission, stored_object.schema, stored_object.key))
 
 
 def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
@@ -267,7 +267,7 @@ def _object(context: Context, number: Scalar) -> catalog.Record:
 
 def _object_schema_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
     schema_id = _object(context, number).get("schema_id")
-    return next((known for known, made in schemas(context).items() if made.number == schema_id), None)
+    return next((known for known, schema in schemas(context).items() if schema.number == schema_id), None)
 
 
 def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
@@ -330,10 +330,14 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     ),
     "filegroup_name": lambda context, number: "PRIMARY" if number == 1 else None,
     "schema_name": lambda context, number=1: next(
-        (known for known, made in schemas(context).items() if made.number == number), None
+        (known for known, schema in schemas(context).items() if schema.number == number), None
     ),
     "schema_id": lambda context, name="dbo": next(
-        (made.number for known, made in schemas(context).items() if known.lower() == to_text(name).lower()),
+        (
+            schema.number
+            for known, schema in schemas(context).items()
+            if known.lower() == to_text(name).lower()
+        ),
         None,
     ),
     "suser_sname": _make_principal_lookup("sid", "name"),
@@ -522,7 +526,7 @@ def _cursor_rows(context: Context) -> int:
 
     Documented [DOC: @@CURSOR_ROWS].
     """
-    opened = [cursor for _, cursor in context.session.cursors if cursor.rows is not None]
-    if not opened:
+    cursors = [cursor for _, cursor in context.session.cursors if cursor.rows is not None]
+    if not cursors:
         return 0
-    return len(opened[-1].rows or ()) if opened[-1].counted else -1
+    return len(cursors[-1].rows or ()) if cursors[-1].counted else -1

@@ -45,8 +45,8 @@ def read_target(context: Context, path: Scalar) -> Scalar:
         asked += "*.xel"
     if fnmatch(FILE.lower(), asked) and context.version >= 2012:
         found = [
-            [name, body, FILE, 512 * place, when]
-            for place, (name, when, body) in enumerate(_events(context), 1)
+            [name, body, FILE, 512 * index, when]
+            for index, (name, when, body) in enumerate(_events(context), 1)
         ]
         return json.dumps(found)
     if fnmatch(SYSTEM_FILE, asked):
@@ -85,8 +85,8 @@ def _events(context: Context) -> Iterator[tuple[str, str, str]]:
 
 def _group_data(context: Context, group: str) -> tuple[Data, ...]:
     world, me = context.world, context.session.server
-    known = [replicas.group_of(world, me, state.guid) for state in replicas.on_server(world, me)]
-    guid = next((one.guid for one in known if one is not None and one.name == group), None)
+    groups = [replicas.group_of(world, me, state.guid) for state in replicas.on_server(world, me)]
+    guid = next((one.guid for one in groups if one is not None and one.name == group), None)
     return (
         ("availability_group_id", group_id(guid) if guid is not None else "", ""),
         ("availability_group_name", group, ""),

@@ -332,8 +332,8 @@ def _set_session(machine: Machine, statement: s.SetSession) -> None:
 
 
 def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
-    made = objects.UserProcedure(statement.parameters, statement.body, machine.scope.text)
-    objects.create(machine.context, statement.name, made, statement.verb)
+    procedure = objects.UserProcedure(statement.parameters, statement.body, machine.scope.text)
+    objects.create(machine.context, statement.name, procedure, statement.verb)
 
 
 def _check_binding(machine: Machine, kind: str, statement: s.CreateView | s.CreateFunction) -> None:
@@ -349,16 +349,16 @@ def _create_view(machine: Machine, statement: s.CreateView) -> None:
         sources.describe_columns(machine, table)  # the tables of a view must exist when it is created
     plan = machine.plan("statement", statement.query)
     seen: set[str] = set()
-    for place, name in enumerate(plan.outputs, start=1):
+    for index, name in enumerate(plan.outputs, start=1):
         if not name:
-            raise SqlError(4511, place)
+            raise SqlError(4511, index)
         if name.casefold() in seen:
             raise SqlError(4506, name, statement.name[-1])
         seen.add(name.casefold())
     columns = tuple(zip(plan.outputs, plan.kinds, strict=True)) or None
     _check_binding(machine, "view", statement)
-    made = objects.UserView(statement.query, columns, machine.scope.text)
-    objects.create(machine.context, statement.name, made, statement.verb)
+    user_view = objects.UserView(statement.query, columns, machine.scope.text)
+    objects.create(machine.context, statement.name, user_view, statement.verb)
 
 
 def _create_function(machine: Machine, statement: s.CreateFunction) -> None:
@@ -367,10 +367,10 @@ def _create_function(machine: Machine, statement: s.CreateFunction) -> None:
     if statement.returns:
         type_of(statement.returns, 1)
     _check_binding(machine, "function", statement)
-    made = objects.UserFunction(
+    user_function = objects.UserFunction(
         statement.parameters, statement.returned, statement.returns, machine.scope.text, statement.body
     )
-    objects.create(machine.context, statement.name, made, statement.verb)
+    objects.create(machine.context, statement.name, user_function, statement.verb)
 
 
 def _return(machine: Machine, statement: s.Return) -> None:
@@ -415,12 +415,12 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
         )
         machine.note(error=number if "SETERROR" in statement.options else 0, rowcount=0)
         return
-    said = [CaughtError(number, min(severity, 25), state, machine.line, text)]
+    errors = [CaughtError(number, min(severity, 25), state, machine.line, text)]
     if severity >= 20:
         killed = fill_message(2745, machine.session.spid, number, severity)[1]
-        said = [CaughtError(2745, 16, 2, machine.line, killed), *said]
+        errors = [CaughtError(2745, 16, 2, machine.line, killed), *errors]
     # RAISERROR ignores XACT_ABORT [DOC: SET XACT_ABORT]
-    machine.fail_with(said, aborts=False)
+    machine.fail_with(errors, aborts=False)
 
 
 def _throw(machine: Machine, statement: s.Throw) -> None:
@@ -510,9 +510,11 @@ def _kill(machine: Machine, statement: s.Kill) -> None:
         raise SqlError(102, to_text(asked))
     spid = int(to_number(asked))
     if statement.status_only:
-        here = {session.spid for _, session in machine.context.sessions()}
-        here |= {one.spid for one in connections.on_server(machine.world, machine.session.server)}
-        raise SqlError(6120 if spid in here else 6106, spid)
+        spids = {session.spid for _, session in machine.context.sessions()}
+        spids |= {
+            connection.spid for connection in connections.on_server(machine.world, machine.session.server)
+        }
+        raise SqlError(6120 if spid in spids else 6106, spid)
     if spid == machine.session.spid:
         raise SqlError(6104)
     if 0 < spid <= 50:

@@ -193,10 +193,10 @@ def admit(context: Context, kind: str, database: str) -> None:
             problem.also = problem.also or _TRAILERS.get(kind, ())
             raise
     elif cell.isdigit():
-        shown = context.database_shown(database)
+        database_shown = context.database_shown(database)
         raise SqlError(
             int(cell),
-            *_arguments(int(cell), shown),
+            *_arguments(int(cell), database_shown),
             also=_trailers(int(cell), kind),
             state=_STATE.get(int(cell)),
         )
@@ -220,7 +220,7 @@ def is_database_in_use(context: Context, database: str, ignore_own_session: bool
     windows = [session for _, session in context.sessions() if session.spid != context.session.spid]
     if not ignore_own_session:
         windows.append(context.session)  # its current session, because USE may have left the database
-    if any(one.server == context.session.server and one.database.lower() == name for one in windows):
+    if any(window.server == context.session.server and window.database.lower() == name for window in windows):
         return True
     copy = context.copy_named(database)
     return copy is not None and statements.has_connections(context.world, copy)
@@ -230,10 +230,10 @@ def admit_alone(context: Context, kind: str, database: str) -> None:
     """Raise the error that *kind* gets while a connection uses the database."""
     if context.copy_named(database) is None and context.snapshot_named(database) is None:
         return
-    shown = context.database_shown(database)
+    database_shown = context.database_shown(database)
     if is_database_in_use(context, database, ignore_own_session=kind == "rename"):
         number = IN_USE_ERRORS[kind]
-        raise SqlError(number, *_arguments(number, shown), also=_trailers(number, kind))
+        raise SqlError(number, *_arguments(number, database_shown), also=_trailers(number, kind))
 
 
 # --- kind of a statement, and its database
@@ -412,9 +412,9 @@ def check(machine: Machine, statement: s.Statement) -> None:
     kind = type(statement)
     if machine.session.transactions:
         _admit_transaction(statement)
-    since = STATEMENT_VERSIONS.get(kind)
-    if since is not None and machine.context.version < since[0]:
-        raise SqlError(102, since[1])
+    statement_version = STATEMENT_VERSIONS.get(kind)
+    if statement_version is not None and machine.context.version < statement_version[0]:
+        raise SqlError(102, statement_version[1])
     if kind in IN_MASTER and machine.session.database.lower() != "master":
         raise SqlError(35208)
     rule = RULES.get(kind)

@@ -37,8 +37,8 @@ def _key(server: str, table: str) -> tuple[str, str, str]:
 
 
 def _find_ledger(world: World, server: str, table: str) -> Ledger:
-    kept: Ledger = world.objects.get(_key(server, table), EMPTY)
-    return kept
+    ledger: Ledger = world.objects.get(_key(server, table), EMPTY)
+    return ledger
 
 
 def rows(world: World, server: str, table: str) -> list[Record]:

@@ -72,23 +72,23 @@ class SqlLock:
 
 def locks_of(session: SqlSession) -> list[SqlLock]:
     """Return the locks of a connection on objects and rows."""
-    found = [SqlLock(session.spid, place, mode) for place, mode in session.held]
+    sql_locks = [SqlLock(session.spid, place, mode) for place, mode in session.held]
     for place, edit in session.writes:
         if isinstance(edit, RowChanges):
-            found.append(SqlLock(session.spid, place, INSERT))
-            found += [SqlLock(session.spid, place, EXCLUSIVE, number) for number, _ in edit.rows]
+            sql_locks.append(SqlLock(session.spid, place, INSERT))
+            sql_locks += [SqlLock(session.spid, place, EXCLUSIVE, number) for number, _ in edit.rows]
         else:
-            found.append(SqlLock(session.spid, place, SCHEMA))
-    return found
+            sql_locks.append(SqlLock(session.spid, place, SCHEMA))
+    return sql_locks
 
 
 def _modes(session: SqlSession, object_key: ObjectKey) -> set[str]:
     """Return the modes in which a connection has locked an object as a whole."""
-    held = {mode for where, mode in session.held if where == object_key}
+    modes = {mode for where, mode in session.held if where == object_key}
     for where, edit in session.writes:
         if where == object_key:
-            held.add(ROWS if isinstance(edit, RowChanges) else SCHEMA)
-    return held
+            modes.add(ROWS if isinstance(edit, RowChanges) else SCHEMA)
+    return modes
 
 
 def require_lock(
@@ -175,8 +175,8 @@ DEADLOCK_S: Final = 5.0
 def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
     """Retry the statement when the lock may be free. Raise 1222 after LOCK_TIMEOUT, 1205 for a deadlock victim."""
     world, session = machine.world, machine.session
-    since = machine.run.since_tick
-    waited = 0 if since is None else world.tick - since
+    since_tick = machine.run.since_tick
+    waited = 0 if since_tick is None else world.tick - since_tick
     limit = lock_timeout_ms(session)
     if limit >= 0 and waited * 1000 >= limit * TICKS_PER_S:
         machine.fail(SqlError(1222))
@@ -257,8 +257,8 @@ def _cost(session: SqlSession) -> tuple[int, float, int]:
 
     Documented [DOC: deadlocks].
     """
-    said = dict(session.options).get("DEADLOCK_PRIORITY", "NORMAL")
-    return deadlock_priority(said), arithmetic.total(kb for _, _, kb in session.logs), -session.spid
+    priority = dict(session.options).get("DEADLOCK_PRIORITY", "NORMAL")
+    return deadlock_priority(priority), arithmetic.total(kb for _, _, kb in session.logs), -session.spid
 
 
 # --- application locks of sp_getapplock -------------------------------------------------------------------
@@ -353,8 +353,8 @@ def acquire(
 
 def release(locks: Iterable[ApplicationLock], released: ApplicationLock) -> tuple[ApplicationLock, ...]:
     """Return *locks* with one request of *released* removed. The lock ends with its last request."""
-    rest = [replace(lock, count=lock.count - 1) if lock == released else lock for lock in locks]
-    return tuple(lock for lock in rest if lock.count)
+    remaining_locks = [replace(lock, count=lock.count - 1) if lock == released else lock for lock in locks]
+    return tuple(lock for lock in remaining_locks if lock.count)
 
 
 def without_transaction(locks: Iterable[ApplicationLock]) -> tuple[ApplicationLock, ...]:

@@ -70,15 +70,15 @@ def _trace_on(machine: Machine, arguments: Arguments) -> None:
         if not everywhere and treatment == option_table.EFFECT:
             raise UnsimulatedFeatureError(f"trace flag {flag} for one session, without -1")
         machine.remark(f"that a restart of the service switches trace flag {flag} off")
-    here = machine.context.server
-    machine.world.update_instance(here.name, trace_flags=tuple(sorted({*here.trace_flags, *flags})))
+    server = machine.context.server
+    machine.world.update_instance(server.name, trace_flags=tuple(sorted({*server.trace_flags, *flags})))
 
 
 def _trace_off(machine: Machine, arguments: Arguments) -> None:
     flags, _ = _flags(arguments)
-    here = machine.context.server
+    server = machine.context.server
     machine.world.update_instance(
-        here.name, trace_flags=tuple(flag for flag in here.trace_flags if flag not in flags)
+        server.name, trace_flags=tuple(flag for flag in server.trace_flags if flag not in flags)
     )
 
 
@@ -91,8 +91,8 @@ def _flags(arguments: Arguments) -> tuple[list[int], bool]:
 
 def _trace_status(machine: Machine, arguments: Arguments) -> None:
     asked = {int(to_number(value)) for value in arguments} - {-1}
-    known = machine.context.server.trace_flags
-    rows = [(flag, int(flag in known), int(flag in known), 0) for flag in sorted(asked or known)]
+    flags = machine.context.server.trace_flags
+    rows = [(flag, int(flag in flags), int(flag in flags), 0) for flag in sorted(asked or flags)]
     machine.add_result(("TraceFlag", "Status", "Global", "Session"), rows)
 
 
@@ -115,12 +115,12 @@ def _database(machine: Machine, arguments: Arguments) -> str:
     """
     if not arguments:
         return machine.session.database
-    asked = arguments[0]
-    name = machine.context.database_name(int(asked)) if isinstance(asked, int) else to_text(asked)
-    if asked == 0:
+    argument = arguments[0]
+    name = machine.context.database_name(int(argument)) if isinstance(argument, int) else to_text(argument)
+    if argument == 0:
         return machine.session.database
     if name is None or machine.context.database_id(name) is None:
-        raise SqlError(2520, asked)
+        raise SqlError(2520, argument)
     return name
 
 
@@ -158,13 +158,15 @@ def _input_buffer(machine: Machine, arguments: Arguments) -> None:
     [DOC: DBCC INPUTBUFFER]
     """
     spid = int(to_number(arguments[0])) if arguments else 0
-    found = next((one for one in user_sessions(machine.context) if one.spid == spid), None)
-    if found is None:
+    session_row = next((one for one in user_sessions(machine.context) if one.spid == spid), None)
+    if session_row is None:
         raise SqlError(7955, spid)
-    if found.is_application:
+    if session_row.is_application:
         raise UnsimulatedFeatureError("DBCC INPUTBUFFER of a session whose statements have no text")
-    kind = "Language Event" if found.last_text else "No Event"
-    machine.add_result(("EventType", "Parameters", "EventInfo"), [(kind, 0, found.last_text[:4000] or None)])
+    kind = "Language Event" if session_row.last_text else "No Event"
+    machine.add_result(
+        ("EventType", "Parameters", "EventInfo"), [(kind, 0, session_row.last_text[:4000] or None)]
+    )
 
 
 def _loginfo(machine: Machine, arguments: Arguments) -> None:
@@ -190,7 +192,9 @@ def _opentran(machine: Machine, arguments: Arguments) -> None:
     database = machine.context.open_database(_database(machine, arguments))
     copy = machine.context.copy_named(database)
     sessions = (machine.session, *(session for _, session in machine.context.sessions()))
-    if copy is None and any(place[1] == database.lower() for one in sessions for place, _ in one.writes):
+    if copy is None and any(
+        place[1] == database.lower() for session in sessions for place, _ in session.writes
+    ):
         raise UnsimulatedFeatureError("DBCC OPENTRAN of changes in a system database")
     held: list[tuple[float, int, int | None]] = []
     if copy is not None:
@@ -300,7 +304,7 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
     table = sources.find_user_table(machine, ref)
     if table is None:
         raise SqlError(2501, name)
-    place = next((at for at, column in enumerate(table.columns) if column.identity is not None), None)
+    place = next((index for index, column in enumerate(table.columns) if column.identity is not None), None)
     if place is None:
         raise SqlError(7997, name)
     table = tables.restore_identity(table, machine.context.server)

@@ -116,16 +116,16 @@ _CONTENTS: OrderedDict[Commit, dict[str, StoredObject]] = OrderedDict()
 
 def contents(last_commit: Commit | None) -> Mapping[str, StoredObject]:
     """Return all objects by lowercase name, in the state after *last_commit*."""
-    later: list[Commit] = []
+    later_commits: list[Commit] = []
     known, commit = None, last_commit
     while commit is not None and (known := _CONTENTS.get(commit)) is None:
-        later.append(commit)
+        later_commits.append(commit)
         commit = commit.previous
     content = known if known is not None else {}
-    if last_commit is None or not later:
+    if last_commit is None or not later_commits:
         return content
     content = dict(content)
-    for commit in reversed(later):
+    for commit in reversed(later_commits):
         for name, edit in commit.edits:
             if not name.startswith(USER):
                 _put(content, name, apply_edit(content.get(name), edit))
@@ -215,11 +215,15 @@ def read_object(
     context: Context, object_key: ObjectKey, *, include_other_sessions: bool = True
 ) -> StoredObject | None:
     """Return the object as this connection sees it: committed, with its own edits and (optionally) those of others."""
-    found = _read_committed_objects(context, object_key[1]).get(object_key[2])
+    committed_object = _read_committed_objects(context, object_key[1]).get(object_key[2])
     for session in list_writing_sessions(context) if include_other_sessions else ():
         if object_key in (edits := dict(session.writes)):
-            found = apply_edit(found, edits[object_key])
-    return apply_edit(found, context.writes[object_key]) if object_key in context.writes else found
+            committed_object = apply_edit(committed_object, edits[object_key])
+    return (
+        apply_edit(committed_object, context.writes[object_key])
+        if object_key in context.writes
+        else committed_object
+    )
 
 
 # --- look-up by name
@@ -262,7 +266,11 @@ def format_qualified_name(parts: tuple[str, ...]) -> str:
 
 def schemas(context: Context) -> dict[str, Schema]:
     """Return the schemas of the current database by name."""
-    made = {kept.name: kept.item for _, kept in _items(context) if isinstance(kept.item, Schema)}
+    made = {
+        stored_object.name: stored_object.item
+        for _, stored_object in _items(context)
+        if isinstance(stored_object.item, Schema)
+    }
     return {**{name: Schema(number, name) for name, number in SCHEMAS.items()}, **made}
 
 
@@ -282,13 +290,13 @@ def locate_object(
 
     `sp_…` is also looked up in master.
     """
-    place = resolve_object_key(context, parts)
-    found = read_object(context, place, include_other_sessions=include_other_sessions)
-    if found is None and len(parts) == 1 and place[2].startswith("sp_"):
-        central = (place[0], "master", place[2])
-        found = read_object(context, central, include_other_sessions=include_other_sessions)
-        place = central if found is not None else place
-    return place, found
+    object_key = resolve_object_key(context, parts)
+    stored_object = read_object(context, object_key, include_other_sessions=include_other_sessions)
+    if stored_object is None and len(parts) == 1 and object_key[2].startswith("sp_"):
+        central = (object_key[0], "master", object_key[2])
+        stored_object = read_object(context, central, include_other_sessions=include_other_sessions)
+        object_key = central if stored_object is not None else object_key
+    return object_key, stored_object
 
 
 def find(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> UserObject | None:
@@ -300,34 +308,40 @@ def find(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> Use
         return None
     if len(parts) > 3 or (len(parts) == 3 and context.database_id(parts[0]) is None):
         return None
-    place, found = locate_object(context, parts, include_other_sessions=waits)
+    place, stored_object = locate_object(context, parts, include_other_sessions=waits)
     if waits:
         locks.require_lock(context, place, locks.SCHEMA_STABLE)
-    return None if found is None or isinstance(found.item, Schema) else found.item
+    return None if stored_object is None or isinstance(stored_object.item, Schema) else stored_object.item
 
 
 def require_permission(context: Context, parts: tuple[str, ...], permission: str) -> None:
     """Raise 229 if the connection lacks the permission on an object that a script created."""
-    place, found = locate_object(context, parts, include_other_sessions=False)
-    if found is not None:
-        require_object_permission(context, permission, place[1], found.schema, found.name, found.key)
+    place, stored_object = locate_object(context, parts, include_other_sessions=False)
+    if stored_object is not None:
+        require_object_permission(
+            context, permission, place[1], stored_object.schema, stored_object.name, stored_object.key
+        )
 
 
 def require_alter(context: Context, parts: tuple[str, ...]) -> None:
     """Raise 1088 if the connection lacks ALTER on an object."""
-    place, found = locate_object(context, parts, include_other_sessions=False)
-    if found is not None and not has_permission(context, place[1], "ALTER", found.schema, found.key):
+    place, stored_object = locate_object(context, parts, include_other_sessions=False)
+    if stored_object is not None and not has_permission(
+        context, place[1], "ALTER", stored_object.schema, stored_object.key
+    ):
         raise SqlError(1088, parts[-1])
 
 
 def exclude_locked_rows(context: Context, parts: tuple[str, ...], table: Table) -> Table:
     """Return the table without the rows that other connections have locked, as READPAST requires."""
-    place = resolve_object_key(context, parts)
+    object_key = resolve_object_key(context, parts)
     locked: set[int] = set()
     for session in list_writing_sessions(context):
-        edit = dict(session.writes).get(place)
+        edit = dict(session.writes).get(object_key)
         locked |= {number for number, _ in edit.rows} if isinstance(edit, RowChanges) else set()
-    return tables.delete(table, [(at,) for at, number in enumerate(table.ids, start=1) if number in locked])
+    return tables.delete(
+        table, [(index,) for index, number in enumerate(table.ids, start=1) if number in locked]
+    )
 
 
 ROW_KB: Final = 0.1
@@ -377,8 +391,8 @@ def _lock_of(old_object: StoredObject | None, edit: Edit) -> str:
 
 def _write_log(context: Context, copy: DatabaseCopy, kb: float) -> None:
     key = copy.key
-    last = commits.newest(context.world, copy)
-    if last is not None and last.weight > commits.WRITTEN_MAX:
+    last_commit = commits.newest(context.world, copy)
+    if last_commit is not None and last_commit.weight > commits.WRITTEN_MAX:
         raise UnsimulatedFeatureError(
             f"more than {commits.WRITTEN_MAX} characters written into the tables of a database"
         )
@@ -389,15 +403,17 @@ def _write_log(context: Context, copy: DatabaseCopy, kb: float) -> None:
 
 def put(context: Context, parts: tuple[str, ...], user_object: UserObject) -> None:
     """Store an object under its name. It replaces an existing one."""
-    place = resolve_object_key(context, parts)
-    old = read_object(context, place)
-    _check_capacity(context, place, user_object)
+    object_key = resolve_object_key(context, parts)
+    old_stored_object = read_object(context, object_key)
+    _check_capacity(context, object_key, user_object)
     schema = next((name for name in schemas(context) if name.lower() == schema_of(parts)), "dbo")
     _change(
         context,
-        place,
-        old,
-        StoredObject(parts[-1], user_object, schema) if old is None else replace(old, item=user_object),
+        object_key,
+        old_stored_object,
+        StoredObject(parts[-1], user_object, schema)
+        if old_stored_object is None
+        else replace(old_stored_object, item=user_object),
     )
 
 
@@ -428,17 +444,17 @@ CHARACTERS_MAX: Final = 20_000_000
 
 
 def _check_capacity(context: Context, object_key: ObjectKey, user_object: UserObject) -> None:
-    kept = [
-        found
-        for name, found in _read_committed_objects(context, object_key[1]).items()
+    stored_objects = [
+        committed_object
+        for name, committed_object in _read_committed_objects(context, object_key[1]).items()
         if name != object_key[2]
     ]
-    kept += [
+    stored_objects += [
         edit
         for where, edit in context.writes.items()
         if where != object_key and isinstance(edit, StoredObject)
     ]
-    known = [found.item for found in kept]
+    known = [stored_object.item for stored_object in stored_objects]
     if len(known) >= OBJECTS_MAX:
         raise UnsimulatedFeatureError(f"more than {OBJECTS_MAX} tables, procedures and views in a database")
     made = [item for item in (*known, user_object) if isinstance(item, Table)]
@@ -472,19 +488,23 @@ def create(context: Context, parts: tuple[str, ...], user_object: UserObject, ve
 
 def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> None:
     """Execute DROP. Raise 3701 for an unknown object, 3705 for one of another kind."""
-    place, old = locate_object(context, parts)
-    item = old.item if old is not None else None
+    place, old_stored_object = locate_object(context, parts)
+    item = old_stored_object.item if old_stored_object is not None else None
     if item is not None and not isinstance(item, Schema) and type(item) is not kind:
         name, word = ".".join(parts), KINDS[type(item)][2]
         raise SqlError(3705, KINDS[kind][2].upper(), name, name, word, f"DROP {word.upper()}")
-    if old is None:
+    if old_stored_object is None:
         raise SqlError(3701, "drop", KINDS[kind][2], ".".join(parts))
-    _change(context, place, old, None)
+    _change(context, place, old_stored_object, None)
 
 
 def list_objects(context: Context) -> list[tuple[StoredObject, UserObject]]:
     """Return the objects of the current database by name: committed ones and the connection's own."""
-    return [(kept, kept.item) for _, kept in _items(context) if not isinstance(kept.item, Schema)]
+    return [
+        (stored_object, stored_object.item)
+        for _, stored_object in _items(context)
+        if not isinstance(stored_object.item, Schema)
+    ]
 
 
 def _items(context: Context) -> list[tuple[str, StoredObject]]:
@@ -499,8 +519,8 @@ def _items(context: Context) -> list[tuple[str, StoredObject]]:
 
 def list_temporary_tables(context: Context) -> Iterator[tuple[str, int, Table]]:
     """Yield the connection's own temp tables with their ids in tempdb. A newer table has a lower id."""
-    for place, (name, table) in enumerate(context.session.tables):
-        yield name, -1_000_000 - place, table
+    for index, (name, table) in enumerate(context.session.tables):
+        yield name, -1_000_000 - index, table
 
 
 def object_id(name: str) -> int:

@@ -67,7 +67,7 @@ def _may_impersonate(context: Context, kind: str, name: str) -> bool:
     me = context.session.login if kind == "LOGIN" else user_in(context, database) or ""
     names = {me.lower(), *accounts.roles_of(kept, me)}
     granted = Grant(kind, name, "IMPERSONATE", "")
-    return any(replace(one, grantee="") == granted for one in kept.grants if one.grantee in names)
+    return any(replace(grant, grantee="") == granted for grant in kept.grants if grant.grantee in names)
 
 
 def revert(machine: Machine) -> None:
@@ -101,12 +101,12 @@ def permit(machine: Machine, statement: s.Permission) -> list[Message]:
     if kind == "OBJECT":
         name = objects.key_of(tuple(part.strip("[]") for part in statement.name.split(".")))
     elif kind == "SCHEMA":
-        known = objects.schemas(context)
-        if name not in map(str.lower, known):
+        schemas = objects.schemas(context)
+        if name not in map(str.lower, schemas):
             raise SqlError(15151, "find", "schema", statement.name)
     elif kind == "DATABASE":
         name = ""
-    names = [_ALIASES.get(one, one) for one in statement.permissions]
+    names = [_ALIASES.get(permission, permission) for permission in statement.permissions]
     if "ALL" in names or "ALL PRIVILEGES" in names:
         raise UnsimulatedFeatureError(f"{statement.verb} ALL")
     for grantee in statement.grantees:
@@ -156,8 +156,8 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
         if any(one == name for one, _ in kept.members):
             raise SqlError(15144)
         roles = tuple(one for one in kept.roles if one.lower() != name)
-        given = tuple(one for one in kept.grants if one.grantee != name)
-        accounts.put(world, here, database, replace(kept, roles=roles, grants=given))
+        grants = tuple(grant for grant in kept.grants if grant.grantee != name)
+        accounts.put(world, here, database, replace(kept, roles=roles, grants=grants))
         return []
     if member not in rows or name == "public":
         raise SqlError(15151, statement.verb_of_member.lower(), "principal", statement.member)

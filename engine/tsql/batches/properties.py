@@ -78,7 +78,7 @@ def _serverproperty(context: Context, name: Scalar) -> Scalar:
         "filestreamconfiguredlevel": 0,
         "filestreameffectivelevel": 0,
         "filestreamsharename": None,
-        **{name: 0 for name, since in _ABSENT_FEATURES.items() if since <= context.version},
+        **{name: 0 for name, feature in _ABSENT_FEATURES.items() if feature <= context.version},
         "instancedefaultbackuppath": volumes.BACKUP_FOLDER if context.version >= 2019 else None,
         "pathseparator": "\\" if context.version >= 2017 else None,
     }
@@ -96,7 +96,7 @@ def _serverproperty(context: Context, name: Scalar) -> Scalar:
 def _connectionproperty(context: Context, name: Scalar) -> Scalar:
     """Return a column of the connection's own row in sys.dm_exec_connections [DOC: CONNECTIONPROPERTY]."""
     rows = catalog.rows_of(context, "sys.dm_exec_connections")
-    own = next(row for row in rows if row["session_id"] == context.session.spid)
+    own_row = next(row for row in rows if row["session_id"] == context.session.spid)
     wanted = to_text(name).lower()
     known = {
         "net_transport",
@@ -107,7 +107,7 @@ def _connectionproperty(context: Context, name: Scalar) -> Scalar:
         "client_net_address",
     }
     return (
-        own["net_transport" if wanted == "physical_net_transport" else wanted]
+        own_row["net_transport" if wanted == "physical_net_transport" else wanted]
         if wanted in known | {"physical_net_transport"}
         else None
     )
@@ -115,8 +115,8 @@ def _connectionproperty(context: Context, name: Scalar) -> Scalar:
 
 def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Scalar:
     wanted = to_text(database).lower()
-    found = (row for row in catalog.rows_of(context, "sys.databases") if str(row["name"]).lower() == wanted)
-    row = next(found, None)
+    rows = (row for row in catalog.rows_of(context, "sys.databases") if str(row["name"]).lower() == wanted)
+    row = next(rows, None)
     if row is None:
         return None
     closed = row["is_read_only"] or availability.is_primary(context, wanted) == 0
@@ -217,14 +217,14 @@ def _loginproperty(context: Context, login: Scalar, name: Scalar) -> Scalar:
 
 def _columns(context: Context, number: Scalar) -> list[catalog.Record]:
     """Return the columns of an object by its id, which may be a system view."""
-    made = [row for row in catalog.rows_of(context, "sys.columns") if row["object_id"] == number]
-    if made:
-        return made
+    rows = [row for row in catalog.rows_of(context, "sys.columns") if row["object_id"] == number]
+    if rows:
+        return rows
     named = (row for row in catalog.rows_of(context, "sys.system_views") if row["object_id"] == number)
     return [
-        {"name": column.name, "column_id": place, "max_length": _length(column.type)}
+        {"name": column.name, "column_id": index, "max_length": _length(column.type)}
         for row in named
-        for place, column in enumerate(_columns_of_view(context, to_text(row["name"])), start=1)
+        for index, column in enumerate(_columns_of_view(context, to_text(row["name"])), start=1)
     ]
 
 
@@ -327,10 +327,10 @@ _INDEX_PROPERTIES: Final[dict[str, str | int]] = {
 def _index_property(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
     for row in catalog.rows_of(context, "sys.indexes"):
         if row["object_id"] == number and to_text(row["name"] or "").lower() == to_text(name).lower():
-            found = _INDEX_PROPERTIES.get(to_text(wanted).lower())
-            if found == "type":
+            index_property = _INDEX_PROPERTIES.get(to_text(wanted).lower())
+            if index_property == "type":
                 return int(row["type"] == 1)
-            return row[found] if isinstance(found, str) else found
+            return row[index_property] if isinstance(index_property, str) else index_property
     return None
 
 

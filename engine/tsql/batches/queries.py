@@ -50,8 +50,8 @@ _ABSENT: Final = {"insert": "deleted", "delete": "inserted"}
 def _check_tables(kind: str, output: s.OutputClause) -> None:
     """Raise 4104 for an unknown table in an OUTPUT clause, before any row changes."""
     tokens = tokens_of(output.columns)
-    for place in range(len(tokens) - 2):
-        table, dot, column = tokens[place : place + 3]
+    for index in range(len(tokens) - 2):
+        table, dot, column = tokens[index : index + 3]
         if table.text.strip('[]"').lower() == _ABSENT.get(kind) and dot.is_op("."):
             raise SqlError(4104, f"{table.text}.{column.text}")
 
@@ -60,17 +60,19 @@ def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
     """Execute OUTPUT: a SELECT from the inserted and deleted rows of the statement."""
     columns = sources.table(machine, target).columns
     width = len(columns)
-    action, place = (
+    action, definition = (
         ColumnDefinition(name=_ACTION, type="nvarchar(10)"),
         ColumnDefinition(name=_ROW_COLUMN, type="int"),
     )
-    named = (*columns, action, place)
+    named = (*columns, action, definition)
     nothing = (None,) * width
     touched = list(enumerate(machine.touched))
     before = tuple((*(old or nothing), verb, number) for number, (verb, old, _) in touched)
     after = tuple((*(new or nothing), verb, number) for number, (verb, _, new) in touched)
-    plain = tuple(replace(column, identity=None, nullable=True, computed="", default="") for column in named)
-    machine.pseudo = {"inserted": Table(plain, after), "deleted": Table(plain, before)}
+    definitions = tuple(
+        replace(column, identity=None, nullable=True, computed="", default="") for column in named
+    )
+    machine.pseudo = {"inserted": Table(definitions, after), "deleted": Table(definitions, before)}
     asked = re.sub(r"\$action\b", f"inserted.[{_ACTION}]", output.columns, flags=re.IGNORECASE)
     for name in machine.pseudo:
         listed = ", ".join(f"{name}.{quote(column.name)}" for column in columns)
@@ -90,14 +92,14 @@ def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
         assert into.target is not None
         sources.put(machine, into.target, into.columns, rows)
     else:
-        known = len(machine.results)
+        result_count = len(machine.results)
         machine.add_result(names, rows if machine.captures else plan.format_rows(rows), plan.kinds)
         last_messages = machine.messages[-1:]
         if (
-            len(machine.results) > known and last_messages and last_messages[0].rows is not None
+            len(machine.results) > result_count and last_messages and last_messages[0].rows is not None
         ):  # the rows precede their count
-            shown = machine.results.pop()
-            machine.results.append(replace(shown, after_messages=len(machine.messages) - 1))
+            result_set = machine.results.pop()
+            machine.results.append(replace(result_set, after_messages=len(machine.messages) - 1))
     machine.note(rowcount=count)
 
 
@@ -113,9 +115,11 @@ def _select(machine: Machine, plan: QueryPlan) -> None:
         names, before = problem.rows_before
         returned = problem.number in RUN_TIME_ERRORS and plan.target is None and not machine.captures
         if names and returned and HIDDEN not in names:
-            known = len(machine.results)
+            result_count = len(machine.results)
             machine.add_result(names, plan.format_rows(list(before)), plan.kinds)
-            machine.results[known:] = [replace(each, failed=True) for each in machine.results[known:]]
+            machine.results[result_count:] = [
+                replace(result_set, failed=True) for result_set in machine.results[result_count:]
+            ]
         raise
     limit = int(dict(machine.session.options).get("ROWCOUNT", "0") or 0)
     rows = rows[:limit] if limit else rows
@@ -138,9 +142,9 @@ def _select_into(
     """Execute SELECT INTO. Raises 1038 for a column without a name, 2705 for a duplicate name."""
     if "" in columns or UNNAMED in columns:
         raise SqlError(1038)
-    made = tables.from_rows(columns, rows, kinds)
-    tables.make_table(target.parts[-1], made.columns)
-    sources.create_table(machine, target, made)
+    table = tables.from_rows(columns, rows, kinds)
+    tables.make_table(target.parts[-1], table.columns)
+    sources.create_table(machine, target, table)
     machine.say_rows(len(rows))
 
 
@@ -160,10 +164,10 @@ def _assign(machine: Machine, plan: QueryPlan) -> None:
 
 def _accumulate(machine: Machine, plan: QueryPlan, count: int) -> None:
     """Execute SELECT @s = @s + name, @n = @n + 1 FROM …. The values are computed one after the other, row by row."""
-    for place in range(count):
-        one = replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT 1 OFFSET {place}")
-        for at, (name, kind) in enumerate(zip(plan.assigns, _kinds(plan), strict=True)):
-            machine.set_variable(name, machine.select(one)[1][0][at], kind)
+    for index in range(count):
+        query_plan = replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT 1 OFFSET {index}")
+        for position, (name, kind) in enumerate(zip(plan.assigns, _kinds(plan), strict=True)):
+            machine.set_variable(name, machine.select(query_plan)[1][0][position], kind)
 
 
 def _kinds(plan: QueryPlan) -> tuple[SqlType | None, ...]:
@@ -181,8 +185,8 @@ def _insert(machine: Machine, plan: QueryPlan) -> None:
         tables.find_insert_positions(sources.table(machine, plan.target), len(plan.outputs))
     if plan.defaults:
         table = sources.table(machine, plan.target)
-        given = [c for c in table.columns if c.identity is None and not c.computed]
-        named, default = (given[0].name, given[0].default) if given else ("", "")
+        definitions = [c for c in table.columns if c.identity is None and not c.computed]
+        named, default = (definitions[0].name, definitions[0].default) if definitions else ("", "")
         filled: Row = (machine.evaluate(default) if default else None,) if named else ()
         count = sources.put(machine, plan.target, (named,) if named else (), [filled])
     else:
@@ -206,21 +210,21 @@ def _convert_for_target(
         c for c in columns if c.identity is None and not c.computed
     ]
     targets: list[tuple[int, str, SqlType]] = []
-    for place, (column, kind) in enumerate(
+    for index, (column, kind) in enumerate(
         zip(named, plan.kinds[prefix_count:], strict=False), start=prefix_count
     ):
         if column is not None and kind is not None and kind.family != type_of(column.type, 1).family:
             check_conversion(kind, type_of(column.type, 1), explicit=False)
-            targets.append((place, column.type, kind))
+            targets.append((index, column.type, kind))
     if not targets:
         return rows
     culture = machine.settings.culture
     stored: list[Row] = []
     for row in rows:
         values = list(row)
-        for place, target, kind in targets:
-            if place < len(values):
-                values[place] = convert(values[place], target, None, 1, kind, culture)
+        for index, target, kind in targets:
+            if index < len(values):
+                values[index] = convert(values[index], target, None, 1, kind, culture)
         stored.append(tuple(values))
     return stored
 
@@ -277,10 +281,10 @@ def _update(machine: Machine, plan: QueryPlan) -> None:
 def _assign_from(machine: Machine, plan: QueryPlan, rows: list[Row]) -> list[Row]:
     """Execute UPDATE … SET @v = value: set the variables from the last row. Return the rows without these values."""
     width = 1 + len(plan.columns)
-    for place, name in enumerate(plan.assigns, start=width):
+    for index, name in enumerate(plan.assigns, start=width):
         if rows:
-            kind = plan.kinds[place] if place < len(plan.kinds) else None
-            machine.set_variable(name, rows[-1][place], kind)
+            kind = plan.kinds[index] if index < len(plan.kinds) else None
+            machine.set_variable(name, rows[-1][index], kind)
     return [row[:width] for row in rows]
 
 
@@ -334,8 +338,8 @@ def _merge(machine: Machine, plan: QueryPlan) -> None:
     for columns, same_rows in groupby(added, itemgetter(0)):
         rows = [row for _, row in same_rows]
         sources.put(machine, plan.target, columns, rows)
-        new = sources.table(machine, plan.target).rows[-len(rows) :]
-        touched += [("INSERT", None, row) for row in new]
+        new_rows = sources.table(machine, plan.target).rows[-len(rows) :]
+        touched += [("INSERT", None, row) for row in new_rows]
     machine.touched = touched
     machine.say_rows(len(touched))
 
@@ -357,13 +361,15 @@ def _truncate(machine: Machine, plan: QueryPlan) -> None:
 
 def insert_captured(machine: Machine, target: str, rows: list[Row]) -> None:
     """Insert the rows of INSERT … EXEC into the target, which belongs to the calling frame."""
-    depth = next((at for at, scope in enumerate(machine.scopes) if scope.insert_into), len(machine.scopes))
-    above = machine.scopes[depth:]
+    depth = next(
+        (index for index, scope in enumerate(machine.scopes) if scope.insert_into), len(machine.scopes)
+    )
+    scopes = machine.scopes[depth:]
     del machine.scopes[depth:]
     try:
         _insert_rows(machine, target, rows)
     finally:
-        machine.scopes += above
+        machine.scopes += scopes
 
 
 def _insert_rows(machine: Machine, target: str, rows: list[Row]) -> None:

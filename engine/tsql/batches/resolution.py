@@ -99,9 +99,9 @@ def _look(machine: Machine, scope: Scope, instruction: CompiledInstruction) -> N
 def _declare(scope: Scope, name: str, type_text: str, columns: str = "") -> None:
     """Declare the type of a variable, or the columns of a table variable. Raises 2715 for an unknown type."""
     if type_text == "table":
-        made = parse_table(columns)[0]
+        definitions = parse_table(columns)[0]
         scope.known_tables[name] = tuple(
-            (column.name, sources.parse_column_type(column.type)) for column in made
+            (column.name, sources.parse_column_type(column.type)) for column in definitions
         )
     elif type_text != "cursor":
         scope.known_types[name] = type_of(type_text, 1)
@@ -216,10 +216,10 @@ def expand_calls(machine: Machine, text: str) -> str:
     for _ in range(NESTING_MAX):
         if _MAY_CALL.search(text) is None:
             return text
-        found = _expand_last_call(machine, text, tokens_of(text))
-        if found is None:
+        last_call = _expand_last_call(machine, text, tokens_of(text))
+        if last_call is None:
             return text
-        text = found
+        text = last_call
     raise SqlError(217, NESTING_MAX)
 
 
@@ -228,24 +228,24 @@ def _expand_last_call(machine: Machine, text: str, tokens: Sequence[Token]) -> s
 
     Beginning with the last one replaces calls in arguments first.
     """
-    for place in range(len(tokens) - 2, -1, -1):
-        if tokens[place].kind not in ("word", "quoted") or not tokens[place + 1].is_op("("):
+    for index in range(len(tokens) - 2, -1, -1):
+        if tokens[index].kind not in ("word", "quoted") or not tokens[index + 1].is_op("("):
             continue
-        dotted = place > 1 and tokens[place - 1].is_op(".")
-        first = place - 2 if dotted else place
+        dotted = index > 1 and tokens[index - 1].is_op(".")
+        first = index - 2 if dotted else index
         if dotted and _names_database(machine, tokens, first):
             first -= 2
         before = tokens[first - 1] if first else None
         is_source = before is not None and (before.upper in _SOURCES or before.is_op(","))
         if not (dotted or is_source):
             continue
-        parts = tuple(name_of(token) for token in tokens[first : place + 1 : 2])
+        parts = tuple(name_of(token) for token in tokens[first : index + 1 : 2])
         made = objects.find(machine.context, parts)
         if not isinstance(made, objects.UserFunction) or (not made.returns and not is_source):
             continue
         if (made.returns and not dotted) or (not made.returns and len(parts) > 2):
             continue
-        end, arguments = _arguments(text, tokens, place + 1)
+        end, arguments = _arguments(text, tokens, index + 1)
         put = _expand_call(machine, parts, made, arguments)
         if not made.returns and not _is_alias(tokens[end]):
             put += f" AS [{parts[-1].replace(']', ']]')}]"
@@ -268,11 +268,11 @@ def _is_alias(token: Token) -> bool:
 def _arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[int, list[list[Token]]]:
     """Return the index of the token after the closing parenthesis, and the tokens of each argument."""
     level, arguments = 0, list[list[Token]]()
-    for place in range(opening, len(tokens)):
-        token = tokens[place]
+    for index in range(opening, len(tokens)):
+        token = tokens[index]
         level += token.is_op("(") - token.is_op(")")
         if not level:
-            return place + 1, [one for one in arguments if one]
+            return index + 1, [argument for argument in arguments if argument]
         if (token.is_op("(") or token.is_op(",")) and level == 1:
             arguments.append([])
         else:
@@ -309,9 +309,9 @@ def _select_rows(
 ) -> str:
     """Return a query for the rows of a function with statements, in parentheses."""
     parts = (machine.session.database, "dbo", *parts)[-3:] if len(parts) == 1 else tuple(parts)
-    made = _run_body(machine, (machine.session.database, *parts)[-3:], function, None)
-    assert isinstance(made, Table)
-    columns = [(f"c{place}", column) for place, column in enumerate(made.columns)]
+    body = _run_body(machine, (machine.session.database, *parts)[-3:], function, None)
+    assert isinstance(body, Table)
+    columns = [(f"c{index}", column) for index, column in enumerate(body.columns)]
     typed = (
         f"CAST({here} AS {column.type}) AS [{column.name.replace(']', ']]')}]" for here, column in columns
     )
@@ -463,6 +463,6 @@ def call_from_sqlite(machine: Machine, arguments: Sequence[Scalar]) -> Scalar:
         if arguments[0] == DESCRIPTION:
             return first_result.describe_packed(machine, *arguments[1:])
         return call(machine, arguments[0], arguments[1:])
-    except locks.LockConflictError as found:
-        machine.blocked = found
+    except locks.LockConflictError as error:
+        machine.blocked = error
         raise UnsimulatedFeatureError("a wait inside a function") from None

@@ -245,9 +245,9 @@ class Runner(Machine):
             if self.session.doomed and (dict(self.context.writes), self.session.tables) != (before, tables):
                 self.note(tables=tables)
                 raise SqlError(3930)
-        except locks.LockConflictError as found:
+        except locks.LockConflictError as error:
             self.context.writes = before
-            locks.wait_for_lock(self, found)
+            locks.wait_for_lock(self, error)
         except logspace.LogTakenOverError:
             self.context.writes = before
             self.scope.position -= 1
@@ -293,18 +293,20 @@ class Runner(Machine):
 
     def _leave(self) -> None:
         """Leave the innermost frame and pass on its output values."""
-        done = self.scopes.pop()
+        scope = self.scopes.pop()
         if self.session.cursors:
             cursors.forget_local(self)
-        self._restore(done.outside)
+        self._restore(scope.outside)
         if self.scopes:
-            self._guard(lambda: self._hand_down(done))
-        if done.procedure and len(self.scopes) == 1:
-            self.end_statement(status=done.result)
-        before, now = done.outside.transactions if done.outside else 0, self.session.transactions
+            self._guard(lambda: self._hand_down(scope))
+        if scope.procedure and len(self.scopes) == 1:
+            self.end_statement(status=scope.result)
+        before, now = scope.outside.transactions if scope.outside else 0, self.session.transactions
         if self.scopes and before != now:
-            for error in self.errors(SqlError(266, before, now, state=2), 0 if done.procedure else self.line):
-                self.append_message(error.text, 266, error.severity, 2, error.line, procedure=done.procedure)
+            for error in self.errors(
+                SqlError(266, before, now, state=2), 0 if scope.procedure else self.line
+            ):
+                self.append_message(error.text, 266, error.severity, 2, error.line, procedure=scope.procedure)
             self.note(error=266)
 
     def _hand_down(self, finished_scope: Scope) -> None:
@@ -312,7 +314,7 @@ class Runner(Machine):
 
         Raises an error for values that do not fit their types.
         """
-        below = self.scopes[-1]
+        scope = self.scopes[-1]
         if finished_scope.returns:
             # sp_executesql returns the last @@ERROR of its text [DOC: sp_executesql]
             self.set_variable(
@@ -320,14 +322,14 @@ class Runner(Machine):
                 finished_scope.result if finished_scope.procedure else self.session.error,
             )
         for inner, outer in finished_scope.outputs:
-            if inner in finished_scope.variables and outer in below.variables:
+            if inner in finished_scope.variables and outer in scope.variables:
                 self.set_variable(outer, finished_scope.variables[inner].value)
 
     def _restore(self, outside: SavedContext | None) -> None:
         """Restore database context, options and temp tables after a procedure or dynamic SQL."""
         if outside is None:
             return
-        kept = tuple(pair for pair in self.session.tables if pair[0] in outside.tables)
+        tables = tuple(pair for pair in self.session.tables if pair[0] in outside.tables)
         changes: dict[str, object] = {}
         if outside.principal is not None and outside.principal != self.session.principal:
             changes = dict(zip(("login", "user", "user_database", "callers"), outside.principal, strict=True))
@@ -335,7 +337,7 @@ class Runner(Machine):
             changes["database"] = outside.database
         lasting = tuple(pair for pair in self.session.options if pair[0] == "CONTEXT_INFO")
         options = tuple(pair for pair in outside.options if pair[0] != "CONTEXT_INFO")
-        self.note(options=options + lasting, tables=kept, **changes)
+        self.note(options=options + lasting, tables=tables, **changes)
 
     # -- errors
 
@@ -517,15 +519,15 @@ class Runner(Machine):
         """Return the value of an expression and its type."""
         tokens = tokens_of(text)
         if len(tokens) == 2:  # a single token, followed by the end marker
-            only = tokens[0]
-            if only.kind == "variable" and not only.text.startswith("@@"):
-                return self.value_of(only.text.lower()), self.variable_type(only.text.lower())
-            if only.kind == "string":
-                value = name_of(only)
-                wide = only.text[0] in "Nn"
+            token = tokens[0]
+            if token.kind == "variable" and not token.text.startswith("@@"):
+                return self.value_of(token.text.lower()), self.variable_type(token.text.lower())
+            if token.kind == "string":
+                value = name_of(token)
+                wide = token.text[0] in "Nn"
                 return value, nvarchar(len(value)) if wide else varchar(len(value))
-            if only.kind == "number" and only.text.isdigit() and len(only.text) < 10:
-                return int(only.text), INT
+            if token.kind == "number" and token.text.isdigit() and len(token.text) < 10:
+                return int(token.text), INT
         plan = self.plan("expression", text)
         _, rows = self.select(plan)
         return (rows[0][0] if rows else None), plan.kinds[0] if plan.kinds else None

@@ -23,10 +23,10 @@ FIRST_RAISABLE: Final = 13_000
 def all_rows(world: World, server: str) -> list[Wording]:
     """Return the rows of sys.messages on that server, by number."""
     changed = {row["message_id"]: bool(row["is_event_logged"]) for row in ledger.rows(world, server, CHANGED)}
-    own = [_make_wording(row) for row in ledger.rows(world, server, TABLE)]
+    own_wordings = [_make_wording(row) for row in ledger.rows(world, server, TABLE)]
     product = list_messages(world.instances[server].version)
     return [*(replace(row, logged=changed.get(row.number, row.logged)) for row in product),
-            *sorted(own, key=lambda row: row.number)]  # fmt: skip
+            *sorted(own_wordings, key=lambda row: row.number)]  # fmt: skip
 
 
 def _make_wording(row: ledger.Record) -> Wording:

@@ -100,7 +100,7 @@ def _roll_back_to(machine: Machine, name: str) -> None:
     Raise 6401 if there is none, 3931 in an uncommittable transaction.
     """
     session = machine.session
-    places = [place for place, (known, _) in enumerate(session.savepoints) if known == name]
+    places = [index for index, (known, _) in enumerate(session.savepoints) if known == name]
     if not places:
         raise SqlError(6401, name)
     if session.doomed:
@@ -140,8 +140,8 @@ def _collect_used_identities(machine: Machine, edits: dict[ObjectKey, object]) -
     """
     kept: dict[ObjectKey, object] = {}
     for place, edit in edits.items():
-        found = objects.read_object(machine.context, place, include_other_sessions=False)
-        table = found.item if found is not None else None
+        stored_object = objects.read_object(machine.context, place, include_other_sessions=False)
+        table = stored_object.item if stored_object is not None else None
         if (
             isinstance(edit, RowChanges)
             and isinstance(table, Table)
@@ -153,19 +153,21 @@ def _collect_used_identities(machine: Machine, edits: dict[ObjectKey, object]) -
 
 def _hold_log(machine: Machine) -> None:
     """Record immediately which sessions hold log, for DBCC OPENTRAN."""
-    mine = machine.session
-    rest = [session for _, session in machine.context.sessions() if session.spid != mine.spid]
-    note_holders(machine.world, [*rest, mine], {mine.server})
+    own_session = machine.session
+    remaining_sessions = [
+        session for _, session in machine.context.sessions() if session.spid != own_session.spid
+    ]
+    note_holders(machine.world, [*remaining_sessions, own_session], {own_session.server})
 
 
 def note_holders(world: World, sessions: list[SqlSession], servers: Collection[str]) -> None:
     """Record the open transactions of *sessions*, for which the log of each database on *servers* must wait."""
     holders: dict[Key, list[int]] = {}
     for session in sessions:
-        held = {key for key, _, _ in session.logs}
+        keys = {key for key, _, _ in session.logs}
         if session.transactions:
-            held.add((session.server, session.database))
-        for key in sorted(held):
+            keys.add((session.server, session.database))
+        for key in sorted(keys):
             holders.setdefault(key, []).append(session.spid)
     copies = world.copies.items() if world.windows_held_log else ()
     known = [key for key, copy in copies if copy.window_transactions and key[0] in servers]
@@ -202,7 +204,7 @@ def _put_into_log(machine: Machine) -> None:
     The commit waits while another copy has taken over the log and this server does not know it yet.
     """
     world, context = machine.world, machine.context
-    copies = {place[1]: context.copy_named(place[1]) for place in context.writes}
+    copies = {write[1]: context.copy_named(write[1]) for write in context.writes}
     if any(copy is not None and copy.source is None for copy in copies.values()):
         machine.poll("log")
         return

@@ -149,18 +149,23 @@ def _waits(context: Context) -> Iterable[Record]:
         grown["DBMIRROR_EVENTS_QUEUE"] = (up_ms / 1000.0 * threads, up_ms * threads)
         grown["DBMIRROR_WORKER_QUEUE"] = (up_ms / 60_000.0 * threads, up_ms)
         grown["DBMIRROR_DBM_MUTEX"] = (up_ms / 1000.0, up_ms)
-    here = measure_all_loads(context)
-    work = [done for _, done in here]
-    commits = arithmetic.total(done.commits for done in work)
-    starved_ms = arithmetic.total(done.starved_ms for done in work)
+    all_loads = measure_all_loads(context)
+    work = [copy_load for _, copy_load in all_loads]
+    commits = arithmetic.total(copy_load.commits for copy_load in work)
+    starved_ms = arithmetic.total(copy_load.starved_ms for copy_load in work)
     grown["THREADPOOL"] = (starved_ms / THREADPOOL_WAIT_MS, starved_ms)
-    grown["WRITELOG"] = (commits, arithmetic.total(done.log_write_ms * _share(done) for done in work))
+    grown["WRITELOG"] = (
+        commits,
+        arithmetic.total(copy_load.log_write_ms * _share(copy_load) for copy_load in work),
+    )
     for name, grouped in (("DBMIRROR_DBM_EVENT", False), ("HADR_SYNC_COMMIT", True)):
         waited = [
-            done for copy, done in here if (copy.availability.guid is not None) is grouped and done.delay_ms
+            copy_load
+            for copy, copy_load in all_loads
+            if (copy.availability.guid is not None) is grouped and copy_load.delay_ms
         ]
-        count = arithmetic.total(done.commits for done in waited)
-        grown[name] = (count, arithmetic.total(done.delay_ms for done in waited))
+        count = arithmetic.total(copy_load.commits for copy_load in waited)
+        grown[name] = (count, arithmetic.total(copy_load.delay_ms for copy_load in waited))
     if replicas.enabled(context.world, context.session.server):
         grown.update(dict.fromkeys(_IDLE_GROUPS, (up_ms / 1000.0, up_ms)))
     for name in _BENIGN:
@@ -197,8 +202,8 @@ def worker_threads(context: Context) -> int:
 
 def _schedulers(context: Context) -> Iterable[Record]:
     busy = sum(1 for _ in _mirroring_requests(context)) + sum(1 for _ in context.sessions())
-    own = [copy.source for copy in context.copies() if copy.source is not None]
-    queued = arithmetic.total(context.world.flow.waiting_for_workers(source) for source in own)
+    own_sources = [copy.source for copy in context.copies() if copy.source is not None]
+    queued = arithmetic.total(context.world.flow.waiting_for_workers(source) for source in own_sources)
     for number in range(context.computer.cores):
         tasks = 8 + busy // context.computer.cores
         yield {

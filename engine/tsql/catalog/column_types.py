@@ -118,8 +118,8 @@ def _clock_digits(kind: SqlType) -> tuple[int, int]:
 def shipped_tables(context: Context) -> Iterator[tuple[str, str]]:
     """Yield (name, full name) of each table and view of the product in schema dbo of the current database."""
     prefix = f"{context.session.database.lower()}.dbo."
-    for name, found in sorted(VIEWS.items()):
-        if name.startswith(prefix) and found.first_version <= context.version:
+    for name, view in sorted(VIEWS.items()):
+        if name.startswith(prefix) and view.first_version <= context.version:
             yield name.removeprefix(prefix), name
 
 
@@ -149,7 +149,7 @@ def objects_of(context: Context) -> Iterable[Record]:
 def columns_of(context: Context) -> Iterable[Record]:
     """Yield the columns of the product's views. Not all of them have a documented nullability."""
     for name, full_name in shipped_tables(context):
-        for place, column in enumerate(VIEWS[full_name].columns_in(context.version), start=1):
+        for index, column in enumerate(VIEWS[full_name].columns_in(context.version), start=1):
             if not column.name.startswith("asked_"):
                 yield {
                     **type_record(column.type),
@@ -157,8 +157,8 @@ def columns_of(context: Context) -> Iterable[Record]:
                     "TABLE_SCHEMA": "dbo",
                     "TABLE_NAME": name,
                     "COLUMN_NAME": column.name,
-                    "ORDINAL_POSITION": place,
+                    "ORDINAL_POSITION": index,
                     "object_id": -objects.object_id(full_name),
                     "name": column.name,
-                    "column_id": place,
+                    "column_id": index,
                 }

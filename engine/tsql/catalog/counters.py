@@ -140,7 +140,7 @@ def _messages(context: Context, stream: int) -> dict[str, float]:
 def _principal(context: Context, copy: DatabaseCopy, source: int, stream: int) -> dict[str, float]:
     flow, waiting = context.world.flow, groups.policy(copy).commits_wait(context.world, copy)
     sent_kb, ratio = flow.stream_positions(stream).sent_kb, flow.stream_setup(stream).compression_ratio
-    now = flow.reading(source)
+    reading = flow.reading(source)
     return {
         **_messages(context, stream),
         "Bytes Sent/sec": sent_kb * 1024.0 * ratio,
@@ -150,7 +150,7 @@ def _principal(context: Context, copy: DatabaseCopy, source: int, stream: int) -
         "Log Send Queue KB": monitor.send_queue_kb(context.world, copy),
         "Mirrored Write Transactions/sec": flow.positions(source).transactions if waiting else 0.0,
         "Transaction Delay": total_commit_delay_ms(
-            now.commit_delay_ms, now.transactions_per_s, now.in_flight_transactions
+            reading.commit_delay_ms, reading.transactions_per_s, reading.in_flight_transactions
         )
         if waiting
         else 0.0,
@@ -160,18 +160,18 @@ def _principal(context: Context, copy: DatabaseCopy, source: int, stream: int) -
 def _database_values(context: Context, copy: DatabaseCopy, work: CopyLoad) -> dict[str, float]:
     if copy.source is None:
         return {"Data File(s) Size (KB)": copy.size_kb}
-    now = context.world.flow.reading(copy.source)
+    reading = context.world.flow.reading(copy.source)
     return {
-        "Active Transactions": now.in_flight_transactions,
+        "Active Transactions": reading.in_flight_transactions,
         "Data File(s) Size (KB)": copy.size_kb,
         "Log Bytes Flushed/sec": work.log_kb * 1024.0,
-        "Log File(s) Size (KB)": now.log_size_kb,
-        "Log File(s) Used Size (KB)": now.log_used_kb,
+        "Log File(s) Size (KB)": reading.log_size_kb,
+        "Log File(s) Used Size (KB)": reading.log_used_kb,
         "Log Flush Wait Time": work.log_write_ms,
         "Log Flush Waits/sec": work.commits,
         "Log Flush Write Time (ms)": work.log_write_ms,
         "Log Flushes/sec": work.log_writes,
-        "Percent Log Used": 100.0 * now.log_used_kb / max(1.0, now.log_size_kb),
+        "Percent Log Used": 100.0 * reading.log_used_kb / max(1.0, reading.log_size_kb),
         "Transactions/sec": work.commits,
         "Write Transactions/sec": work.commits,
     }
@@ -209,7 +209,7 @@ def _counters(context: Context) -> Iterable[Record]:
     for row in group_counters.counters(context):
         yield _record(*row)
     work = measure_all_loads(context)
-    databases = {copy.database: _database_values(context, copy, done) for copy, done in work}
+    databases = {copy.database: _database_values(context, copy, copy_load) for copy, copy_load in work}
     for database, size_mb, used in log_space(context):
         if database in SYSTEM_DATABASES:
             kb = size_mb * 1024.0
@@ -222,7 +222,7 @@ def _counters(context: Context) -> Iterable[Record]:
         for name, kind, since, until in _DATABASES:
             if since <= context.version <= until:
                 yield _record("Databases", name, database, values.get(name, 0.0), kind)
-    values = _instance_values(context, [done for _, done in work])
+    values = _instance_values(context, [copy_load for _, copy_load in work])
     for group, name, instance, kind, since, until in INSTANCE:
         if since <= context.version <= until:
             yield _record(group, name, instance, values.get(f"{group}:{name}", 0.0), kind)
@@ -233,8 +233,8 @@ def _instance_values(context: Context, work: Sequence[CopyLoad]) -> dict[str, fl
 
     Derived (activity.py), with one batch for each transaction of a client.
     """
-    commits, seconds = arithmetic.total(done.commits for done in work), up_s(context)
-    pages_written = arithmetic.total(done.pages_written for done in work)
+    commits, seconds = arithmetic.total(copy_load.commits for copy_load in work), up_s(context)
+    pages_written = arithmetic.total(copy_load.pages_written for copy_load in work)
     target_kb = target_memory_kb(context, option_value(context, "max server memory (MB)"))
     held_kb, pages = total_memory_kb(context, target_kb), cached_pages(context, target_kb)
     own = sum(1 for _ in context.sessions())
@@ -261,7 +261,7 @@ def _instance_values(context: Context, work: Sequence[CopyLoad]) -> dict[str, fl
         "Memory Manager:Total Server Memory (KB)": held_kb,
         "SQL Statistics:Batch Requests/sec": commits + own,
         "Transactions:Transactions": 0,
-        "Wait Statistics:Log write waits": arithmetic.total(done.log_write_ms for done in work),
+        "Wait Statistics:Log write waits": arithmetic.total(copy_load.log_write_ms for copy_load in work),
     }
 
 

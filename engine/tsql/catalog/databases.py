@@ -246,11 +246,11 @@ def files_of(context: Context, copy: DatabaseCopy) -> list[Record]:
     """Return the files of a copy: data, log, and added ones."""
     return [
         {
-            **_file(file.name, volumes.path_of(copy, file), place, file.log, file.size_kb, copy.log_max_kb),
+            **_file(file.name, volumes.path_of(copy, file), index, file.log, file.size_kb, copy.log_max_kb),
             "database_id": copy.database_id,
             **_growth(volumes.options_of(copy, file)),
         }
-        for place, file in enumerate(volumes.files_of(copy), start=1)
+        for index, file in enumerate(volumes.files_of(copy), start=1)
     ]
 
 
@@ -282,12 +282,12 @@ def _sparse_files(context: Context, picture: Snapshot) -> list[Record]:
     size_kb = source.size_kb if source is not None else 0.0
     return [
         {
-            **_file(name, path, place, False, size_kb, 0.0),
+            **_file(name, path, index, False, size_kb, 0.0),
             "database_id": picture.database_id,
             "is_read_only": 1,
             "is_sparse": 1,
         }
-        for place, (name, path) in enumerate(picture.files, start=1)
+        for index, (name, path) in enumerate(picture.files, start=1)
     ]
 
 
@@ -403,18 +403,18 @@ class VirtualLogFile(NamedTuple):
 
 def virtual_log_files(world: World, source: int) -> Iterable[VirtualLogFile]:
     """Yield the virtual log files of a writable log, in file order. Derived from the log in use."""
-    now = world.flow.reading(source)
+    reading = world.flow.reading(source)
     end_kb = world.flow.positions(source).flushed_kb
-    count = max(1, round(now.log_size_kb * 1024 / VLF_BYTES))
-    size = int(now.log_size_kb * 1024) // count
+    count = max(1, round(reading.log_size_kb * 1024 / VLF_BYTES))
+    size = int(reading.log_size_kb * 1024) // count
     last = int(end_kb * 1024) // VLF_BYTES
-    first = max(last - count + 1, int(max(0.0, end_kb - now.log_used_kb) * 1024) // VLF_BYTES)
-    for place in range(count):
-        number = last - (last - place) % count  # the latest one at this position
+    first = max(last - count + 1, int(max(0.0, end_kb - reading.log_used_kb) * 1024) // VLF_BYTES)
+    for index in range(count):
+        number = last - (last - index) % count  # the latest one at this position
         used = number >= 0
         status = 2 if used and number >= first else 0
         parity = (128 if number // count % 2 else 64) if used else 0
-        yield VirtualLogFile(8192 + place * size, size, 20 + number if used else 0, status, parity)
+        yield VirtualLogFile(8192 + index * size, size, 20 + number if used else 0, status, parity)
 
 
 def end_of_log_kb(context: Context, copy: DatabaseCopy) -> float:

@@ -57,12 +57,16 @@ WITHOUT_SOURCE: Final = frozenset(
 def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> Values:
     """Return the counters of log sent from a primary to one secondary, for one database."""
     world = context.world
-    other = world.copies.get((peer, copy.database))
-    if other is None or other.stream is None or world.flow.source_of(other.stream) != copy.source:
+    other_copy = world.copies.get((peer, copy.database))
+    if (
+        other_copy is None
+        or other_copy.stream is None
+        or world.flow.source_of(other_copy.stream) != copy.source
+    ):
         return {}
     totals, ratio = (
-        world.flow.stream_totals(other.stream),
-        world.flow.stream_setup(other.stream).compression_ratio,
+        world.flow.stream_totals(other_copy.stream),
+        world.flow.stream_setup(other_copy.stream).compression_ratio,
     )
     return {
         "Bytes Sent to Replica/sec": totals.sent_kb * 1024.0,
@@ -104,15 +108,15 @@ def _collect_link_counters(context: Context) -> dict[str, Values]:
     """Return the counters by instance name (group:replica)."""
     found: dict[str, Values] = {}
     for group, state in groups(context):
-        here = [copy for copy in context.copies() if copy.availability.guid == group.guid]
+        copies = [copy for copy in context.copies() if copy.availability.guid == group.guid]
         if state.role is ReplicaRole.PRIMARY:
             for replica in group.replicas:
                 if replica.server != state.server:
-                    parts = [_read_sent_counters(context, copy, replica.server) for copy in here]
+                    parts = [_read_sent_counters(context, copy, replica.server) for copy in copies]
                     found[f"{group.name}:{replica.server}"] = _sum_counters(parts)
         elif state.primary is not None:
             found[f"{group.name}:{state.primary}"] = _sum_counters(
-                _read_received_counters(context, copy) for copy in here
+                _read_received_counters(context, copy) for copy in copies
             )
     return {**found, "_Total": _sum_counters(found.values())} if found else {}
 
@@ -123,7 +127,9 @@ def _database(context: Context, copy: DatabaseCopy) -> Values:
     undo: Values = dict.fromkeys(_UNDO, None if reverting else 0.0)
     if copy.source is not None:
         at, waits = flow.positions(copy.source), group_kinds.policy(copy).commits_wait(context.world, copy)
-        queues = [at.flushed_kb - flow.stream_positions(one).sent_kb for one in flow.streams_of(copy.source)]
+        queues = [
+            at.flushed_kb - flow.stream_positions(stream).sent_kb for stream in flow.streams_of(copy.source)
+        ]
         return {
             **undo,
             "Log Send Queue": max([0.0, *queues]),

@@ -59,11 +59,14 @@ def databases(context: Context, group: AvailabilityGroup) -> Iterator[ReplicaDat
     world, me = context.world, context.session.server
     for copy in replicas.copies(world, me, group.guid):
         for replica in group.replicas:
-            mine = copy.availability
+            own_availability = copy.availability
             if replica.server == me:
-                yield ReplicaDatabase(group, replica, copy, mine.state)
-            elif mine.role is ReplicaRole.PRIMARY and (copy.database, replica.server) in group.joined:
-                yield ReplicaDatabase(group, replica, copy, mine.peer(replica.server))
+                yield ReplicaDatabase(group, replica, copy, own_availability.state)
+            elif (
+                own_availability.role is ReplicaRole.PRIMARY
+                and (copy.database, replica.server) in group.joined
+            ):
+                yield ReplicaDatabase(group, replica, copy, own_availability.peer(replica.server))
 
 
 def connected(context: Context, guid: int, server: str) -> bool:
@@ -74,21 +77,23 @@ def connected(context: Context, guid: int, server: str) -> bool:
 
 def database_state(context: Context, replica_database: ReplicaDatabase) -> Record:
     """Return a row of sys.dm_hadr_database_replica_states."""
-    mine = replica_database.copy.availability
-    suspended = mine.suspended if replica_database.local else None
+    own_availability = replica_database.copy.availability
+    suspended = own_availability.suspended if replica_database.local else None
     if not replica_database.local and connected(
         context, replica_database.group.guid, replica_database.replica.server
     ):
-        other = context.world.copies.get((replica_database.replica.server, replica_database.copy.database))
-        suspended = other.availability.suspended if other is not None else None
+        other_copy = context.world.copies.get(
+            (replica_database.replica.server, replica_database.copy.database)
+        )
+        suspended = other_copy.availability.suspended if other_copy is not None else None
     state = displayed_state(replica_database.copy)
-    primary = replica_database.local and mine.role is ReplicaRole.PRIMARY
-    in_step = [server for server, peer in mine.peers if peer is SyncState.SYNCHRONIZED]
+    primary = replica_database.local and own_availability.role is ReplicaRole.PRIMARY
+    in_step = [server for server, peer in own_availability.peers if peer is SyncState.SYNCHRONIZED]
     return {
         "database_id": replica_database.copy.database_id,
         "group_id": group_id(replica_database.group.guid),
         "replica_id": replica_id(replica_database.group.guid, replica_database.replica.server),
-        "group_database_id": group_database_id(mine.database_guid),
+        "group_database_id": group_database_id(own_availability.database_guid),
         "is_local": int(replica_database.local),
         "is_primary_replica": int(primary),
         "synchronization_state": int(replica_database.state),
@@ -123,7 +128,7 @@ def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
     world, copy = context.world, replica_database.copy
     if copy.source is None:
         return {}
-    at, now = world.flow.positions(copy.source), world.flow.reading(copy.source)
+    at, reading = world.flow.positions(copy.source), world.flow.reading(copy.source)
     waited = [
         world.flow.stream_positions(stream).acknowledged_kb
         for stream in world.flow.streams_of(copy.source)
@@ -140,7 +145,7 @@ def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
         "end_of_log_lsn": lsn(at.flushed_kb),
         "last_commit_lsn": record_lsn(at.committed_kb),
         "last_commit_time": _estimate_log_time(context, copy.source, 0.0)
-        if now.transactions_per_s > LEAST_TRANSACTIONS_PER_S or world.flow.stalled_s(copy.source)
+        if reading.transactions_per_s > LEAST_TRANSACTIONS_PER_S or world.flow.stalled_s(copy.source)
         else None,
     }
 
@@ -198,7 +203,7 @@ def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record
     source = world.flow.source_of(stream)
     if lead and replica_database.copy.source != source:
         return {}
-    at, own, now = (
+    at, own, reading = (
         world.flow.stream_positions(stream),
         world.flow.positions(source),
         world.flow.stream_reading(stream),
@@ -212,13 +217,13 @@ def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record
 
     hardened_kb = at.acknowledged_kb if lead else at.hardened_kb
     redone_kb = min(at.redone_kb, hardened_kb)
-    behind = _behind_s(context, source, own.flushed_kb - hardened_kb)
+    behind_s = _behind_s(context, source, own.flushed_kb - hardened_kb)
     sent: Record = {
         "last_sent_lsn": lsn(at.sent_kb),
         "last_sent_time": find_log_time(at.sent_kb),
         "log_send_queue_size": int(max(0.0, own.flushed_kb - at.sent_kb)),
-        "log_send_rate": int(now.log_send_kb_per_s),
-        "secondary_lag_seconds": behind,
+        "log_send_rate": int(reading.log_send_kb_per_s),
+        "secondary_lag_seconds": behind_s,
     }
     primary = world.copies[world.sources[source]]
     changes_log = follow.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
@@ -233,7 +238,7 @@ def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record
         "last_redone_lsn": record_lsn(redone_kb),
         "last_redone_time": find_log_time(redone_kb),
         "redo_queue_size": int(max(0.0, hardened_kb - redone_kb)),
-        "redo_rate": int(now.redo_kb_per_s),
+        "redo_rate": int(reading.redo_kb_per_s),
         "end_of_log_lsn": lsn(hardened_kb),
         "last_commit_lsn": record_lsn(min(own.committed_kb, hardened_kb if lead else redone_kb)),
         "last_commit_time": find_log_time(hardened_kb if lead else redone_kb),
@@ -247,14 +252,14 @@ def _behind_s(context: Context, source: int, behind_kb: float) -> int | None:
 
 def _database_states(context: Context) -> Iterable[Record]:
     for group, _ in groups(context):
-        for seen in databases(context, group):
-            yield database_state(context, seen)
+        for database in databases(context, group):
+            yield database_state(context, database)
 
 
 def _database_cluster_states(context: Context) -> Iterable[Record]:
     for group in clustered_groups(context):
-        here = context.world.replicas.get((context.session.server, group.guid))
-        leads = here is not None and here.role is ReplicaRole.PRIMARY
+        replica_state = context.world.replicas.get((context.session.server, group.guid))
+        leads = replica_state is not None and replica_state.role is ReplicaRole.PRIMARY
         for replica in group.replicas:
             for database in group.databases:
                 place = (database, replica.server)

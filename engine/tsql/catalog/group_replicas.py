@@ -43,7 +43,8 @@ def _operational(context: Context, state: ReplicaState) -> int | None:
 def replica_health(context: Context, group: AvailabilityGroup, server: str) -> int:
     """Return the worst health of a replica's databases. Without databases the replica is not synchronized."""
     return min(
-        (seen.health for seen in databases(context, group) if seen.replica.server == server), default=0
+        (database.health for database in databases(context, group) if database.replica.server == server),
+        default=0,
     )
 
 
@@ -109,13 +110,13 @@ def _attempt(context: Context, peer: str) -> int:
     after the connection was accepted.
     """
     world, me = context.world, context.session.server
-    there = world.instances[peer]
-    if not security.listens(there):
+    instance = world.instances[peer]
+    if not security.listens(instance):
         return 10061
     if not security.reachable_port(world, peer):
         return 10060
     refusals = (security.handshake(world, me, peer), security.handshake(world, peer, me))
-    return 64 if any(one is not None and one.heard for one in refusals) else 10061
+    return 64 if any(refusal is not None and refusal.heard for refusal in refusals) else 10061
 
 
 def _fails_to_reconnect(context: Context, contact: Contact, guid: int, peer: str) -> bool:
@@ -159,11 +160,13 @@ def _recovery_word(health: int | None) -> str | None:
 
 def _group_states(context: Context) -> Iterable[Record]:
     for group, state in groups(context):
-        known = [replica_health(context, group, one.server) for one in _visible(context, group, state)]
-        health = 2 if min(known, default=0) == 2 else int(max(known, default=0) == 2)
-        own = _recovery(context, group)
-        first = own if state.role is ReplicaRole.PRIMARY else None
-        second = own if state.role is ReplicaRole.SECONDARY else None
+        healths = [
+            replica_health(context, group, replica.server) for replica in _visible(context, group, state)
+        ]
+        health = 2 if min(healths, default=0) == 2 else int(max(healths, default=0) == 2)
+        own_recovery = _recovery(context, group)
+        first = own_recovery if state.role is ReplicaRole.PRIMARY else None
+        second = own_recovery if state.role is ReplicaRole.SECONDARY else None
         known_primary = state.role is not ReplicaRole.RESOLVING and has_quorum(context)
         yield {
             "group_id": group_id(group.guid),

@@ -72,17 +72,19 @@ SYSTEM_SCHEMA: Final = 4
 
 
 def _system_views(context: Context) -> Iterable[Record]:
-    for found in of_version(context.version):
-        if not found.name.endswith("()"):
-            yield _system_object(found.name[4:], found.name, "V ", "VIEW")
+    for catalog_view in of_version(context.version):
+        if not catalog_view.name.endswith("()"):
+            yield _system_object(catalog_view.name[4:], catalog_view.name, "V ", "VIEW")
 
 
 def _system_objects(context: Context) -> Iterable[Record]:
     """Yield the product's views, table-valued functions and procedures in the current database."""
     yield from _system_views(context)
-    for found in of_version(context.version):
-        if found.name.endswith("()"):
-            yield _system_object(found.name[4:-2], found.name, "IF", "SQL_INLINE_TABLE_VALUED_FUNCTION")
+    for catalog_view in of_version(context.version):
+        if catalog_view.name.endswith("()"):
+            yield _system_object(
+                catalog_view.name[4:-2], catalog_view.name, "IF", "SQL_INLINE_TABLE_VALUED_FUNCTION"
+            )
     for name, home in SYSTEM_PROCEDURES.items():
         if not home:
             outside = name.startswith("xp_") or name in (
@@ -112,15 +114,15 @@ view("sys.all_views", _with_users("sys.views", _system_views))
 
 
 def _rows(context: Context, name: str) -> Iterable[Record]:
-    found = VIEWS[name].rows
-    return () if found is None else found(context)
+    rows = VIEWS[name].rows
+    return () if rows is None else rows(context)
 
 
 def _schemas(context: Context) -> Iterable[Record]:
     users = {row["name"]: row["principal_id"] for row in _rows(context, "sys.database_principals")}
-    for name, made in objects.schemas(context).items():
-        owner = users.get(made.owner) or objects.SCHEMAS.get(made.owner)
-        yield {"name": name, "schema_id": made.number, "principal_id": owner}
+    for name, schema in objects.schemas(context).items():
+        owner = users.get(schema.owner) or objects.SCHEMAS.get(schema.owner)
+        yield {"name": name, "schema_id": schema.number, "principal_id": owner}
 
 
 def _schemata(context: Context) -> Iterable[Record]:
@@ -190,22 +192,22 @@ def sessions(context: Context) -> Iterator[EventSession]:
 
 
 def _list_defined_sessions(context: Context) -> Iterable[Record]:
-    for one in sessions(context):
+    for session in sessions(context):
         yield {
-            "event_session_id": one.number,
-            "name": one.name,
+            "event_session_id": session.number,
+            "name": session.name,
             **literals("instance._list_defined_sessions"),
-            "max_dispatch_latency": 30_000 if one.events is not None else 120_000,
-            "startup_state": int(one.starts),
+            "max_dispatch_latency": 30_000 if session.events is not None else 120_000,
+            "startup_state": int(session.starts),
         }
 
 
 def _events(context: Context) -> Iterable[Record]:
-    for one in sessions(context):
-        for place, event in enumerate(one.events or (), 1):
+    for session in sessions(context):
+        for index, event in enumerate(session.events or (), 1):
             yield {
-                "event_session_id": one.number,
-                "event_id": place,
+                "event_session_id": session.number,
+                "event_id": index,
                 "name": event,
                 "package": "sqlserver",
                 "module": "{SQLSERVR}",
@@ -214,11 +216,11 @@ def _events(context: Context) -> Iterable[Record]:
 
 def _list_running_sessions(context: Context) -> Iterable[Record]:
     started = context.datetime_value(max(0, context.server.started_tick // TICKS_PER_S * TICKS_PER_S))
-    for one in sessions(context):
-        if one.running:
+    for session in sessions(context):
+        if session.running:
             yield {
-                "address": one.number.to_bytes(8, "big"),
-                "name": one.name,
+                "address": session.number.to_bytes(8, "big"),
+                "name": session.name,
                 "dropped_event_count": 0,
                 "dropped_buffer_count": 0,
                 "create_time": started,

@@ -82,8 +82,10 @@ def _application(
 
 def _row(context: Context, object_key: ObjectKey, number: int, row: Row | None) -> LockResource:
     """Return a row of a heap, or the key of a row in a table with a primary key."""
-    kept = objects.read_object(context, object_key)
-    table = kept.item if kept is not None and isinstance(kept.item, Table) else None
+    stored_object = objects.read_object(context, object_key)
+    table = (
+        stored_object.item if stored_object is not None and isinstance(stored_object.item, Table) else None
+    )
     database_id, entity = context.database_id(object_key[1]) or 0, HEAP + objects.object_id(object_key[2])
     if table is not None and any(isinstance(item, Key) and item.unique for item in table.constraints):
         digest = hashlib.blake2b(repr((number, object_key)).encode(), digest_size=6).hexdigest()
@@ -141,9 +143,11 @@ def waits(context: Context) -> dict[int, Wait]:
         elif run.waiting == "pending" and run.command in _DEVICE_WAITS:
             begun_ms = 10 * (context.world.tick - run.begun_tick)
             found[session.spid] = Wait(_DEVICE_WAITS[run.command], begun_ms)
-    for one in connections.on_server(context.world, context.session.server):
-        if one.commit_wait_ms is not None:
-            found[one.spid] = Wait(_commit_wait(context, one.database), int(one.commit_wait_ms))
+    for connection in connections.on_server(context.world, context.session.server):
+        if connection.commit_wait_ms is not None:
+            found[connection.spid] = Wait(
+                _commit_wait(context, connection.database), int(connection.commit_wait_ms)
+            )
     return found
 
 
@@ -219,14 +223,21 @@ class RedoWait:
 def redo_waits(context: Context) -> Iterator[RedoWait]:
     """Yield the redo threads that wait until a query releases its schema lock."""
     world = context.world
-    spids = {one.client.name: one.spid for one in connections.on_server(world, context.server.name)}
+    spids = {
+        connection.client.name: connection.spid
+        for connection in connections.on_server(world, context.server.name)
+    }
     for copy in context.copies():
-        mine = copy.availability
-        if mine.redo_waits:
-            since = mine.redo_waits_since
-            blocker = spids.get(mine.redo_waits, 0)
+        own_availability = copy.availability
+        if own_availability.redo_waits:
+            redo_waits_since = own_availability.redo_waits_since
+            blocker = spids.get(own_availability.redo_waits, 0)
             yield RedoWait(
-                REDO_SPID + copy.database_id, copy.database_id, since, 10 * (world.tick - since), blocker
+                REDO_SPID + copy.database_id,
+                copy.database_id,
+                redo_waits_since,
+                10 * (world.tick - redo_waits_since),
+                blocker,
             )
 
 
@@ -273,13 +284,18 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
         for lock in locks.locks_of(_up_to_date(context, session)):
             resource = _resource(context, lock)
             pages = [_page(resource)] if resource.type == "RID" else []
-            for one, mode in ((resource, _format_mode(lock.mode)), *((page, "IX") for page in pages)):
-                if (one, mode) not in seen:
-                    seen.add((one, mode))
-                    yield session.spid, one, mode, "GRANT"
-        for held in _up_to_date(context, session).applocks:
-            resource = _application(context, held.place, held.owner.upper(), held.count)
-            yield session.spid, resource, held.mode, "GRANT"
+            for lock_resource, mode in (
+                (resource, _format_mode(lock.mode)),
+                *((page, "IX") for page in pages),
+            ):
+                if (lock_resource, mode) not in seen:
+                    seen.add((lock_resource, mode))
+                    yield session.spid, lock_resource, mode, "GRANT"
+        for application_lock in _up_to_date(context, session).applocks:
+            resource = _application(
+                context, application_lock.place, application_lock.owner.upper(), application_lock.count
+            )
+            yield session.spid, resource, application_lock.mode, "GRANT"
         wait = asked.get(session.spid)
         if wait is not None and wait.lock is not None:
             yield session.spid, *wait.lock, "WAIT"
@@ -329,9 +345,9 @@ view("sys.dm_tran_locks", _locks)
 def _open(context: Context) -> Iterator[SqlSession]:
     """Yield the connections with an explicit transaction, or with a commit that waits for its log."""
     for _, session in context.sessions():
-        now = _up_to_date(context, session)
-        if now.transactions or now.committing:
-            yield now
+        sql_session = _up_to_date(context, session)
+        if sql_session.transactions or sql_session.committing:
+            yield sql_session
 
 
 WITHOUT_CLIENTS: Final = frozenset(
@@ -342,7 +358,7 @@ WITHOUT_CLIENTS: Final = frozenset(
 
 def has_running_clients(context: Context) -> bool:
     """Return whether a client program is inside a transaction on this server."""
-    return any(one.working for one in connections.on_server(context.world, context.server.name))
+    return any(connection.working for connection in connections.on_server(context.world, context.server.name))
 
 
 def _active(context: Context) -> Iterable[Record]:

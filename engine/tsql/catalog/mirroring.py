@@ -158,7 +158,7 @@ def _mirroring_endpoints(context: Context) -> Iterable[Record]:
     names = () if endpoint.encryption == "DISABLED" else plain.get(endpoint.encryption, endpoint.algorithms)
     algorithm = _ALGORITHMS.get(names, (0, ", ".join(names)))
     authentication = _AUTHENTICATION.get(endpoint.authentication, (3, endpoint.authentication))
-    numbers = {item.name: place for place, item in enumerate(context.server.certificates, start=257)}
+    numbers = {item.name: index for index, item in enumerate(context.server.certificates, start=257)}
     yield {
         **_base(endpoint),
         "role": _ROLES.get(endpoint.role, 0),

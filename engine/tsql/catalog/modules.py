@@ -39,14 +39,14 @@ view("sys.all_sql_modules", _modules)
 
 def _parameters(context: Context) -> Iterable[Record]:
     for _, number, item in items_of(context):
-        for place, parameter in enumerate(
+        for index, parameter in enumerate(
             item.parameters if isinstance(item, objects.UserProcedure | objects.UserFunction) else (), start=1
         ):
             yield {
                 **type_record(parameter.type),
                 "object_id": number,
                 "name": parameter.name,
-                "parameter_id": place,
+                "parameter_id": index,
                 "is_output": int(parameter.output),
                 **literals("modules._parameters"),
             }

@@ -50,14 +50,14 @@ _THRESHOLDS: Final = {1: "time_behind", 2: "send_queue", 3: "redo_queue", 4: "av
 
 def _monitor_alerts(context: Context) -> Iterable[Record]:
     for copy in context.copies():
-        mine = [alert for alert in context.server.alerts if alert.database == copy.database]
-        if not mine:
+        own_alerts = [alert for alert in context.server.alerts if alert.database == copy.database]
+        if not own_alerts:
             continue
         record: dict[str, Scalar] = {
             "database_id": copy.database_id,
             "retention_period": round(monitor.RETENTION_H),
         }
-        for alert in mine:
+        for alert in own_alerts:
             if alert.alert_id in _THRESHOLDS:
                 record[_THRESHOLDS[alert.alert_id]] = round(alert.threshold)
                 record[f"enable_{_THRESHOLDS[alert.alert_id]}"] = int(alert.enabled)
@@ -101,52 +101,52 @@ def _list_server_backups(context: Context) -> list[tuple[str, int, backup.Backup
     here = context.session.server
     found: dict[int, tuple[str, int, backup.BackupSet]] = {}
     for (server, path), file in context.world.files.items():
-        for place, one in enumerate(file.sets if isinstance(file, backup.BackupFile) else (), start=1):
-            if one.server == here and (
-                one.id not in found or server == here
+        for index, backup_set in enumerate(file.sets if isinstance(file, backup.BackupFile) else (), start=1):
+            if backup_set.server == here and (
+                backup_set.id not in found or server == here
             ):  # copies of backup files do not count
-                found[one.id] = path, place, one
+                found[backup_set.id] = path, index, backup_set
     return [found[number] for number in sorted(found)]
 
 
 def _backup_sets(context: Context) -> Iterable[Record]:
-    for _, place, one in _list_server_backups(context):
+    for _, place, backup_set in _list_server_backups(context):
         yield {
-            "backup_set_id": one.id,
-            "media_set_id": one.id,
+            "backup_set_id": backup_set.id,
+            "media_set_id": backup_set.id,
             "position": place,
-            "first_lsn": lsn(one.first_kb),
-            "last_lsn": lsn(one.last_kb),
-            "checkpoint_lsn": lsn(one.first_kb),
-            "database_backup_lsn": lsn(one.first_kb),
-            "backup_start_date": context.datetime_value(one.started_tick),
-            "backup_finish_date": context.datetime_value(one.tick),
-            "type": _KINDS[one.kind],
-            "database_name": one.database,
-            "server_name": one.server,
-            "backup_size": int(one.backup_kb * 1024),
-            "compressed_backup_size": int(one.size_kb * 1024),
-            "has_backup_checksums": int(one.details.checksum),
-            "recovery_model": one.recovery_model.name,
-            "is_readonly": int(one.read_only),
-            "is_single_user": int(one.details.single_user),
-            "has_bulk_logged_data": int(one.bulk_logged),
-            "has_incomplete_metadata": int(one.incomplete),
-            "is_force_offline": int(one.tail),
-            "flags": one.flags,
-            "name": one.details.name,
-            "description": one.details.description,
-            "expiration_date": context.datetime_value(one.details.expires_tick)
-            if one.details.expires_tick is not None
+            "first_lsn": lsn(backup_set.first_kb),
+            "last_lsn": lsn(backup_set.last_kb),
+            "checkpoint_lsn": lsn(backup_set.first_kb),
+            "database_backup_lsn": lsn(backup_set.first_kb),
+            "backup_start_date": context.datetime_value(backup_set.started_tick),
+            "backup_finish_date": context.datetime_value(backup_set.tick),
+            "type": _KINDS[backup_set.kind],
+            "database_name": backup_set.database,
+            "server_name": backup_set.server,
+            "backup_size": int(backup_set.backup_kb * 1024),
+            "compressed_backup_size": int(backup_set.size_kb * 1024),
+            "has_backup_checksums": int(backup_set.details.checksum),
+            "recovery_model": backup_set.recovery_model.name,
+            "is_readonly": int(backup_set.read_only),
+            "is_single_user": int(backup_set.details.single_user),
+            "has_bulk_logged_data": int(backup_set.bulk_logged),
+            "has_incomplete_metadata": int(backup_set.incomplete),
+            "is_force_offline": int(backup_set.tail),
+            "flags": backup_set.flags,
+            "name": backup_set.details.name,
+            "description": backup_set.details.description,
+            "expiration_date": context.datetime_value(backup_set.details.expires_tick)
+            if backup_set.details.expires_tick is not None
             else None,
-            "user_name": one.details.login,
-            "is_copy_only": int(one.copy_only),
+            "user_name": backup_set.details.login,
+            "is_copy_only": int(backup_set.copy_only),
         }
 
 
 def _media(context: Context) -> Iterable[Record]:
-    for path, _, one in _list_server_backups(context):
-        yield {"media_set_id": one.id, "physical_device_name": path, "device_type": 2}
+    for path, _, backup_set in _list_server_backups(context):
+        yield {"media_set_id": backup_set.id, "physical_device_name": path, "device_type": 2}
 
 
 view("msdb.dbo.backupset", _backup_sets)
@@ -154,16 +154,16 @@ view("msdb.dbo.backupmediafamily", _media)
 
 
 def _restores(context: Context) -> Iterable[Record]:
-    for number, one in enumerate(context.server.restores, start=1):
+    for number, restore in enumerate(context.server.restores, start=1):
         yield {
             "restore_history_id": number,
-            "restore_date": context.datetime_value(one.tick),
-            "destination_database_name": one.database,
-            "backup_set_id": one.backup_id,
-            "restore_type": one.kind,
-            "replace": int(one.replace),
-            "recovery": int(one.recovery),
-            "stop_at": context.datetime_value(one.stop_tick) if one.stop_tick is not None else None,
+            "restore_date": context.datetime_value(restore.tick),
+            "destination_database_name": restore.database,
+            "backup_set_id": restore.backup_id,
+            "restore_type": restore.kind,
+            "replace": int(restore.replace),
+            "recovery": int(restore.recovery),
+            "stop_at": context.datetime_value(restore.stop_tick) if restore.stop_tick is not None else None,
         }
 
 
@@ -212,8 +212,8 @@ def sid_of(context: Context, login: str) -> Scalar:
     """Return the SID of a login; None for an unknown one."""
     rows = VIEWS["sys.server_principals"].rows
     assert rows is not None, "logins are simulated"
-    found = (row["sid"] for row in rows(context) if to_text(row["name"]).casefold() == login.casefold())
-    return next(found, None)
+    sids = (row["sid"] for row in rows(context) if to_text(row["name"]).casefold() == login.casefold())
+    return next(sids, None)
 
 
 def _latest(context: Context, job: Scalar, step_id: Scalar) -> Record | None:
@@ -235,9 +235,9 @@ def _last_run(context: Context, job: Scalar, step_id: Scalar, default_outcome: i
 
 def _steps(context: Context) -> Iterable[Record]:
     """Yield the steps as they were defined. A predefined job has one step with an unknown command."""
-    given = ledger.rows(context.world, context.session.server, "sysjobsteps")
-    having = {to_text(row["job"]).casefold() for row in given}
-    for row in given:
+    rows = ledger.rows(context.world, context.session.server, "sysjobsteps")
+    having = {to_text(row["job"]).casefold() for row in rows}
+    for row in rows:
         record = {name: value for name, value in row.items() if name not in ("id", "job")}
         last = _latest(context, row["job"], row["step_id"]) or {}
         yield {

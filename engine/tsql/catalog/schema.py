@@ -28,8 +28,8 @@ class ObjectName(NamedTuple):
 
 def items_of(context: Context) -> Iterator[tuple[ObjectName, int, objects.UserObject]]:
     """Yield (name, id, contents) of each object in the current database. In tempdb, include own temp tables."""
-    for kept, item in objects.list_objects(context):
-        yield ObjectName(kept.name, kept.schema), kept.object_id, item
+    for stored_object, item in objects.list_objects(context):
+        yield ObjectName(stored_object.name, stored_object.schema), stored_object.object_id, item
     if context.session.database.lower() == "tempdb":
         for number, (name, object_id, table) in enumerate(objects.list_temporary_tables(context), start=1):
             padded = name if name.startswith("##") else f"{name:_<{TEMP_NAME_LENGTH}}{number:012X}"
@@ -142,22 +142,22 @@ def _column(
 def _columns(wanted: Callable[[ColumnDefinition], bool]) -> Rows:
     def rows(context: Context) -> Iterable[Record]:
         for name, number, table in _tables(context):
-            for place, column in enumerate(table.columns, start=1):
+            for index, column in enumerate(table.columns, start=1):
                 if wanted(column):
-                    yield _column(context, name, number, place, column)
+                    yield _column(context, name, number, index, column)
 
     return rows
 
 
 def _last_values(context: Context) -> Iterable[Record]:
     for name, number, table in _tables(context):
-        for place, column in enumerate(table.columns, start=1):
+        for index, column in enumerate(table.columns, start=1):
             if column.identity is not None:
                 table = tables.restore_identity(table, context.server)
                 last = table.next_identity - column.identity[1]
                 used = table.next_identity != column.identity[0]
                 yield {
-                    **_column(context, name, number, place, column),
+                    **_column(context, name, number, index, column),
                     "last_value": last if used else None,
                 }
 
@@ -168,13 +168,13 @@ def _system_columns_of(version: int) -> tuple[Record, ...]:
     return tuple(
         {
             **type_record(column.type),
-            "object_id": -objects.object_id(found.name),
+            "object_id": -objects.object_id(catalog_view.name),
             "name": column.name,
-            "column_id": place,
+            "column_id": index,
             "is_ansi_padded": 1,
         }
-        for found in of_version(version)
-        for place, column in enumerate(found.columns_in(version), start=1)
+        for catalog_view in of_version(version)
+        for index, column in enumerate(catalog_view.columns_in(version), start=1)
     )
 
 
@@ -279,14 +279,14 @@ def _index_columns(context: Context) -> Iterable[Record]:
     for _, owner, table in _tables(context):
         for number, key in _indexes_of(table):
             named = (*key.columns, *key.included) if key is not None else ()
-            for place, name in enumerate(named, start=1):
-                included = key is not None and place > len(key.columns)
+            for index, name in enumerate(named, start=1):
+                included = key is not None and index > len(key.columns)
                 yield {
                     "object_id": owner,
                     "index_id": number,
-                    "index_column_id": place,
+                    "index_column_id": index,
                     "column_id": _find_column_id(table, name),
-                    "key_ordinal": 0 if included else place,
+                    "key_ordinal": 0 if included else index,
                     "partition_ordinal": 0,
                     "is_included_column": int(included),
                     "is_descending_key": int(key is not None and not included and name in key.descending),
@@ -425,11 +425,11 @@ def _default_text(column: ColumnDefinition) -> str:
     while len(tokens) > 2 and tokens[0].text == "(" and _closing(tokens) == len(tokens) - 1:
         tokens = tokens[1:-1]
     shown, sign = "", ""
-    for place, token in enumerate(tokens):
-        before = tokens[place - 1] if place else None
+    for index, token in enumerate(tokens):
+        before = tokens[index - 1] if index else None
         is_sign = token.text == "-" and (before is None or before.text in ("(", ",", "+", "-", "*", "/"))
-        called = place + 1 < len(tokens) and tokens[place + 1].text == "("
-        if is_sign and place + 1 < len(tokens) and tokens[place + 1].kind == "number":
+        called = index + 1 < len(tokens) and tokens[index + 1].text == "("
+        if is_sign and index + 1 < len(tokens) and tokens[index + 1].kind == "number":
             sign = "-"
         elif token.kind == "number":
             shown, sign = f"{shown}({sign}{token.text})", ""
@@ -447,23 +447,27 @@ def _default_text(column: ColumnDefinition) -> str:
 def _closing(tokens: Sequence[Token]) -> int:
     """Return the position of the parenthesis that closes the first one."""
     depth = 0
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         depth += (token.text == "(") - (token.text == ")")
         if not depth:
-            return place
+            return index
     return -1
 
 
 def _defaults(context: Context) -> Iterable[Record]:
     for name, owner, table in _tables(context):
-        for place, column in enumerate(table.columns, start=1):
+        for index, column in enumerate(table.columns, start=1):
             if column.default:
-                made = constraints.default_name(name.name, column)
+                default_name = constraints.default_name(name.name, column)
                 yield {
                     **_object(
-                        context, ObjectName(made, name.schema), _default_id(owner, column), "D ", owner
+                        context,
+                        ObjectName(default_name, name.schema),
+                        _default_id(owner, column),
+                        "D ",
+                        owner,
                     ),
-                    "parent_column_id": place,
+                    "parent_column_id": index,
                     "definition": _default_text(column),
                     "Definition": _default_text(column),
                     "is_system_named": int("__" in column.default_name or not column.default_name),
@@ -506,12 +510,12 @@ def _foreign_keys(context: Context) -> Iterable[Record]:
 
 def _foreign_key_columns(context: Context) -> Iterable[Record]:
     for _, owner, table, item, parent, key in _references(context):
-        for place, (own, other) in enumerate(
+        for index, (own, other) in enumerate(
             zip(item.columns, item.references or key.columns, strict=False), start=1
         ):
             yield {
                 "constraint_object_id": objects.object_id(item.name),
-                "constraint_column_id": place,
+                "constraint_column_id": index,
                 "parent_object_id": owner,
                 "parent_column_id": _find_column_id(table, own),
                 "referenced_object_id": objects.object_id(objects.key_of(item.table)),
@@ -530,11 +534,11 @@ def _key_columns(context: Context) -> Iterable[Record]:
             if isinstance(item, ForeignKey) or (
                 isinstance(item, Key) and item.kind in ("PRIMARY KEY", "UNIQUE")
             ):
-                for place, column in enumerate(item.columns, start=1):
+                for index, column in enumerate(item.columns, start=1):
                     yield {
                         **_constraint(context, name, item.name, ""),
                         "COLUMN_NAME": column,
-                        "ORDINAL_POSITION": place,
+                        "ORDINAL_POSITION": index,
                     }
 
 

@@ -52,9 +52,9 @@ def _principals(context: Context) -> Iterable[Record]:
     ):
         kind = "G" if name.startswith("BUILTIN") else "U"
         yield _principal(context, name, number, kind, account_sid(name), disabled=False)
-    for place, login in enumerate(context.server.logins):
+    for index, login in enumerate(context.server.logins):
         kind = _LETTERS[login.kind]
-        row = _principal(context, login.name, FIRST_LOGIN_ID + place, kind, _sid(login.sid), login.disabled)
+        row = _principal(context, login.name, FIRST_LOGIN_ID + index, kind, _sid(login.sid), login.disabled)
         yield {
             **row,
             "default_database_name": login.default_database,
@@ -142,12 +142,12 @@ def _permissions(context: Context) -> Iterable[Record]:
                     yield _permission(
                         100, "SERVER", 0, row["principal_id"], replicas.SYSTEM_NEEDS[name], name
                     )
-    for one in accounts.read(context.world, context.session.server, accounts.SERVER).grants:
-        if one.kind == "SERVER" and one.grantee in numbers:
+    for grant in accounts.read(context.world, context.session.server, accounts.SERVER).grants:
+        if grant.kind == "SERVER" and grant.grantee in numbers:
             row = _permission(
-                100, "SERVER", 0, numbers[one.grantee], _CODES.get(one.permission, ""), one.permission
+                100, "SERVER", 0, numbers[grant.grantee], _CODES.get(grant.permission, ""), grant.permission
             )
-            yield {**row, **_state(one)}
+            yield {**row, **_state(grant)}
     endpoint = context.server.endpoint
     for name in endpoint.granted if endpoint is not None else ():
         number = numbers.get(name.lower())
@@ -176,30 +176,30 @@ def _state(permission: accounts.Grant) -> Record:
 def _database_permissions(context: Context) -> Iterable[Record]:
     """Yield CONNECT of every user, and the entries of GRANT and DENY."""
     numbers = {str(row["name"]).lower(): row["principal_id"] for row in _users(context)}
-    mine = commits.users_of(context.world, context.session.server, context.session.database)
-    for name in ("dbo", *(user.name.lower() for user in mine)):
+    own_users = commits.users_of(context.world, context.session.server, context.session.database)
+    for name in ("dbo", *(user.name.lower() for user in own_users)):
         yield _permission(0, "DATABASE", 0, numbers[name], "CO", "CONNECT")
-    ids = {kept.key: kept.object_id for kept, _ in objects.list_objects(context)}
-    schemas = {name.lower(): made.number for name, made in objects.schemas(context).items()}
-    for one in accounts.read(context.world, context.session.server, context.session.database).grants:
+    ids = {stored_object.key: stored_object.object_id for stored_object, _ in objects.list_objects(context)}
+    schemas = {name.lower(): schema.number for name, schema in objects.schemas(context).items()}
+    for grant in accounts.read(context.world, context.session.server, context.session.database).grants:
         securables: dict[str, tuple[int, str, Mapping[str, Scalar]]] = {
             "DATABASE": (0, "DATABASE", dict.fromkeys(("",), 0)),
             "OBJECT": (1, "OBJECT_OR_COLUMN", ids),
             "SCHEMA": (3, "SCHEMA", schemas),
             "USER": (4, "DATABASE_PRINCIPAL", numbers),
         }
-        number, kind, found = securables[one.kind]
-        major = found.get(one.name)
-        if major is not None and one.grantee in numbers:
+        number, kind, found = securables[grant.kind]
+        major = found.get(grant.name)
+        if major is not None and grant.grantee in numbers:
             row = _permission(
                 number,
                 kind,
                 int(str(major)),
-                numbers[one.grantee],
-                _CODES.get(one.permission, ""),
-                one.permission,
+                numbers[grant.grantee],
+                _CODES.get(grant.permission, ""),
+                grant.permission,
             )
-            yield {**row, **_state(one)}
+            yield {**row, **_state(grant)}
 
 
 view("sys.database_permissions", _database_permissions)
@@ -247,10 +247,10 @@ view("sys.server_role_members", _role_members)
 def _certificates(context: Context) -> Iterable[Record]:
     if context.session.database != "master":
         return
-    for place, item in enumerate(context.server.certificates):
+    for index, item in enumerate(context.server.certificates):
         yield {
             "name": item.name,
-            "certificate_id": FIRST_CERTIFICATE_ID + place,
+            "certificate_id": FIRST_CERTIFICATE_ID + index,
             "principal_id": 1,
             "pvt_key_encryption_type": "MK" if item.has_private_key else "NA",
             "pvt_key_encryption_type_desc": "ENCRYPTED_BY_MASTER_KEY"
@@ -336,15 +336,15 @@ def _users(context: Context) -> Iterable[Record]:
             "sid": None,
             "default_schema_name": None,
         }
-    mine = commits.users_of(context.world, context.session.server, context.session.database)
-    for place, user in enumerate(mine, start=FIRST_USER_ID):
-        yield {**_user(context, user.name, place, _sid(user.sid)), **_authentication(context, user)}
-    made = accounts.read(context.world, context.session.server, context.session.database).roles
-    for place, name in enumerate(made, start=FIRST_USER_ID + ROLE_GAP):
-        yield _role(context, name, place)
+    own_users = commits.users_of(context.world, context.session.server, context.session.database)
+    for index, user in enumerate(own_users, start=FIRST_USER_ID):
+        yield {**_user(context, user.name, index, _sid(user.sid)), **_authentication(context, user)}
+    roles = accounts.read(context.world, context.session.server, context.session.database).roles
+    for index, name in enumerate(roles, start=FIRST_USER_ID + ROLE_GAP):
+        yield _role(context, name, index)
     monitored = any(server == context.session.server for server, _ in context.world.monitor)
     if monitored and context.session.database.lower() == "msdb":  # [DOC: sp_dbmmonitorupdate]
-        yield _role(context, "dbm_monitor", FIRST_USER_ID + len(mine))
+        yield _role(context, "dbm_monitor", FIRST_USER_ID + len(own_users))
     for name, number in DATABASE_ROLES.items():
         if number:
             yield _role(context, name, number)

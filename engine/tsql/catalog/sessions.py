@@ -112,21 +112,23 @@ sys.dm_exec_sessions].
 def user_sessions(context: Context) -> Iterator[SessionRow]:
     """Yield all sessions of users, by session ID."""
     server = context.server
-    own = security.own_ip(server)
+    own_ip = security.own_ip(server)
     for name, session in sorted(context.sessions(), key=lambda item: item[1].spid):
         job = JOB_WINDOW in name
         run = context.world.batches.get(name)
-        seen = session.program or (ClientProgram(host=server.name, name=JOB_STEP) if job else CONSOLE)
+        client_program = session.program or (
+            ClientProgram(host=server.name, name=JOB_STEP) if job else CONSOLE
+        )
         yield SessionRow(
             spid=session.spid,
             login=session.login,
             first_login=session.callers[0][0] if session.callers else "",
-            host=seen.host,
-            program=seen.name,
-            interface=seen.interface or CONSOLE.interface,
-            encrypted=seen.encrypted,
-            packet_bytes=seen.packet_bytes,
-            address=own if job else "10.0.0.9",
+            host=client_program.host,
+            program=client_program.name,
+            interface=client_program.interface or CONSOLE.interface,
+            encrypted=client_program.encrypted,
+            packet_bytes=client_program.packet_bytes,
+            address=own_ip if job else "10.0.0.9",
             database=session.database,
             login_tick=session.login_tick,
             running=run is not None,
@@ -139,30 +141,30 @@ def user_sessions(context: Context) -> Iterator[SessionRow]:
             error=session.error,
             options=session.options,
         )
-    for place, program in enumerate(AGENT_PROGRAMS if server.agent_running else ()):
+    for index, program in enumerate(AGENT_PROGRAMS if server.agent_running else ()):
         yield SessionRow(
-            spid=AGENT_SPID + place,
+            spid=AGENT_SPID + index,
             login=server.service_account,
             host=server.name,
             program=program,
-            address=own,
+            address=own_ip,
             database="msdb",
             login_tick=server.started_tick,
             last_begun_tick=server.started_tick,
             last_ended_tick=server.started_tick,
             interface="ODBC",
         )
-    for one in connections.on_server(context.world, server.name):
+    for connection in connections.on_server(context.world, server.name):
         yield SessionRow(
-            spid=one.spid,
-            login=one.login,
-            host=one.host,
-            program=f"{one.client.name} application",
-            address=clients.address(context.world, one.client.name),
-            database=one.database,
-            login_tick=one.since_tick,
-            running=one.working,
-            transactions=int(one.working),
+            spid=connection.spid,
+            login=connection.login,
+            host=connection.host,
+            program=f"{connection.client.name} application",
+            address=clients.address(context.world, connection.client.name),
+            database=connection.database,
+            login_tick=connection.since_tick,
+            running=connection.working,
+            transactions=int(connection.working),
         )
 
 
@@ -170,7 +172,7 @@ def _database_ids(context: Context) -> dict[str, int | None]:
     """Return name -> id of every database in which a session is."""
     return {
         name: context.database_id(name)
-        for name in dict.fromkeys(one.database for one in user_sessions(context))
+        for name in dict.fromkeys(session_row.database for session_row in user_sessions(context))
     }
 
 
@@ -191,18 +193,18 @@ def text_handle(text: str) -> bytes | None:
 def application_requests(context: Context) -> Iterable[Record]:
     """Yield the requests of applications that are inside a transaction."""
     waits = locks.waits(context)
-    for one in connections.on_server(context.world, context.server.name):
-        if one.working:
-            wait = waits.get(one.spid)
+    for connection in connections.on_server(context.world, context.server.name):
+        if connection.working:
+            wait = waits.get(connection.spid)
             yield {
-                "session_id": one.spid,
+                "session_id": connection.spid,
                 "request_id": 0,
                 "sql_handle": None,
                 PARTLY_SILENT: "sql_handle",
                 "start_time": context.datetime_value(),
                 "status": "running" if wait is None else "suspended",
-                "command": "EXECUTE" if one.client.query is None else "SELECT",
-                "database_id": context.database_id(one.database),
+                "command": "EXECUTE" if connection.client.query is None else "SELECT",
+                "database_id": context.database_id(connection.database),
                 "user_id": 1,
                 "wait_type": wait.type if wait is not None else None,
                 "wait_time": wait.ms if wait is not None else 0,
@@ -249,29 +251,29 @@ def _sessions(context: Context) -> Iterable[Record]:
             "last_request_end_time": None,
         }
     databases = _database_ids(context)
-    for one in user_sessions(context):
-        domain, _, user = one.login.rpartition("\\")
+    for session_row in user_sessions(context):
+        domain, _, user = session_row.login.rpartition("\\")
         yield {
-            "session_id": one.spid,
-            "login_time": context.datetime_value(one.login_tick),
-            "host_name": one.host,
-            "program_name": one.program,
-            "host_process_id": 4000 + one.spid,
-            "client_interface_name": one.interface,
-            "login_name": one.login,
-            "original_login_name": one.first_login or one.login,
+            "session_id": session_row.spid,
+            "login_time": context.datetime_value(session_row.login_tick),
+            "host_name": session_row.host,
+            "program_name": session_row.program,
+            "host_process_id": 4000 + session_row.spid,
+            "client_interface_name": session_row.interface,
+            "login_name": session_row.login,
+            "original_login_name": session_row.first_login or session_row.login,
             "nt_domain": domain,
             "nt_user_name": user if domain else "",
-            "status": "running" if one.running else "sleeping",
+            "status": "running" if session_row.running else "sleeping",
             "is_user_process": 1,
-            "database_id": databases[one.database],
-            "open_transaction_count": one.transactions,
+            "database_id": databases[session_row.database],
+            "open_transaction_count": session_row.transactions,
             "memory_usage": SESSION_PAGES,
-            "row_count": one.rowcount,
-            "prev_error": one.error,
-            "last_request_start_time": context.datetime_value(one.last_begun_tick),
-            "last_request_end_time": context.datetime_value(one.last_ended_tick),
-            **options_shown(one.options),
+            "row_count": session_row.rowcount,
+            "prev_error": session_row.error,
+            "last_request_start_time": context.datetime_value(session_row.last_begun_tick),
+            "last_request_end_time": context.datetime_value(session_row.last_ended_tick),
+            **options_shown(session_row.options),
         }
 
 
@@ -279,22 +281,22 @@ view("sys.dm_exec_sessions", _sessions)
 
 
 def _connections(context: Context) -> Iterable[Record]:
-    own = security.own_ip(context.server)
-    for one in user_sessions(context):
+    own_ip = security.own_ip(context.server)
+    for session_row in user_sessions(context):
         yield {
-            "session_id": one.spid,
-            "most_recent_session_id": one.spid,
-            "most_recent_sql_handle": text_handle(one.last_text),
-            "connect_time": context.datetime_value(one.login_tick),
-            "net_transport": "Shared memory" if one.address == own else "TCP",
+            "session_id": session_row.spid,
+            "most_recent_session_id": session_row.spid,
+            "most_recent_sql_handle": text_handle(session_row.last_text),
+            "connect_time": context.datetime_value(session_row.login_tick),
+            "net_transport": "Shared memory" if session_row.address == own_ip else "TCP",
             "protocol_type": "TSQL",
-            "endpoint_id": 2 if one.address == own else 4,
-            "encrypt_option": str(one.encrypted).upper(),
-            "net_packet_size": one.packet_bytes,
-            "auth_scheme": "NTLM" if "\\" in one.login else "SQL",
-            "client_net_address": "<local machine>" if one.address == own else one.address,
-            "local_net_address": None if one.address == own else own,
-            "local_tcp_port": None if one.address == own else 1433,
+            "endpoint_id": 2 if session_row.address == own_ip else 4,
+            "encrypt_option": str(session_row.encrypted).upper(),
+            "net_packet_size": session_row.packet_bytes,
+            "auth_scheme": "NTLM" if "\\" in session_row.login else "SQL",
+            "client_net_address": "<local machine>" if session_row.address == own_ip else session_row.address,
+            "local_net_address": None if session_row.address == own_ip else own_ip,
+            "local_tcp_port": None if session_row.address == own_ip else 1433,
         }
 
 
@@ -318,38 +320,38 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "context_info": bytes(settings.CONTEXT_BYTES),
         }
     databases, waits = _database_ids(context), locks.waits(context)
-    own = security.own_ip(context.server)
-    for one in user_sessions(context):
-        domain, _, user = one.login.rpartition("\\")
-        now = waits.get(one.spid)
+    own_ip = security.own_ip(context.server)
+    for session_row in user_sessions(context):
+        domain, _, user = session_row.login.rpartition("\\")
+        now = waits.get(session_row.spid)
         command = "AWAITING COMMAND"
-        if one.running:
-            command = "EXECUTE" if one.batch is None else one.batch.command or "SELECT"
+        if session_row.running:
+            command = "EXECUTE" if session_row.batch is None else session_row.batch.command or "SELECT"
         yield {
-            "spid": one.spid,
+            "spid": session_row.spid,
             "blocked": now.blocker if now is not None else 0,
             "waittime": now.ms if now is not None else 0,
             "waitresource": (now.resource if now is not None else "").ljust(256),
             "lastwaittype": (now.type if now is not None else "MISCELLANEOUS").ljust(32),
-            "dbid": databases[one.database],
-            "status": ("suspended" if now is not None else "runnable" if one.running else "sleeping").ljust(
-                30
-            ),
+            "dbid": databases[session_row.database],
+            "status": (
+                "suspended" if now is not None else "runnable" if session_row.running else "sleeping"
+            ).ljust(30),
             "cmd": command[:16].ljust(16),
-            "loginame": one.login.ljust(128),
-            "login_time": context.datetime_value(one.login_tick),
-            "last_batch": context.datetime_value(one.last_begun_tick),
-            "hostname": one.host.ljust(128),
-            "program_name": one.program.ljust(128),
+            "loginame": session_row.login.ljust(128),
+            "login_time": context.datetime_value(session_row.login_tick),
+            "last_batch": context.datetime_value(session_row.last_begun_tick),
+            "hostname": session_row.host.ljust(128),
+            "program_name": session_row.program.ljust(128),
             "nt_domain": domain.ljust(128),
             "nt_username": (user if domain else "").ljust(128),
-            "net_library": ("LPC" if one.address == own else "TCP/IP").ljust(12),
-            "hostprocess": str(4000 + one.spid).ljust(10),
-            "open_tran": one.transactions,
+            "net_library": ("LPC" if session_row.address == own_ip else "TCP/IP").ljust(12),
+            "hostprocess": str(4000 + session_row.spid).ljust(10),
+            "open_tran": session_row.transactions,
             "memusage": SESSION_PAGES,
-            "sql_handle": text_handle(one.last_text),
-            **({PARTLY_SILENT: "sql_handle"} if one.is_application else {}),
-            "context_info": settings.context_info(one.options) or bytes(settings.CONTEXT_BYTES),
+            "sql_handle": text_handle(session_row.last_text),
+            **({PARTLY_SILENT: "sql_handle"} if session_row.is_application else {}),
+            "context_info": settings.context_info(session_row.options) or bytes(settings.CONTEXT_BYTES),
         }
 
 

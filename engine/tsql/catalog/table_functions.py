@@ -22,20 +22,22 @@ from engine.tsql.catalog.view import Record, no_rows, view
 
 def _texts(context: Context) -> Iterable[Record]:
     """Yield the present or last texts of all connections, each only once."""
-    texts = dict.fromkeys(one.last_text for one in user_sessions(context) if one.last_text)
+    texts = dict.fromkeys(
+        session_row.last_text for session_row in user_sessions(context) if session_row.last_text
+    )
     for text in texts:
         yield {"asked_handle": text_handle(text), "text": text}
 
 
 def _input_buffers(context: Context) -> Iterable[Record]:
     """Yield the last batch of each connection. [DOC: sys.dm_exec_input_buffer]."""
-    for one in user_sessions(context):
-        if one.last_text:
+    for session_row in user_sessions(context):
+        if session_row.last_text:
             yield {
-                "asked_handle": one.spid,
+                "asked_handle": session_row.spid,
                 "event_type": "Language Event",
                 "parameters": 0,
-                "event_info": one.last_text,
+                "event_info": session_row.last_text,
             }
 
 
@@ -143,16 +145,16 @@ def _log_stats(context: Context) -> Iterable[Record]:
     for copy in context.copies():
         if copy.source is None:
             continue
-        found = list(virtual_log_files(context.world, copy.source))
-        active = [file for file in found if file.status == 2]
-        newest = max(found, key=lambda file: file.number)
+        files = list(virtual_log_files(context.world, copy.source))
+        active = [file for file in files if file.status == 2]
+        newest = max(files, key=lambda file: file.number)
         yield {
             "database_id": context.database_id(copy.database),
             "recovery_model": copy.recovery_model.name,
             "current_vlf_sequence_number": newest.number,
             "current_vlf_size_mb": newest.size / 2**20,
-            "total_vlf_count": len(found),
-            "total_log_size_mb": total(file.size for file in found) / 2**20,
+            "total_vlf_count": len(files),
+            "total_log_size_mb": total(file.size for file in files) / 2**20,
             "active_vlf_count": len(active),
             "active_log_size_mb": total(file.size for file in active) / 2**20,
             "log_truncation_holdup_reason": log_reuse_wait(context, copy),

@@ -88,18 +88,18 @@ SYSTEM_PROCEDURES: Final[dict[str, str]] = {}
 
 def view(name: str, rows: Rows) -> CatalogView:
     """Register the function for the rows of a view."""
-    made = CatalogView(SHAPES[name], rows)
-    VIEWS[name] = made
-    return made
+    catalog_view = CatalogView(SHAPES[name], rows)
+    VIEWS[name] = catalog_view
+    return catalog_view
 
 
 @cache
 def of_version(version: int) -> tuple[CatalogView, ...]:
     """Return the views and table functions of schema sys, by name."""
     return tuple(
-        found
-        for name, found in sorted(VIEWS.items())
-        if name.startswith("sys.") and found.first_version <= version
+        catalog_view
+        for name, catalog_view in sorted(VIEWS.items())
+        if name.startswith("sys.") and catalog_view.first_version <= version
     )
 
 
@@ -169,10 +169,10 @@ def find(context: Context, parts: tuple[str, ...]) -> CatalogView:
         raise SqlError(208, ".".join(parts))
     schema, name = names[-2] if len(names) > 1 else "", names[-1]
     for key in _candidates(database.lower(), schema, name):
-        found = VIEWS.get(key)
-        if found is not None and found.first_version <= context.version:
-            return found
-        if found is None and has_view(key, context.version):
+        catalog_view = VIEWS.get(key)
+        if catalog_view is not None and catalog_view.first_version <= context.version:
+            return catalog_view
+        if catalog_view is None and has_view(key, context.version):
             raise UnsimulatedFeatureError(f"the view {'.'.join(parts)}")
     raise SqlError(208, ".".join(parts).removesuffix("()"))
 

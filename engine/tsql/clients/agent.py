@@ -238,26 +238,26 @@ def _note_seen(world: World, server: str) -> None:
     lines = world.errorlog.get(server, ())
     tick = int(str(seen.get("tick", world.tick)))
     handled = int(str(seen.get("count", 0)))
-    new = [line for line in lines[-50:] if line[0] > tick]
+    new_lines = [line for line in lines[-50:] if line[0] > tick]
     if tick == world.tick:
-        new = [line for line in lines if line[0] == world.tick][handled:]
+        new_lines = [line for line in lines if line[0] == world.tick][handled:]
     states = ledger.traces(world, server)
     changed = [
         (database, state)
         for database, state in states.items()
         if to_text(seen.get(f"trace {database}")) != str(state)
     ]
-    if not new and not changed:
+    if not new_lines and not changed:
         return
     ledger.change(world, server, "seen", lambda row: True, **ledger.marks(world, server))
     for database, state in changed:
         _answer_state(world, server, database, state)
     answers = 0
-    for number, line in enumerate(new):
+    for number, line in enumerate(new_lines):
         if answers >= ANSWERS_MAX:
             left = say(
                 "SQL Server Agent cannot keep up: {n} messages were not checked for alerts",
-                n=len(new) - number,
+                n=len(new_lines) - number,
             )
             world.emit(NoteData(), left, server=server)
             break
@@ -347,8 +347,8 @@ def _no_variable(machine: Machine, name: str) -> Scalar:
 def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> None:
     """Count an occurrence of the alert and start its job. Do nothing within its delay between responses."""
     delay = int(str(alert.get("delay_between_responses") or 0)) * TICKS_PER_S
-    last = alert.get("answered_tick")
-    if delay and last is not None and world.tick - int(str(last)) < delay:
+    last_answered_tick = alert.get("answered_tick")
+    if delay and last_answered_tick is not None and world.tick - int(str(last_answered_tick)) < delay:
         return
     date, time = stamp(world, server)
     ledger.change(

@@ -44,7 +44,7 @@ def submit(world: World, window: str, text: str) -> None:
     """
     name = _known_name(world, window)
     text = plain_text(text)
-    kept = world.sessions.setdefault(name, Window())
+    session = world.sessions.setdefault(name, Window())
     if len(text) > TEXT_MAX:
         world.emit(SqlData(window=name, batch=0), f"{text[:200]}…", server=server_of(name))
         said = (
@@ -56,15 +56,17 @@ def submit(world: World, window: str, text: str) -> None:
         )
         return
     if name in world.batches:
-        if len(kept.queue) >= QUEUE_MAX:
+        if len(session.queue) >= QUEUE_MAX:
             world.emit(SqlData(window=name, batch=0), text, server=server_of(name))
             said = f"{QUEUE_MAX} batches wait in this window already; this one was not sent."
-            full = Message(0, 10, 0, 0, said)
+            message = Message(0, 10, 0, 0, said)
             _emit_done(
-                world, name, Submission(id=0, text=text, steps=(), messages=(full,), started_tick=world.tick)
+                world,
+                name,
+                Submission(id=0, text=text, steps=(), messages=(message,), started_tick=world.tick),
             )
             return
-        world.sessions[name] = replace(kept, queue=(*kept.queue, text))
+        world.sessions[name] = replace(session, queue=(*session.queue, text))
         return
     _start(world, name, text)
 
@@ -83,13 +85,13 @@ def _start(world: World, name: str, text: str) -> None:
     world.emit(SqlData(window=name, batch=number), text, server=server_of(name))
     if sum(len(run.text) for run in world.batches.values()) + len(text) > TEXTS_MAX:
         said = f"Not simulated: more than {TEXTS_MAX} characters of T-SQL under way in all windows together."
-        full = Message(0, 10, 0, 0, said, server_of(name))
+        message = Message(0, 10, 0, 0, said, server_of(name))
         world.batches[name] = Submission(id=number, text=text, steps=(), started_tick=world.tick)
-        _finish(world, name, replace(world.batches[name], messages=(full,)))
+        _finish(world, name, replace(world.batches[name], messages=(message,)))
         return
-    kept: Window = world.sessions[name]
+    session: Window = world.sessions[name]
     whole = (
-        (script.ScriptBatch(text),) if kept.remote else None
+        (script.ScriptBatch(text),) if session.remote else None
     )  # the client program has resolved GO and $(name)
     world.batches[name] = Submission(id=number, text=text, steps=whole, started_tick=world.tick)
     _run_submission(world, name)
@@ -182,8 +184,8 @@ def _warn_if_long_running(world: World, name: str, run: Submission) -> Submissio
         return run
     text = say("the batch in {window} has been executing for {t_s} s", window=name, t_s=LONG_S)
     world.emit(NoteData(), text, server=server_of(name))
-    said = Message(0, 0, 0, 0, _LONG_BATCH_TEXT, server_of(name))
-    return replace(run, told=True, messages=(*run.messages, said))
+    message = Message(0, 0, 0, 0, _LONG_BATCH_TEXT, server_of(name))
+    return replace(run, told=True, messages=(*run.messages, message))
 
 
 _LONG_BATCH_TEXT: Final = (
@@ -231,16 +233,16 @@ STEP_WORK: Final = 20
 
 def _split_batches(world: World, name: str, run: Submission, meter: Meter) -> Submission:
     """Divide the submission at its GO lines, as far as *meter* allows."""
-    kept: Window = world.sessions[name]
-    splitting = script.splitting(run.text, dict(kept.variables))
+    session: Window = world.sessions[name]
+    splitting = script.splitting(run.text, dict(session.variables))
     left = meter.allowance - meter.spent
     if not splitting.reached(run.read + left):
         meter.add(left)
         return replace(run, read=run.read + left)
     meter.add(splitting.spent - run.read)
     steps, variables = splitting.result()
-    if (now := tuple(sorted(variables.items()))) != kept.variables:
-        world.sessions[name] = replace(kept, variables=now)
+    if (now := tuple(sorted(variables.items()))) != session.variables:
+        world.sessions[name] = replace(session, variables=now)
     return replace(run, steps=steps, read=0)
 
 
@@ -248,9 +250,9 @@ def _apply_error_exit(run: Submission, server: str, meter: Meter) -> Submission:
     """Return the submission at its end if an error has occurred since `:ON ERROR EXIT`."""
     if run.errors_from is None:
         return run
-    since = run.messages[run.errors_from :]
-    meter.add(len(since) // 10)
-    if not any(message.is_error for message in since):
+    messages = run.messages[run.errors_from :]
+    meter.add(len(messages) // 10)
+    if not any(message.is_error for message in messages):
         return replace(run, errors_from=len(run.messages))
     note = Message(0, 10, 0, 0, _EXITING, server)
     return replace(run, step=len(run.steps or ()), errors_from=None, messages=(*run.messages, note))
@@ -270,35 +272,35 @@ def _client_step(
         if len(run.messages) < OUTPUT_MAX or step.fatal:
             run = replace(run, messages=(*run.messages, note))
         return replace(run, step=len(run.steps or ())) if step.fatal else run
-    kept = world.sessions[name]
+    session = world.sessions[name]
     wanted = step.server.split("\\")[0].split(",")[0].split(".")[0].lower()
     server = next((known for known in (*world.instances, *world.listeners) if known.lower() == wanted), None)
     if server is None:
         return replace(_append_client_message(world, name, run, 53, step.server), step=len(run.steps or ()))
-    world.sessions[name] = replace(kept, server=server, session=None)
+    world.sessions[name] = replace(session, server=server, session=None)
     return run
 
 
 def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Submission, bool]:
     """Run a part of the submission. Return True if it can continue with its next step immediately."""
-    kept: Window = world.sessions[name]
+    window: Window = world.sessions[name]
     server, refusal = resolve_server(world, name)
     if refusal is not None:
         _finish(world, name, report_refused_login(world, name, run, server, refusal))
         return run, False
     if world.instances[server].hung and world.instances[server].running:
-        _hang(world, name, run, connected=kept.session is not None)
+        _hang(world, name, run, connected=window.session is not None)
         return run, False
-    if kept.lost:
-        world.sessions[name] = replace(kept, lost=0)
-        _finish(world, name, _append_client_message(world, name, run, kept.lost))
+    if window.lost:
+        world.sessions[name] = replace(window, lost=0)
+        _finish(world, name, _append_client_message(world, name, run, window.lost))
         return run, False
     try:
-        session = open_session(world, name, kept, server)
+        session = open_session(world, name, window, server)
     except SqlError as problem:
         _finish(world, name, report_refused_login(world, name, run, server, problem))
         return run, False
-    if session is None and kept.remote:
+    if session is None and window.remote:
         _lose(world, name, 64)
         return run, False
     if session is None:
@@ -308,13 +310,13 @@ def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Subm
             _append_client_message(world, name, run, connections.refusal_number(world, server), server),
         )
         return run, False
-    if session is not kept.session:
+    if session is not window.session:
         world.sessions[name] = replace(
-            kept, session=session
+            window, session=session
         )  # stored now, so that the session is in the views
-        if not kept.server:
+        if not window.server:
             clients.count_arrival(
-                world, kept.target.source or "", kept.target.database, kept.target.read_intent
+                world, window.target.source or "", window.target.database, window.target.read_intent
             )
     machine = Runner(world, run, session, execute.perform, meter)
     try:
@@ -327,16 +329,16 @@ def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Subm
                 machine.messages.append(Message(0, 0, 0, 0, _LOOP, server))
             machine.begin(step.text)
         done = not machine.run.waiting and machine.advance()
-    except ConnectionLostError as lost:
-        ended = _append_client_message(world, name, machine.freeze(), *lost.numbers)
-        if kept.remote:
+    except ConnectionLostError as error:
+        submission = _append_client_message(world, name, machine.freeze(), *error.numbers)
+        if window.remote:
             world.sessions[name] = replace(world.sessions[name], session=machine.session, queue=())
-            _finish(world, name, ended)
+            _finish(world, name, submission)
             close_connection(world, name, "ended by the server")
-            return ended, False
+            return submission, False
         world.sessions[name] = replace(world.sessions[name], session=None)
-        _finish(world, name, ended)
-        return ended, False
+        _finish(world, name, submission)
+        return submission, False
     world.sessions[name] = replace(world.sessions[name], session=machine.session)
     run = machine.freeze()
     if not done:
@@ -355,8 +357,8 @@ def _next_batch(run: Submission, server: str) -> Submission:
     if repeats < step.count:
         return replace(run, frames=(), repeats=repeats)
     if step.count > 1:
-        said = Message(0, 0, 0, 0, _TIMES.format(step.count), server)
-        run = replace(run, messages=(*run.messages, said))
+        message = Message(0, 0, 0, 0, _TIMES.format(step.count), server)
+        run = replace(run, messages=(*run.messages, message))
     return replace(run, frames=(), repeats=0, step=run.step + 1)
 
 
@@ -395,25 +397,25 @@ def _finish(world: World, name: str, run: Submission) -> None:
             said,
             number,
         )
-    kept: Window = world.sessions[name]
-    if kept.server:
-        world.sessions[name] = kept = replace(kept, server="", session=None)
-    if kept.queue:
-        world.sessions[name] = replace(kept, queue=kept.queue[1:])
-        _start(world, name, kept.queue[0])
+    session: Window = world.sessions[name]
+    if session.server:
+        world.sessions[name] = session = replace(session, server="", session=None)
+    if session.queue:
+        world.sessions[name] = replace(session, queue=session.queue[1:])
+        _start(world, name, session.queue[0])
 
 
 def _keep_last(world: World, name: str, run: Submission) -> None:
     """Record the last batch of the connection, which views show while the session sleeps."""
-    kept: Window = world.sessions[name]
-    if kept.session is not None:
-        ended = replace(
-            kept.session,
+    session: Window = world.sessions[name]
+    if session.session is not None:
+        sql_session = replace(
+            session.session,
             last_text=batch_text(run),
             last_begun_tick=run.started_tick,
             last_ended_tick=world.tick,
         )
-        world.sessions[name] = replace(kept, session=ended)
+        world.sessions[name] = replace(session, session=sql_session)
 
 
 def _end_as_json(end: StatementCompletion) -> dict[str, object]:
@@ -482,16 +484,17 @@ def check_connections(world: World) -> None:
         has = (session.server, session.started_tick, session.database, session.read_intent, session.logs)
         if has in sound:
             continue
-        there = world.instances[session.server]
+        instance = world.instances[session.server]
         if not connections.is_alive(world, session):
             _lose(
                 world,
                 name,
                 64
-                if not world.computers[there.computer].powered or not world.computers[there.computer].nic_up
+                if not world.computers[instance.computer].powered
+                or not world.computers[instance.computer].nic_up
                 else 10054,
             )
-        elif not there.hung and (closed := connections.closed_database(world, session)) is not None:
+        elif not instance.hung and (closed := connections.closed_database(world, session)) is not None:
             copy = world.copies.get((session.server, closed))
             if copy is not None and copy.disk_failed:
                 _lose(world, name, 9001, copy.database)
@@ -505,12 +508,12 @@ def check_connections(world: World) -> None:
     for name, run in list(world.batches.items()):
         if world.batches.get(name) is not run:  # an earlier job step may have ended or restarted it
             continue
-        there = world.instances[resolve_server(world, name)[0]]
+        instance = world.instances[resolve_server(world, name)[0]]
         if run.waiting in ("server", "login"):
-            if not there.hung:
+            if not instance.hung:
                 world.batches[name] = replace(run, waiting="")
                 _run_submission(world, name)
-        elif run.due_tick <= world.tick and not there.hung:
+        elif run.due_tick <= world.tick and not instance.hung:
             _run_submission(world, name)
 
 
@@ -520,19 +523,19 @@ def _lose(world: World, name: str, number: int, *arguments: str) -> None:
     A running batch ends with the transport error. Without a running batch, the next one gets the error if a
     transaction was open. Any other connection is reopened silently, as drivers do.
     """
-    kept: Window = world.sessions[name]
+    session: Window = world.sessions[name]
     run: Submission | None = world.batches.get(name)
     if run is not None:
         _abandon(world, name, run)
-    if kept.remote:
+    if session.remote:
         world.sessions[name] = replace(world.sessions[name], queue=())
         if run is not None:
             _finish(world, name, _append_client_message(world, name, run, number, *arguments))
         close_connection(world, name, "lost")
         return
-    open_work = kept.session is not None and kept.session.transactions > 0
+    open_work = session.session is not None and session.session.transactions > 0
     lost = number if run is None and open_work else 0
-    world.sessions[name] = replace(kept, session=None, lost=lost)
+    world.sessions[name] = replace(session, session=None, lost=lost)
     if run is not None:
         _finish(world, name, _append_client_message(world, name, run, number, *arguments))
 
@@ -552,9 +555,9 @@ def close_connection(world: World, name: str, reason: str) -> None:
 
 def _abandon(world: World, name: str, run: Submission) -> None:
     """Roll back the work of a pending statement, except for a commit that waits for its log."""
-    kept: Window = world.sessions[name]
-    if kept.session is not None:
-        world.sessions[name] = replace(kept, session=transactions.discard_transaction(kept.session))
+    session: Window = world.sessions[name]
+    if session.session is not None:
+        world.sessions[name] = replace(session, session=transactions.discard_transaction(session.session))
     if run.pending is not None:
         server = resolve_server(world, name)[0]
         statements.abandon(world, server, *run.pending)

@@ -31,14 +31,16 @@ _MESSAGE_FIELDS: Final = ("number", "severity", "state", "line", "text")
 
 def reachable(world: World, server: str) -> bool:
     """Return whether a query window can open a connection to the instance."""
-    there = world.instances[server]
-    return there.running and world.computers[there.computer].nic_up
+    instance = world.instances[server]
+    return instance.running and world.computers[instance.computer].nic_up
 
 
 def refusal_number(world: World, server: str) -> int:
     """Return 53 if nothing responds at the address, 2 if the computer runs but the instance does not."""
-    there = world.instances[server]
-    return 2 if world.computers[there.computer].powered and world.computers[there.computer].nic_up else 53
+    instance = world.instances[server]
+    return (
+        2 if world.computers[instance.computer].powered and world.computers[instance.computer].nic_up else 53
+    )
 
 
 def refusals(problem: SqlError, database: str, login: str) -> tuple[SqlError, ...]:
@@ -53,18 +55,18 @@ def refusals(problem: SqlError, database: str, login: str) -> tuple[SqlError, ..
 
 def free_spid(world: World, server: str) -> int:
     """Return the lowest session ID that no connection to the instance uses."""
-    taken = {
+    spids = {
         window.session.spid
         for window in world.sessions.values()
         if window.session is not None and window.session.server == server
     }
-    return next(number for number in range(FIRST_SPID, FIRST_SPID + len(taken) + 1) if number not in taken)
+    return next(number for number in range(FIRST_SPID, FIRST_SPID + len(spids) + 1) if number not in spids)
 
 
 def is_alive(world: World, session: SqlSession) -> bool:
     """Return whether the connection is open at both ends."""
-    there = world.instances[session.server]
-    return reachable(world, session.server) and there.started_tick == session.started_tick
+    instance = world.instances[session.server]
+    return reachable(world, session.server) and instance.started_tick == session.started_tick
 
 
 def closed_database(world: World, session: SqlSession) -> str | None:
@@ -126,12 +128,12 @@ def resolve_server(world: World, name: str) -> tuple[str, SqlError | None]:
     A listener leads to the primary replica. Routing can lead from there, or from a secondary, to another
     server.
     """
-    kept: Window = world.sessions[name]
-    source = kept.server or kept.target.source or server_of(name)
-    if kept.session is not None and is_alive(world, kept.session):
-        return kept.session.server, None
-    database = "" if kept.server else kept.target.database
-    server, refusal = clients.arrival(world, source, database, kept.target.read_intent)
+    session: Window = world.sessions[name]
+    source = session.server or session.target.source or server_of(name)
+    if session.session is not None and is_alive(world, session.session):
+        return session.session.server, None
+    database = "" if session.server else session.target.database
+    server, refusal = clients.arrival(world, source, database, session.target.read_intent)
     if server is None:
         return server_of(name), SqlError(53, source)
     return server, refusal
@@ -146,15 +148,19 @@ def report_refused_login(
         errors = refusals(problem, world.sessions[name].target.database, _login(world, name, server))
     version = world.instances[server].version
     said = []
-    for one in errors:
-        severity, text = fill_message(one.number, *one.parameters, version=version)
-        said.append(Message(one.number, severity, one.state, 0, text, server))
+    for error in errors:
+        severity, text = fill_message(error.number, *error.parameters, version=version)
+        said.append(Message(error.number, severity, error.state, 0, text, server))
     return replace(run, messages=(*run.messages, *said))
 
 
 def _login(world: World, name: str, server: str) -> str:
-    there = world.instances[server]
-    return there.service_account if AGENT_MARK in name else f"{world.computers[there.computer].domain}\\dba"
+    instance = world.instances[server]
+    return (
+        instance.service_account
+        if AGENT_MARK in name
+        else f"{world.computers[instance.computer].domain}\\dba"
+    )
 
 
 def open_session(world: World, name: str, window: Window, server: str) -> SqlSession | None:
@@ -169,7 +175,7 @@ def open_session(world: World, name: str, window: Window, server: str) -> SqlSes
         return session
     if window.remote:
         return None
-    there, target = world.instances[server], ConnectionTarget() if window.server else window.target
+    instance, target = world.instances[server], ConnectionTarget() if window.server else window.target
     if target.database:
         statements.use_database(world, server, target.database, target.read_intent)
     return SqlSession(
@@ -178,6 +184,6 @@ def open_session(world: World, name: str, window: Window, server: str) -> SqlSes
         read_intent=target.read_intent,
         spid=free_spid(world, server),
         login=_login(world, name, server),
-        started_tick=there.started_tick,
+        started_tick=instance.started_tick,
         login_tick=world.tick,
     )

@@ -21,14 +21,18 @@ if TYPE_CHECKING:
 
 def server_named(machine: Machine, name: str) -> str:
     """Return the linked server in the world's spelling. Raise 7202 if it is not linked, 7303 if it is unreachable."""
-    here = machine.world.instances[machine.session.server]
-    names = (here.name, *here.linked_servers)
+    instance = machine.world.instances[machine.session.server]
+    names = (instance.name, *instance.linked_servers)
     linked = next((known for known in names if known.lower() == name.lower()), None)
     if linked is None:
         raise SqlError(7202, name)
     wanted = linked.partition("\\")[0].lower()
     there = next((s for known, s in machine.world.instances.items() if known.lower() == wanted), None)
-    if there is None or not there.answering or not network.is_passing(machine.world, here.name, there.name):
+    if (
+        there is None
+        or not there.answering
+        or not network.is_passing(machine.world, instance.name, there.name)
+    ):
         raise SqlError(7303, "SQLNCLI", linked)
     return there.name
 
@@ -39,9 +43,9 @@ def context_of(machine: Machine, name: str) -> Context:
 
 
 def _session(machine: Machine, server: str) -> SqlSession:
-    there = machine.world.instances[server]
+    instance = machine.world.instances[server]
     login = machine.session.login
-    return SqlSession(server=server, spid=0, login=login, started_tick=there.started_tick)
+    return SqlSession(server=server, spid=0, login=login, started_tick=instance.started_tick)
 
 
 def execute(machine: Machine, name: str, text: str) -> None:

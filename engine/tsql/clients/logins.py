@@ -58,14 +58,14 @@ def connect(world: World, window: str, text: str) -> None:
     if refusal is not None:
         _refuse(world, window, said, *refusal)
         return
-    sent_on = _find_routing_target(world, server, said)
+    target = _find_routing_target(world, server, said)
     if world.listeners.get(said.get("listener", "")) == server:
         clients.count_arrival(
             world, said["listener"], _normalize_database_name(world, said), _is_read_only(said)
         )
-    if sent_on is not None:
-        told = say("{login} was redirected to {server}", login=said["login"], server=sent_on)
-        world.emit(SessionData(window=window, what="routed", to=sent_on, messages=()), told, server=server)  # fmt: skip
+    if target is not None:
+        text = say("{login} was redirected to {server}", login=said["login"], server=target)
+        world.emit(SessionData(window=window, what="routed", to=target, messages=()), text, server=server)  # fmt: skip
         return
     database = _database(world, server, said)
     program = ClientProgram(
@@ -90,16 +90,18 @@ def connect(world: World, window: str, text: str) -> None:
     )
     world.sessions[window] = Window(session=session)
     connections.count(world, program.name, "logins")
-    told = say("{login} connected from {host}", login=session.login, host=program.host or "?")
+    message = say("{login} connected from {host}", login=session.login, host=program.host or "?")
     world.emit(
-        SessionData(window=window, what="connected", program=program.name, messages=()), told, server=server
+        SessionData(window=window, what="connected", program=program.name, messages=()),
+        message,
+        server=server,
     )
 
 
 def _language(requested_language: str) -> str:
     """Return the language in the server's spelling. An unknown or unsimulated one is ignored."""
-    found = languages.find(requested_language) if requested_language else None
-    return found.name if found is not None else ""
+    language = languages.find(requested_language) if requested_language else None
+    return language.name if language is not None else ""
 
 
 def _default_language(world: World, server: str, login: str) -> str:
@@ -114,23 +116,23 @@ def _options(program: ClientProgram) -> tuple[tuple[str, str], ...]:
 
 def _read(text: str) -> dict[str, str]:
     try:
-        said = parse_json(text)
+        document = parse_json(text)
     except ValueError as problem:
         raise InputError(say("a login must be a JSON object: {why}", why=str(problem))) from None
-    if not isinstance(said, dict) or not {"login", "password"} <= said.keys() <= set(LOGIN_FIELDS):
+    if not isinstance(document, dict) or not {"login", "password"} <= document.keys() <= set(LOGIN_FIELDS):
         raise InputError(say("a login must be a JSON object of {names}", names=", ".join(LOGIN_FIELDS)))
-    if said["password"] not in ("right", "wrong"):
+    if document["password"] not in ("right", "wrong"):
         raise InputError(
             'the password of a login must be "right" or "wrong"; a journal contains no real password'
         )
-    for name, value in said.items():
+    for name, value in document.items():
         if not isinstance(value, str) or len(value) > NAME_MAX:
             raise InputError(
                 say("{name} of a login must be text of at most {most} characters", name=name, most=NAME_MAX)
             )
-    if not re.fullmatch("[0-9]{0,5}", said.get("packet_bytes", "")):
+    if not re.fullmatch("[0-9]{0,5}", document.get("packet_bytes", "")):
         raise InputError("the packet size of a login is a number")
-    return {name: plain_text(value) for name, value in said.items()}
+    return {name: plain_text(value) for name, value in document.items()}
 
 
 def _refusal(
@@ -240,7 +242,7 @@ def reset(world: World, window: str) -> None:
     client.cancel(world, window)
     session = world.sessions[window].session
     assert session is not None and session.program is not None
-    fresh = SqlSession(
+    sql_session = SqlSession(
         server=session.server,
         spid=session.spid,
         login=session.login,
@@ -251,7 +253,7 @@ def reset(world: World, window: str) -> None:
         started_tick=session.started_tick,
         login_tick=session.login_tick,
     )
-    world.sessions[window] = Window(session=fresh)
+    world.sessions[window] = Window(session=sql_session)
 
 
 def disconnect(world: World, window: str) -> None:
@@ -264,8 +266,8 @@ def disconnect(world: World, window: str) -> None:
 
 
 def _check_connected(world: World, window: str) -> None:
-    kept: Window | None = world.sessions.get(window)
-    if kept is None or not kept.remote:
+    session: Window | None = world.sessions.get(window)
+    if session is None or not session.remote:
         raise InputError(say("{window} is not connected", window=window))
 
 
@@ -290,11 +292,11 @@ def change_connection(world: World, window: str, text: str) -> None:
     """
     target = _read_target(world, text)
     client.cancel(world, window)
-    kept: Window = world.sessions.get(window, Window())
-    world.sessions[window] = replace(kept, target=target, session=None, lost=0)
-    told = say("{window} connects with: {target}", window=window, target=text.strip())
+    session: Window = world.sessions.get(window, Window())
+    world.sessions[window] = replace(session, target=target, session=None, lost=0)
+    message = say("{window} connects with: {target}", window=window, target=text.strip())
     world.emit(
-        SessionData(window=window, what="connection changed"), told, server=connections.server_of(window)
+        SessionData(window=window, what="connection changed"), message, server=connections.server_of(window)
     )
 
 

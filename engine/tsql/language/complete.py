@@ -111,32 +111,32 @@ def _suggestions(context: Context, text: str, prefix: str, tokens: tuple[Token, 
         return declared | {name.upper() for name in GLOBALS}
     if not tokens:
         return {word for pair in COMMAND_PAIRS for word in pair[:1]} | set(STATEMENT_WORDS)
-    last = tokens[-1]
-    if last.is_op("."):
+    last_token = tokens[-1]
+    if last_token.is_op("."):
         return _after_dot(context, tokens, _lexed(text) or tokens)
-    if last.upper in _BEFORE_TABLE and not (last.upper == "TABLE" and len(tokens) < 2):
+    if last_token.upper in _BEFORE_TABLE and not (last_token.upper == "TABLE" and len(tokens) < 2):
         return _tables(context)
-    if last.upper in ("EXEC", "EXECUTE"):
+    if last_token.upper in ("EXEC", "EXECUTE"):
         return set(PROCEDURES)
     start = _statement_start(tokens)
     if tokens[start].upper in _QUERY_WORDS or tokens[start].upper in ("IF", "WHILE", "SET", "PRINT"):
         return _in_query(context, _lexed(text) or tokens)
-    return _in_command(context, prefix[tokens[start].start :], last)
+    return _in_command(context, prefix[tokens[start].start :], last_token)
 
 
 def _statement_start(tokens: tuple[Token, ...]) -> int:
     """Return the index of the token with which the statement at the cursor begins."""
-    for place in range(len(tokens) - 1, -1, -1):
-        word = tokens[place].upper
-        following = tokens[place + 1].upper if place + 1 < len(tokens) else ""
-        if word == "WITH" and place and not tokens[place - 1].is_op(";"):
+    for index in range(len(tokens) - 1, -1, -1):
+        word = tokens[index].upper
+        following = tokens[index + 1].upper if index + 1 < len(tokens) else ""
+        if word == "WITH" and index and not tokens[index - 1].is_op(";"):
             continue  # WITH for the options of a command, or for a hint
         if word in COMMAND_WORDS or word in _QUERY_WORDS or (word, following) in COMMAND_PAIRS:
-            return place
-        if place == len(tokens) - 1 and word in STATEMENT_WORDS and word not in ("SET", "WITH"):
-            return place
-        if word in ("IF", "WHILE", "PRINT") or (word == "SET" and tokens[place - 1].upper == "BEGIN"):
-            return place
+            return index
+        if index == len(tokens) - 1 and word in STATEMENT_WORDS and word not in ("SET", "WITH"):
+            return index
+        if word in ("IF", "WHILE", "PRINT") or (word == "SET" and tokens[index - 1].upper == "BEGIN"):
+            return index
     return 0
 
 
@@ -164,10 +164,10 @@ def _after_dot(context: Context, tokens: tuple[Token, ...], all_tokens: tuple[To
 def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> set[str]:
     """Return the columns of the views in the statement, or only of the view with the alias *alias*."""
     columns: set[str] = set()
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.upper not in ("FROM", "JOIN"):
             continue
-        parts, at = [], place + 1
+        parts, at = [], index + 1
         while at < len(tokens) and tokens[at].kind in ("word", "quoted"):
             parts.append(name_of(tokens[at]))
             at += 1

@@ -80,9 +80,9 @@ def check_names(statement: s.Statement, version: int, line: int) -> None:
     """Raise SqlSyntaxError 155, so that the batch does not run, for an option that the statement does not have."""
     title = _CHECKED_EARLY.get(type(statement))
     pairs: Iterable[tuple[str, object]] = getattr(statement, "options", ()) if title is not None else ()
-    known = {rule.option for rule in rules() if rule.statement == title and rule.since <= version}
+    options = {rule.option for rule in rules() if rule.statement == title and rule.since <= version}
     for option, _ in pairs:
-        if option[:1].isalpha() and option not in known:
+        if option[:1].isalpha() and option not in options:
             raise SqlSyntaxError(line, 155, option, title)
 
 

@@ -162,7 +162,7 @@ def _group_option(c: Children) -> list[tuple[str, str | tuple[str, ...]]]:
     parts = [_texts([part]) for part in value]
     places = [
         text
-        for number, texts in enumerate((one for one in parts if one), 1)
+        for number, texts in enumerate((part for part in parts if part), 1)
         for text in [str(number)] * len(texts)
     ]
     return [pair, (f"{name} PRIORITY", tuple(places))]
@@ -192,7 +192,7 @@ def _payload(c: Children) -> Parts:
 
 def _master_key(c: Children) -> s.Statement:
     words = c[-1]
-    marks = [place for place, word in enumerate(words) if _upper(word) == "PASSWORD"]
+    marks = [index for index, word in enumerate(words) if _upper(word) == "PASSWORD"]
     password = words[marks[0] + 1] if marks and marks[0] + 1 < len(words) else None
     return s.MasterKey(_upper(c[0]), password)
 
@@ -226,9 +226,11 @@ def _permission_name(c: Children) -> str:
 
 def _permission(c: Children) -> s.Statement:
     permissions, grantees = (part for part in c if isinstance(part, tuple))
-    on = _merge_parts(c)
+    parts = _merge_parts(c)
     default = "SERVER" if ON_SERVER.intersection(permissions) else "DATABASE"
-    return s.Permission(_upper(c[0]), permissions, on.get("kind", default), on.get("name", ""), grantees)
+    return s.Permission(
+        _upper(c[0]), permissions, parts.get("kind", default), parts.get("name", ""), grantees
+    )
 
 
 def _role(c: Children) -> s.Statement:

@@ -104,13 +104,13 @@ class _Compiler(Definitions):
 
     def program(self) -> Generator[int, None, Program]:
         yield from self.skip_semicolons()
-        first = self.token
+        first_token = self.token
         # an older server reads the word as a name
-        young = NEW_STATEMENTS.get(first.upper, 0) > self.version
-        named = first.kind == "quoted" or (
-            first.kind == "word" and (young or first.upper not in STATEMENT_WORDS)
+        young = NEW_STATEMENTS.get(first_token.upper, 0) > self.version
+        named = first_token.kind == "quoted" or (
+            first_token.kind == "word" and (young or first_token.upper not in STATEMENT_WORDS)
         )
-        if named and not self.peek().is_op(":") and first.upper not in ("RECEIVE", "SEND"):
+        if named and not self.peek().is_op(":") and first_token.upper not in ("RECEIVE", "SEND"):
             self.first = self.place
             self.command()
             yield from self.skip_semicolons()
@@ -212,10 +212,10 @@ class _Compiler(Definitions):
         elif word == "INSERT" and self.is_keyword("EXEC", "EXECUTE") and not self.has_keyword(verb, "VALUES"):
             target = self.text_between(first, self.place)
             self.execute()
-            done = self.actions[-1]
-            assert isinstance(done, RunStatement)
-            assert isinstance(done.statement, s.Execute | s.ExecuteString)
-            self.actions[-1] = RunStatement(s.InsertExec(target, done.statement))
+            action = self.actions[-1]
+            assert isinstance(action, RunStatement)
+            assert isinstance(action.statement, s.Execute | s.ExecuteString)
+            self.actions[-1] = RunStatement(s.InsertExec(target, action.statement))
             return 0
         words = [token.upper for token in self.tokens[verb : self.place]]
         if ("CURRENT", "OF") in pairwise(words):
@@ -440,7 +440,7 @@ class _Compiler(Definitions):
         tokens = self.tokens[first : self.place]
         if not tokens or tokens[0].kind != "word":
             raise self.problem()
-        switch = next((at for at, token in enumerate(tokens) if token.upper in ("ON", "OFF")), None)
+        switch = next((index for index, token in enumerate(tokens) if token.upper in ("ON", "OFF")), None)
         if switch is not None:  # after ON, DELETE is a statement here
             self.place = first + switch + 1
             tokens = tokens[: switch + 1]

@@ -99,16 +99,16 @@ class TokenReader:
 
     def check_length(self) -> None:
         """Raise BatchTooLongError if the statement has become too long."""
-        first = self.tokens[self.first]
+        first_token = self.tokens[self.first]
         if self.place - self.first > STATEMENT_TOKENS_MAX:
             limit = f"statements of more than {STATEMENT_TOKENS_MAX} words and signs"
-            raise BatchTooLongError(first.line, limit)
+            raise BatchTooLongError(first_token.line, limit)
         if (
             self.place > self.first
-            and self.tokens[self.place - 1].end - first.start > STATEMENT_CHARACTERS_MAX
+            and self.tokens[self.place - 1].end - first_token.start > STATEMENT_CHARACTERS_MAX
         ):
             raise BatchTooLongError(
-                first.line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters"
+                first_token.line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters"
             )
 
     def take_if(self, *signs: str) -> bool:
@@ -223,10 +223,10 @@ class TokenReader:
         AS does not follow in WITH ENCRYPTION ( … ), which is no table expression.
         """
         level = 0
-        for at in range(self.place + bracket, len(self.tokens)):
-            level += self.tokens[at].is_op("(") - self.tokens[at].is_op(")")
+        for index in range(self.place + bracket, len(self.tokens)):
+            level += self.tokens[index].is_op("(") - self.tokens[index].is_op(")")
             if level == 0:
-                return self.tokens[min(at + 1, len(self.tokens) - 1)].upper == "AS"
+                return self.tokens[min(index + 1, len(self.tokens) - 1)].upper == "AS"
         return True
 
     def is_inner_keyword(self, start: int, keyword: str, seen_keywords: Container[str]) -> bool:

@@ -303,7 +303,7 @@ def _parse(text: str) -> Generator[int, None, list[Message]]:
 
 def _make_messages(problem: SqlSyntaxError, lines_above: int) -> list[Message]:
     severity, shown = fill_message(problem.number, *problem.parameters)
-    said = [Message(problem.number, severity, problem.state, problem.line, shown, above=lines_above)]
+    messages = [Message(problem.number, severity, problem.state, problem.line, shown, above=lines_above)]
     if isinstance(problem, BatchTooLongError):
-        said.append(Message(0, 10, 0, 0, f"Not simulated: {problem.limit}"))
-    return said
+        messages.append(Message(0, 10, 0, 0, f"Not simulated: {problem.limit}"))
+    return messages

@@ -132,8 +132,8 @@ def _check_condition(call: ProcedureCall) -> None:
 
 def _names_job(call: ProcedureCall) -> bool:
     """Return whether a job is given. All zeros or an empty name mean none."""
-    given = call.get("@job_id")
-    text = call.text("@job_name") if given is None else to_text(given)
+    job_id = call.get("@job_id")
+    text = call.text("@job_name") if job_id is None else to_text(job_id)
     return bool(text.strip("0-x"))
 
 

@@ -57,16 +57,16 @@ def _acquire(call: ProcedureCall) -> None:
     if owner == "transaction" and not machine.session.transactions:
         _reject(call, 15626)
         return
-    given = call.get("@locktimeout")
-    limit = locks.lock_timeout_ms(machine.session) if given is None else int(to_number(given))
+    locktimeout = call.get("@locktimeout")
+    limit = locks.lock_timeout_ms(machine.session) if locktimeout is None else int(to_number(locktimeout))
     if limit < -1:
         raise SqlError(1227, _WORKER, state=2)
     place = _make_place(call)
-    held = locks.find(machine.session, place, owner)
-    wanted = mode if held is None else locks.combine(held.mode, mode)
+    lock = locks.find(machine.session, place, owner)
+    wanted = mode if lock is None else locks.combine(lock.mode, mode)
     blockers = locks.find_holders(machine.context, place, wanted)
-    since = machine.run.since_tick
-    waited = 0 if since is None else call.world.tick - since
+    since_tick = machine.run.since_tick
+    waited = 0 if since_tick is None else call.world.tick - since_tick
     if blockers:
         if 0 <= limit * TICKS_PER_S <= waited * 1000:
             call.outputs[RETURN_VALUE] = TIMED_OUT
@@ -77,7 +77,7 @@ def _acquire(call: ProcedureCall) -> None:
             return
         raise conflict
     machine.note(applocks=locks.acquire(machine.session.applocks, place, owner, mode))
-    call.outputs[RETURN_VALUE] = GRANTED if since is None else GRANTED_AFTER_WAIT
+    call.outputs[RETURN_VALUE] = GRANTED if since_tick is None else GRANTED_AFTER_WAIT
 
 
 def _release(call: ProcedureCall) -> None:
@@ -87,11 +87,11 @@ def _release(call: ProcedureCall) -> None:
     place = _make_place(call)
     if owner == "transaction" and not call.machine.session.transactions:
         raise SqlError(3918)
-    held = locks.find(call.machine.session, place, owner)
-    if held is None:
+    lock = locks.find(call.machine.session, place, owner)
+    if lock is None:
         principal = to_text(call.get("@dbprincipal")) or "public"
         raise SqlError(1223, principal, call.text("@resource"))
-    call.machine.note(applocks=locks.release(call.machine.session.applocks, held))
+    call.machine.note(applocks=locks.release(call.machine.session.applocks, lock))
 
 
 FAILED: Final = dict.fromkeys(("sp_getapplock", "sp_releaseapplock"), INVALID)

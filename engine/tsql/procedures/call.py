@@ -109,19 +109,19 @@ def bind_arguments(
     """
     arguments: dict[str, Scalar] = {}
     given: set[str] = set()
-    for place, argument in enumerate(given_arguments):
+    for index, argument in enumerate(given_arguments):
         if not procedure.parameters:
             raise SqlError(8146, name)
-        if not argument.name and any(before.name for before in given_arguments[:place]):
-            raise SqlError(119, place + 1)
+        if not argument.name and any(before.name for before in given_arguments[:index]):
+            raise SqlError(119, index + 1)
         if argument.name:
             key = argument.name
             if key not in procedure.parameters:
                 raise SqlError(8145, key, name)
-        elif place >= len(procedure.parameters):
+        elif index >= len(procedure.parameters):
             raise SqlError(8144, name)
         else:
-            key = procedure.parameters[place]
+            key = procedure.parameters[index]
         if key in given:
             raise SqlError(8143, key)
         given.add(key)

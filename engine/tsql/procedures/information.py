@@ -74,8 +74,8 @@ def _change_users_login(call: ProcedureCall) -> None:
     action = call.text("@action").lower()
     database = call.machine.session.database
     if action == "report":
-        found = accounts.orphans(call.world, call.server, database)
-        call.show(("UserName", "UserSID"), [(user.name, user.sid.to_bytes(16, "big")) for user in found])
+        orphans = accounts.orphans(call.world, call.server, database)
+        call.show(("UserName", "UserSID"), [(user.name, user.sid.to_bytes(16, "big")) for user in orphans])
         return
     user, login = call.text("@usernamepattern"), call.text("@loginname")
     for name in (login.lower() == "sa" and login, user.lower() in ("public", "dbo", "guest", "sys") and user):
@@ -109,7 +109,7 @@ def _auto_fix(call: ProcedureCall, database: str, user: str) -> None:
     if not user or call.text("@loginname"):
         raise SqlError(15600, "sys.sp_change_users_login")
     gate.admit(call.machine.context, "write", database)
-    orphaned = [known.name for known in accounts.orphans(call.world, call.server, database)]
+    orphaned = [orphan.name for orphan in accounts.orphans(call.world, call.server, database)]
     updated = added = 0
     for name in orphaned:
         if comparable(name) != comparable(user):
@@ -238,7 +238,7 @@ def _version(call: ProcedureCall) -> None:
         ("Product ID", None, None),
     )
     wanted = call.text("@optname").lower()
-    rows = [(at, *row) for at, row in enumerate(everything, start=1) if wanted in ("", row[0].lower())]
+    rows = [(index, *row) for index, row in enumerate(everything, start=1) if wanted in ("", row[0].lower())]
     call.show(("Index", "Name", "Internal_Value", "Character_Value"), rows)
 
 
@@ -277,8 +277,8 @@ def _server_diagnostics(call: ProcedureCall) -> None:
         "events": 0,
     }
     rows = [("instance", name, state) for name, state in states.items()]
-    for group, own in availability.groups(context):
-        settled = own.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.SECONDARY_NORMAL)
+    for group, own_replica_state in availability.groups(context):
+        settled = own_replica_state.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.SECONDARY_NORMAL)
         rows.append(("alwaysOn:AvailabilityGroup", group.name, int(settled)))
     columns = ("create_time", "component_type", "component_name", "state", "state_desc", "data")
     call.show(columns, [(context.datetime_value(), *row, HEALTH[row[2]], None) for row in rows])

@@ -29,7 +29,7 @@ def _row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) -> Rec
     world, server, name = call.world, call.server, to_text(job["name"])
     context = call.machine.context
     made = ledger.find(world, server, "sysjobs", "job", name) or {}
-    last = servers.get(job["job_id"])
+    last_server = servers.get(job["job_id"])
     activity = ledger.activity_of(world, server, name) or {}
     running = ledger.is_running(world, server, name)
     steps = ledger.steps_of(world, server, name)
@@ -51,9 +51,9 @@ def _row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) -> Rec
         "notify_netsend_operator": "(unknown)",
         "notify_page_operator": "(unknown)",
         "delete_level": 0,
-        "last_run_date": last["last_run_date"] if last is not None else 0,
-        "last_run_time": last["last_run_time"] if last is not None else 0,
-        "last_run_outcome": last["last_run_outcome"] if last is not None else 5,
+        "last_run_date": last_server["last_run_date"] if last_server is not None else 0,
+        "last_run_time": last_server["last_run_time"] if last_server is not None else 0,
+        "last_run_outcome": last_server["last_run_outcome"] if last_server is not None else 5,
         "next_run_date": 0,
         "next_run_time": 0,
         "next_run_schedule_id": 0,
@@ -64,8 +64,8 @@ def _row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) -> Rec
         "current_retry_attempt": attempt,
         "has_step": len(steps),
         "has_schedule": len(schedules),
-        "has_target": int(last is not None),
-        "type": int(last is not None),
+        "has_target": int(last_server is not None),
+        "type": int(last_server is not None),
     }
 
 
@@ -84,8 +84,12 @@ def _matches_filters(call: ProcedureCall, row: Record) -> bool:
     status = call.get("@execution_status")
     if status is None:
         return True
-    now = row["current_execution_status"]
-    return now != IDLE if call.number("@execution_status") == 0 else now == call.number("@execution_status")
+    current_execution_status = row["current_execution_status"]
+    return (
+        current_execution_status != IDLE
+        if call.number("@execution_status") == 0
+        else current_execution_status == call.number("@execution_status")
+    )
 
 
 _ASPECTS: Final = ("", "JOB")

@@ -19,8 +19,8 @@ def job_named(call: ProcedureCall) -> str:
     """Return the job in @job_name or @job_id. Raise 14262 for an unknown job."""
     if call.get("@job_name") is not None:
         return jobs.find(call.world, call.server, call.text("@job_name")).name
-    given = call.get("@job_id")
-    wanted = guid_text(given) if isinstance(given, bytes) else call.text("@job_id").upper()
+    job_id = call.get("@job_id")
+    wanted = guid_text(job_id) if isinstance(job_id, bytes) else call.text("@job_id").upper()
     for job in call.world.instances[call.server].jobs:
         if unique_id("job", call.server, job.name) == wanted:
             return job.name
@@ -230,10 +230,10 @@ def _update_step(call: ProcedureCall) -> None:
 
 def _delete_step(call: ProcedureCall) -> None:
     name = job_named(call)
-    chosen = ledger.steps_of(call.world, call.server, name)
+    steps = ledger.steps_of(call.world, call.server, name)
     if call.number("@step_id"):
-        chosen = [_step_of(call, name)]
-    gone = {step["id"] for step in chosen}
+        steps = [_step_of(call, name)]
+    gone = {step["id"] for step in steps}
     ledger.remove(call.world, call.server, "sysjobsteps", lambda row: row["id"] in gone)
     _note_change(call, name)
 

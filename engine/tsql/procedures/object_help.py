@@ -112,8 +112,11 @@ def _system_view(call: ProcedureCall, parts: tuple[str, ...]) -> CatalogView | N
 
 def _name_of(call: ProcedureCall, parts: tuple[str, ...]) -> str:
     """Return the name of an object as CREATE spelled it; without such an object, the last part of *parts*."""
-    listed = (known for known, _ in objects.list_objects(call.machine.context))
-    return next((known.name for known in listed if known.key == objects.key_of(parts)), parts[-1])
+    listed = (stored_object for stored_object, _ in objects.list_objects(call.machine.context))
+    return next(
+        (stored_object.name for stored_object in listed if stored_object.key == objects.key_of(parts)),
+        parts[-1],
+    )
 
 
 def _head(call: ProcedureCall, name: str, owner: str, kind: str, created: Scalar) -> None:
@@ -274,9 +277,9 @@ def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | 
 
 def _show_parameters(call: ProcedureCall, parameters: Iterable[tuple[str, str]]) -> None:
     rows: list[Row] = []
-    for place, (name, kind) in enumerate(parameters, start=1):
+    for index, (name, kind) in enumerate(parameters, start=1):
         plain, length, precision, scale = _sizes(kind)
-        rows.append((name, plain, length, *_digits(precision, scale), place, _collation(call, plain)))
+        rows.append((name, plain, length, *_digits(precision, scale), index, _collation(call, plain)))
     names = ("Parameter_name", "Type", "Length", "Prec", "Scale", "Param_order", "Collation")
     call.machine.add_result(names, rows)
 
@@ -322,8 +325,8 @@ def _list(call: ProcedureCall) -> None:
     """Show every object of the database, user objects first, and an empty list of user-defined types."""
     context = call.machine.context
     mine: list[Row] = [
-        (kept.name, kept.schema, _TYPES[objects.type_code(item).strip()])
-        for kept, item in objects.list_objects(context)
+        (stored_object.name, stored_object.schema, _TYPES[objects.type_code(item).strip()])
+        for stored_object, item in objects.list_objects(context)
     ]
     mine.sort(key=lambda row: to_text(row[2]), reverse=True)  # a stable sort: names stay in order
     system: list[Row] = [(row["name"], "sys", "view") for row in catalog.rows_of(context, "sys.system_views")]
@@ -344,9 +347,9 @@ def _rename(call: ProcedureCall) -> None:
     if kind not in ("", "OBJECT", "COLUMN", "INDEX"):
         raise UnsimulatedFeatureError(f"sp_rename of an item of type {kind}")
     parts = tuple(part.strip('[]"') for part in old.split("."))
-    found = objects.locate_object(context, parts)[1] if kind in ("", "OBJECT") else None
-    if found is not None and not isinstance(found.item, objects.Schema):
-        _rename_object(call, found, parts, new)
+    stored_object = objects.locate_object(context, parts)[1] if kind in ("", "OBJECT") else None
+    if stored_object is not None and not isinstance(stored_object.item, objects.Schema):
+        _rename_object(call, stored_object, parts, new)
     elif not (
         (kind in ("", "OBJECT") and _rename_constraint(context, parts, new))
         or (kind != "OBJECT" and len(parts) > 1 and _rename_part(context, parts, kind, old, new))
@@ -428,9 +431,9 @@ def _rename_rule(context: Context, owner: Name, table: Table, old_name: str, new
 def _rename_part(context: Context, parts: Name, kind: str, old: str, new_name: str) -> bool:
     """Rename a column or index of a table; return False if it does not exist."""
     owner, name = parts[:-1], parts[-1]
-    _, found = objects.locate_object(context, owner)
-    table = found.item if found is not None else None
-    if found is None or not isinstance(table, Table):
+    _, stored_object = objects.locate_object(context, owner)
+    table = stored_object.item if stored_object is not None else None
+    if stored_object is None or not isinstance(table, Table):
         return False
     taken = [column.name.lower() for column in table.columns]
     if kind == "INDEX" or name.lower() not in taken:
@@ -462,13 +465,15 @@ def _rename_part(context: Context, parts: Name, kind: str, old: str, new_name: s
 
     columns = tuple(
         replace(column, name=new_name) if column.name.lower() == name.lower() else column
-        for column in _with_default_names(found.name, table)
+        for column in _with_default_names(stored_object.name, table)
     )
     objects.put(
         context, owner, replace(table, columns=columns, constraints=tuple(map(change, table.constraints)))
     )
     _change_references(
-        context, (found.schema, found.name), lambda key: replace(key, references=renamed(key.references))
+        context,
+        (stored_object.schema, stored_object.name),
+        lambda key: replace(key, references=renamed(key.references)),
     )
     return True
 

@@ -87,11 +87,11 @@ def _alias_columns(source: exp.Expr) -> tuple[str, ...]:
 def _call_of(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
     """Return (lowercase name, arguments, all parts of the name) of a call."""
     parts = list(call.flatten()) if isinstance(call, exp.Dot) else [call]
-    last = parts[-1]
-    if not isinstance(last, exp.Anonymous):
+    last_part = parts[-1]
+    if not isinstance(last_part, exp.Anonymous):
         raise UnsimulatedFeatureError("this form of CROSS APPLY and OUTER APPLY")
-    names = (*(part.name for part in parts[:-1]), str(last.this))
-    return names[-1].lower(), list(last.expressions), names
+    names = (*(part.name for part in parts[:-1]), str(last_part.this))
+    return names[-1].lower(), list(last_part.expressions), names
 
 
 def _function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
@@ -154,10 +154,10 @@ def _apply_values(
     """Replace (VALUES (a, b), (c, d)) x (p, q) by row numbers. x.p selects its value by the row number."""
     rows = [cells(row) for row in values.expressions]
     numbers: exp.Expr = exp.Select(expressions=[exp.alias_(exp.Literal.number(0), "n", quoted=True)])
-    for place in range(1, len(rows)):
+    for index in range(1, len(rows)):
         numbers = exp.Union(
             this=numbers,
-            expression=exp.Select(expressions=[exp.alias_(exp.Literal.number(place), "n", quoted=True)]),
+            expression=exp.Select(expressions=[exp.alias_(exp.Literal.number(index), "n", quoted=True)]),
             distinct=False,
         )
     number = exp.column(exp.to_identifier("n", quoted=True), table=exp.to_identifier(alias, quoted=True))
@@ -165,8 +165,8 @@ def _apply_values(
         name: exp.Case(
             this=number.copy(),
             ifs=[
-                exp.If(this=exp.Literal.number(place), true=row[at].copy())
-                for place, row in enumerate(rows)
+                exp.If(this=exp.Literal.number(position), true=row[at].copy())
+                for position, row in enumerate(rows)
                 if at < len(row)
             ],
         )
@@ -188,9 +188,9 @@ def _apply_select(
     names = columns or [projection_name(projection) for projection in inner.expressions]
     values = [_value(projection) for projection in inner.expressions]
     if inner.args.get("from_") is None:
-        where = inner.args.get("where")
-        if where is not None and outer:
-            values = [exp.Case(ifs=[exp.If(this=where.this.copy(), true=value)]) for value in values]
+        clause = inner.args.get("where")
+        if clause is not None and outer:
+            values = [exp.Case(ifs=[exp.If(this=clause.this.copy(), true=value)]) for value in values]
         _substitute(select, join, alias, dict(zip(names, values, strict=False)))
         join.pop()
         if inner.args.get("where") is not None and not outer:
@@ -227,24 +227,26 @@ def _apply_packed(
     select: exp.Select, join: exp.Join, inner: exp.Query, alias: str, columns: list[str], outer: bool
 ) -> None:
     """Replace any other query by one that runs for each row of the left side and returns packed rows (scratch.py)."""
-    first: exp.Expr = inner
-    while isinstance(first, exp.SetOperation):
-        first = first.this
-    if not isinstance(first, exp.Select) or any(projection.is_star for projection in first.expressions):
+    first_expression: exp.Expr = inner
+    while isinstance(first_expression, exp.SetOperation):
+        first_expression = first_expression.this
+    if not isinstance(first_expression, exp.Select) or any(
+        projection.is_star for projection in first_expression.expressions
+    ):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY of SELECT *")
-    names = columns or [projection_name(projection) for projection in first.expressions]
-    inside = [f"c{place}" for place in range(len(names))]
-    first.set(
+    names = columns or [projection_name(projection) for projection in first_expression.expressions]
+    inside = [f"c{index}" for index in range(len(names))]
+    first_expression.set(
         "expressions",
         [
             exp.alias_(_value(one), name, quoted=True)
-            for name, one in zip(inside, first.expressions, strict=True)
+            for name, one in zip(inside, first_expression.expressions, strict=True)
         ],
     )
     taken = [_column("q", name) for name in inside]
     packed = exp.Select(expressions=[exp.Anonymous(this="pack", expressions=taken)])
-    held = exp.TableAlias(this=exp.to_identifier("q", quoted=True))
-    packed.set("from_", exp.From(this=exp.Subquery(this=inner.copy(), alias=held)))
+    table_alias = exp.TableAlias(this=exp.to_identifier("q", quoted=True))
+    packed.set("from_", exp.From(this=exp.Subquery(this=inner.copy(), alias=table_alias)))
     join.set("this", _pack_rows(exp.Subquery(this=packed), alias))
     join.set("side", "LEFT" if outer else None)
     join.set("on", exp.true())
@@ -253,8 +255,8 @@ def _apply_packed(
 
 def _unpack_columns(alias: str, names: Sequence[str]) -> dict[str, exp.Expr]:
     return {
-        name: exp.Anonymous(this="unpacked", expressions=[_column(alias, "value"), exp.Literal.number(place)])
-        for place, name in enumerate(names)
+        name: exp.Anonymous(this="unpacked", expressions=[_column(alias, "value"), exp.Literal.number(index)])
+        for index, name in enumerate(names)
     }
 
 
@@ -280,19 +282,23 @@ def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
     if name == "fn_my_permissions" and len(arguments) == 2 and arguments[1].name.upper() == "OBJECT":
         return exp.Anonymous(this="object_permissions", expressions=[arguments[0].copy()])
     if name == "dm_exec_describe_first_result_set" and len(arguments) == 3:
-        return exp.Anonymous(this="first_result_rows", expressions=[one.copy() for one in arguments])
+        return exp.Anonymous(
+            this="first_result_rows", expressions=[argument.copy() for argument in arguments]
+        )
     if name == "openjson" and len(arguments) in (1, 2):
-        return exp.Anonymous(this="open_json", expressions=[one.copy() for one in arguments])
+        return exp.Anonymous(this="open_json", expressions=[argument.copy() for argument in arguments])
     if name == "fn_xe_file_target_read_file" and len(arguments) == 4:
         return exp.Anonymous(this="xe_events", expressions=[arguments[0].copy()])
     if name == "table_function_rows" and arguments and arguments[0].name.startswith("\x01"):
-        return exp.Anonymous(this="scalar_function_value", expressions=[one.copy() for one in arguments])
+        return exp.Anonymous(
+            this="scalar_function_value", expressions=[argument.copy() for argument in arguments]
+        )
     if name == "openjson_rows" and len(arguments) in (1, 2):
-        return exp.Anonymous(this="open_json_rows", expressions=[one.copy() for one in arguments])
+        return exp.Anonymous(this="open_json_rows", expressions=[argument.copy() for argument in arguments])
     if name == "string_split" and len(arguments) in (2, 3):
-        return exp.Anonymous(this="split_string", expressions=[one.copy() for one in arguments])
+        return exp.Anonymous(this="split_string", expressions=[argument.copy() for argument in arguments])
     if name == "generate_series" and len(arguments) in (2, 3):
-        return exp.Anonymous(this="number_series", expressions=[one.copy() for one in arguments])
+        return exp.Anonymous(this="number_series", expressions=[argument.copy() for argument in arguments])
     return None
 
 
@@ -319,19 +325,19 @@ PACKED_FUNCTIONS: Final = frozenset(
 def _replace_with_packed(table: exp.Table, values: exp.Expr, names: Sequence[str]) -> None:
     select, alias = table.find_ancestor(exp.Select), table.alias or _call_of(table.this)[0]
     assert isinstance(select, exp.Select)
-    made = _pack_rows(values, alias)
-    made.set("joins", table.args.get("joins"))
-    table.replace(made)
+    lateral = _pack_rows(values, alias)
+    lateral.set("joins", table.args.get("joins"))
+    table.replace(lateral)
     if any(isinstance(one, exp.Star) for one in select.expressions) and not select.args.get("joins"):
         select.set("expressions", [_column(alias, name) for name in names])
-    _substitute(select, exp.Join(this=made.copy()), alias, _unpack_columns(alias, names))
+    _substitute(select, exp.Join(this=lateral.copy()), alias, _unpack_columns(alias, names))
 
 
 def _pack_rows(values: exp.Expr, alias: str) -> exp.Lateral:
     named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
-    made = exp.Lateral(this=exp.Anonymous(this="json_each", expressions=[values]), alias=named)
-    made.meta[PACKED] = True
-    return made
+    lateral = exp.Lateral(this=exp.Anonymous(this="json_each", expressions=[values]), alias=named)
+    lateral.meta[PACKED] = True
+    return lateral
 
 
 def _column(table: str, name: str) -> exp.Column:
@@ -367,10 +373,10 @@ def _from_nodes(table: exp.Table, call: exp.Anonymous) -> None:
         raise UnsimulatedFeatureError("the method nodes() of xml")
     if isinstance(xml, exp.Identifier):
         xml = exp.Column(this=xml.copy(), table=holder.copy() if isinstance(holder, exp.Expr) else None)
-    made = _nodes_of(xml, call, table.alias)
-    made.set("joins", table.args.get("joins"))
-    table.replace(made)
-    _substitute(select, exp.Join(this=made.copy()), table.alias, {names[0]: _column(table.alias, "value")})
+    nodes = _nodes_of(xml, call, table.alias)
+    nodes.set("joins", table.args.get("joins"))
+    table.replace(nodes)
+    _substitute(select, exp.Join(this=nodes.copy()), table.alias, {names[0]: _column(table.alias, "value")})
 
 
 def _nodes_of(xml: exp.Expr, call: exp.Anonymous, alias: str) -> exp.Lateral:
@@ -404,11 +410,11 @@ def _join_inner(
     if inner_joins:
         source = exp.Paren(this=source)
         source.this.set("joins", inner_joins)
-    where = inner.args.get("where")
+    clause = inner.args.get("where")
     join.set("this", source)
     join.set("side", "LEFT" if outer else None)
     join.set("kind", None)
-    join.set("on", where.this if where is not None else exp.true())
+    join.set("on", clause.this if clause is not None else exp.true())
 
 
 def _value(projection: exp.Expr) -> exp.Expr:
@@ -433,16 +439,16 @@ _AGGREGATES: Final = frozenset({"avg", "stdev", "count_big", "stdevp", "var", "v
 
 
 def _one_value(inner: exp.Select, value: exp.Expr) -> exp.Expr:
-    one = inner.copy()
+    select = inner.copy()
     if inner.args.get("for_") is None:
-        one.set("expressions", [value.copy()])
-    return exp.Subquery(this=one)
+        select.set("expressions", [value.copy()])
+    return exp.Subquery(this=select)
 
 
 def _add_condition(select: exp.Select, condition: exp.Expr) -> None:
-    where = select.args.get("where")
-    both = condition if where is None else exp.and_(where.this, condition)
-    select.set("where", exp.Where(this=both))
+    clause = select.args.get("where")
+    expression = condition if clause is None else exp.and_(clause.this, condition)
+    select.set("where", exp.Where(this=expression))
 
 
 def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[str, exp.Expr]) -> None:
@@ -465,26 +471,26 @@ def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[st
         copied += sizes[column.name.lower()]
         if copied > COPIED_MAX:  # nested x.a of y.a + y.a of z.a + z.a … doubles in size
             raise SqlError(8623)
-        new: exp.Expr = exp.Paren(this=value.copy())
+        new_paren: exp.Expr = exp.Paren(this=value.copy())
         if column.parent is select and column.arg_key == "expressions":
-            new = exp.alias_(new, column.name, quoted=True)
-        column.replace(new)
+            new_paren = exp.alias_(new_paren, column.name, quoted=True)
+        column.replace(new_paren)
 
 
 def _expand_stars(select: exp.Select, alias: str, uses: Mapping[str, exp.Expr]) -> None:
     """Replace x.* of the applied table by its columns. A bare * stays."""
-    shown: list[exp.Expr] = []
+    expressions: list[exp.Expr] = []
     for projection in select.expressions:
         mine = projection.is_star and projection.find(exp.Column) is not None
         if isinstance(projection, exp.Star):
             raise UnsimulatedFeatureError("SELECT * with CROSS APPLY or OUTER APPLY of a derived table")
         if mine and projection.find(exp.Column).table.lower() == alias.lower():
-            shown += [
+            expressions += [
                 exp.alias_(exp.Paren(this=value.copy()), name, quoted=True) for name, value in uses.items()
             ]
         else:
-            shown.append(projection)
-    select.set("expressions", shown)
+            expressions.append(projection)
+    select.set("expressions", expressions)
 
 
 COPIED_MAX: Final = 4_000

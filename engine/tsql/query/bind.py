@@ -37,9 +37,9 @@ def bind_query(tree: exp.Expr, names: BindingContext = NO_NAMES) -> Columns | No
         binder.problems.append(problem)
         columns = None
     if binder.problems:
-        first = binder.problems[0]
-        first.problems = tuple(binder.problems)
-        raise first
+        first_problem = binder.problems[0]
+        first_problem.problems = tuple(binder.problems)
+        raise first_problem
     return columns
 
 
@@ -127,9 +127,9 @@ class QueryBinder(Grouping):
         outer = self.space
         self.space = Space(outer)
         try:
-            with_ = tree.args.get("with_")
-            if isinstance(with_, exp.Expr):
-                for cte in with_.expressions:
+            clause = tree.args.get("with_")
+            if isinstance(clause, exp.Expr):
+                for cte in clause.expressions:
                     self._cte(cte)
             if isinstance(tree, exp.Subquery):
                 return self.query(tree.this)
@@ -199,10 +199,10 @@ class QueryBinder(Grouping):
         if len({len(columns) for columns in known}) > 1:
             raise SqlError(205)
         kinds: list[Kind] = []
-        for place in range(len(known[0])):
+        for index in range(len(known[0])):
             kind: Kind = NULL
             for columns in known:
-                kind = common(kind, columns[place][1])
+                kind = common(kind, columns[index][1])
             kinds.append(kind)
         _check_collations(tree, members)
         for member, columns in zip(members, known, strict=True):
@@ -237,13 +237,13 @@ class QueryBinder(Grouping):
         if len({len(cells) for cells, _ in rows}) > 1:
             raise SqlError(10709)
         kinds: list[Kind] = []
-        for place in range(len(rows[0][0])):
+        for index in range(len(rows[0][0])):
             kind: Kind = NULL
-            for _, found in rows:
-                kind = common(kind, found[place])
+            for _, sql_types in rows:
+                kind = common(kind, sql_types[index])
             kinds.append(kind)
-            for cells, found in rows:
-                convert_to(cells[place], found[place], kind)
+            for cells, sql_types in rows:
+                convert_to(cells[index], sql_types[index], kind)
         return tuple(("", kind) for kind in kinds)
 
     # -- SELECT
@@ -265,9 +265,9 @@ class QueryBinder(Grouping):
         self.check_groups(select)
         self.check_order(select)
         for join in joins:
-            on = join.args.get("on")
-            if isinstance(on, exp.Expr):
-                self.clause([on])
+            on_clause = join.args.get("on")
+            if isinstance(on_clause, exp.Expr):
+                self.clause([on_clause])
         for key in ("where", "having"):
             part = select.args.get(key)
             if isinstance(part, exp.Expr):
@@ -370,8 +370,8 @@ class QueryBinder(Grouping):
             outer = self.space
             # a derived table cannot see its neighbors
             self.space = outer.outer if outer is not None else None
-            apart = Space(self.space, ctes=dict(outer.ctes) if outer is not None else {})
-            self.space = apart
+            space = Space(self.space, ctes=dict(outer.ctes) if outer is not None else {})
+            self.space = space
             try:
                 columns = self.query(inner)
             finally:
@@ -387,11 +387,11 @@ class QueryBinder(Grouping):
         seen: dict[str, QuerySource] = {}
         for source in space.sources:
             key = source.name.lower() if source.aliased else source.display_name.lower()
-            other = seen.get(key)
-            if other is not None and key:
+            other_source = seen.get(key)
+            if other_source is not None and key:
                 if source.aliased:
                     raise SqlError(1011, source.name)
-                raise SqlError(1013, other.display_name, source.display_name)
+                raise SqlError(1013, other_source.display_name, source.display_name)
             seen[key] = source
 
     def _projections(self, select: exp.Select) -> Columns | None:
@@ -403,9 +403,9 @@ class QueryBinder(Grouping):
                 (kind,) = self.clause([value.args["expression"]])
                 columns.append((str(value.this.name), kind))
             elif value.is_star:
-                found = self._star(value)
-                known = known and found is not None
-                columns += found or ()
+                star = self._star(value)
+                known = known and star is not None
+                columns += star or ()
             else:
                 (kind,) = self.clause([value])
                 columns.append((_column_name(projection), kind))
@@ -414,12 +414,12 @@ class QueryBinder(Grouping):
     def _star(self, star: exp.Expr) -> Columns | None:
         assert self.space is not None
         wanted = self.part(star.args.get("table")).lower() if isinstance(star, exp.Column) else ""
-        chosen = [source for source in self.space.sources if not wanted or source.name.lower() == wanted]
-        if wanted and not chosen:
+        sources = [source for source in self.space.sources if not wanted or source.name.lower() == wanted]
+        if wanted and not sources:
             self.problems.append(SqlError(107, wanted))
-        if any(source.columns is None for source in chosen):
+        if any(source.columns is None for source in sources):
             return None
-        return tuple(column for source in chosen for column in source.columns or ())
+        return tuple(column for source in sources for column in source.columns or ())
 
     def _order(self, select: exp.Select, columns: Columns | None) -> None:
         order = select.args.get("order")
@@ -458,10 +458,10 @@ class QueryBinder(Grouping):
             return ""
         try:
             parts = [self.part(node.args.get(key)) for key in ("catalog", "db", "table")]
-            found = resolve_column(self.space, [part for part in parts if part], node.name)
+            column = resolve_column(self.space, [part for part in parts if part], node.name)
         except SqlError:
             return ""
-        return "" if found.source is None else f"{found.source.name}.{node.name}".lower()
+        return "" if column.source is None else f"{column.source.name}.{node.name}".lower()
 
     def _check_order_term(
         self, node: exp.Expr, projections: list[tuple[str, str]], seen_values: set[str]
@@ -535,11 +535,11 @@ def _rename_columns(columns: Columns | None, named: list[str]) -> Columns | None
 
 def _check_recursion(anchor: Columns | None, recursive_columns: Columns | None, name: str) -> None:
     """Raise 240 for a column whose type differs in the recursive part of a CTE."""
-    for (column, first), (_, second) in zip(anchor or (), recursive_columns or (), strict=False):
-        if first is None or second is None or NULL in (first, second):
+    for (column, first_sql_type), (_, second) in zip(anchor or (), recursive_columns or (), strict=False):
+        if first_sql_type is None or second is None or NULL in (first_sql_type, second):
             continue
-        digits = [digits_of(kind) if kind.name in DECIMALS else () for kind in (first, second)]
-        if (first.name, first.length, digits[0]) != (second.name, second.length, digits[1]):
+        digits = [digits_of(kind) if kind.name in DECIMALS else () for kind in (first_sql_type, second)]
+        if (first_sql_type.name, first_sql_type.length, digits[0]) != (second.name, second.length, digits[1]):
             raise SqlError(240, column, name)
 
 

@@ -77,8 +77,8 @@ def _explicit_collation(node: exp.Expr) -> str:
         if isinstance(node, exp.Collate):
             name = str(node.expression.name)
             return "" if name.upper() in OWN_COLLATIONS else name
-        if isinstance(node, exp.Add) and (found := _explicit_collation(node.expression)):
-            return found
+        if isinstance(node, exp.Add) and (collation := _explicit_collation(node.expression)):
+            return collation
         if not isinstance(node, exp.Add | exp.Paren | exp.Alias):
             return ""
         node = node.this
@@ -126,12 +126,12 @@ def as_float(node: exp.Expr, kind: Kind) -> None:
 def all_of_one_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
     """Convert several values to their common type and return it."""
     kinds = [binder.expr(node) for node in nodes]
-    found: Kind = NULL
+    null: Kind = NULL
     for kind in kinds:
-        found = common(found, kind)
+        null = common(null, kind)
     for node, kind in zip(nodes, kinds, strict=True):
-        convert_to(current(node), kind, found)
-    return found
+        convert_to(current(node), kind, null)
+    return null
 
 
 def current(node: exp.Expr) -> exp.Expr:
@@ -282,9 +282,9 @@ def _of_another_row(binder: Binder, node: exp.Expr) -> Kind:
     kind = binder.expr(node.this)
     for key, part in node.args.items():
         if key != "this" and isinstance(part, exp.Expr):
-            found = binder.expr(part)
+            sql_type = binder.expr(part)
             if key == "default":
-                convert_to(part, found, kind)
+                convert_to(part, sql_type, kind)
     return kind
 
 
@@ -301,13 +301,13 @@ def is_series(call: exp.Expr) -> bool:
 def infer_series(binder: Binder, node: exp.Expr) -> Kind:
     """Return the common type of the arguments of GENERATE_SERIES [DOC: GENERATE_SERIES]. Raises 5373."""
     kinds = [binder.expr(value) for value in list(node.expressions)]
-    known = [kind for kind in kinds if kind is not None and kind != NULL]
-    names = {"numeric" if kind.name == "decimal" else kind.name for kind in known}
+    sql_types = [kind for kind in kinds if kind is not None and kind != NULL]
+    names = {"numeric" if kind.name == "decimal" else kind.name for kind in sql_types}
     if len(names) > 1 or names - {"tinyint", "smallint", "int", "bigint", "numeric"}:
-        binder.problems += [SqlError(206, kind.name, "void type") for kind in known]
+        binder.problems += [SqlError(206, kind.name, "void type") for kind in sql_types]
         raise SqlError(5373)
     target: Kind = NULL
-    for kind in known:
+    for kind in sql_types:
         target = common(target, kind)
     return target
 

@@ -29,36 +29,36 @@ class _CostReader:
         self._weights: dict[QueryCost, int] = {}
 
     def query(self, tree: exp.Expr) -> QueryCost:
-        with_ = tree.args.get("with_")
-        for cte in with_.expressions if with_ is not None else ():
+        clause = tree.args.get("with_")
+        for cte in clause.expressions if clause is not None else ():
             self._named[cte.alias.lower()] = self._common(cte)
         if isinstance(tree, exp.Subquery):
             return self.query(tree.this)
         if isinstance(tree, exp.SetOperation):
-            made = QueryCost(
+            cost = QueryCost(
                 parts=(self.query(tree.this), self.query(tree.expression)),
                 sorts=int(bool(tree.args.get("distinct"))) + int(tree.args.get("order") is not None),
                 most=_read_row_limit(tree),
                 most_by=_read_limit_parameter(tree),
             )
         elif isinstance(tree, exp.Select):
-            made = self._select(tree)
+            cost = self._select(tree)
         elif isinstance(tree, exp.Values):
-            made = QueryCost(parts=(NO_QUERY,) * len(tree.expressions))
+            cost = QueryCost(parts=(NO_QUERY,) * len(tree.expressions))
         else:
-            made = QueryCost()
-        self._weigh(made)
-        return made
+            cost = QueryCost()
+        self._weigh(cost)
+        return cost
 
     def _common(self, cte: exp.Expr) -> QueryCost:
         name, body = cte.alias.lower(), cte.this
         recursive = any(table.name.lower() == name for table in body.find_all(exp.Table))
         if recursive:
             self._named[name] = QueryCost(one_row=True)
-        made = self.query(body)
+        query_cost = self.query(body)
         if not recursive:
-            return made
-        return QueryCost(parts=(made,), recursive=True)
+            return query_cost
+        return QueryCost(parts=(query_cost,), recursive=True)
 
     def _weigh(self, query: QueryCost) -> None:
         """Count the inner queries, each as often as it is referenced. Raises 8623."""
@@ -73,21 +73,25 @@ class _CostReader:
         listed = list(_list_sources(select))
         own = [node.alias_or_name.lower() for node, _ in listed]
         tables = {name: self._table(node) for name, (node, _) in zip(own, listed, strict=True)}
-        where = select.args.get("where")
-        common = list(_conjuncts(where.this if where is not None else None))
+        clause = select.args.get("where")
+        common = list(_conjuncts(clause.this if clause is not None else None))
         for _, join in listed:
             if join is not None and not join.side:
                 common += _conjuncts(join.args.get("on"))
         sources = tuple(
-            self._source(node, join, own[: place + 1], tables, common)
-            for place, (node, join) in enumerate(listed)
+            self._source(node, join, own[: index + 1], tables, common)
+            for index, (node, join) in enumerate(listed)
         )
-        filtering = [where, *(join.args.get("on") for _, join in listed if join is not None)]
+        filtering = [clause, *(join.args.get("on") for _, join in listed if join is not None)]
         showing = [
             value for key, value in select.args.items() if key not in ("from_", "joins", "where", "with_")
         ]
         inner: list[tuple[QueryCost, bool]] = []
-        inner += ((self._read_packed_rows(one.this), True) for one, _ in listed if _is_packed(one))
+        inner += (
+            (self._read_packed_rows(expression.this), True)
+            for expression, _ in listed
+            if _is_packed(expression)
+        )
         filters = self._expressions(filtering, own, inner)
         calls = self._expressions(showing, own, inner)
         grouped_by = _grouped_by(select, own)
@@ -135,15 +139,19 @@ class _CostReader:
         equal: list[Equal] = []
         fixed: list[str] = []
         for test in tests:
-            for column, other in _equalities(test):
+            for column, other_expression in _equalities(test):
                 if column.table.lower() != source_names[-1] and (column.table or len(tables) > 1):
                     continue
-                names = {part.table.lower() for part in other.find_all(exp.Column)} & set(tables)
+                names = {part.table.lower() for part in other_expression.find_all(exp.Column)} & set(tables)
                 if not names:
                     fixed.append(column.name.lower())
                 elif names <= set(source_names[:-1]):
-                    there = tables[other.table.lower()] if isinstance(other, exp.Column) else ""
-                    equal.append((column.name.lower(), there, other.name.lower()))
+                    there = (
+                        tables[other_expression.table.lower()]
+                        if isinstance(other_expression, exp.Column)
+                        else ""
+                    )
+                    equal.append((column.name.lower(), there, other_expression.name.lower()))
         table, query = "", None
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous):
             query = self._read_packed_rows(node.this)
@@ -152,8 +160,8 @@ class _CostReader:
             table = self._table(node)
         elif isinstance(node, exp.Subquery):
             query = self.query(node.this)
-        kept = [*tests, *common] if outer else tests  # WHERE filters the rows without a match
-        bounds = tuple(_bounds(kept, source_names[-1], len(tables) == 1)) if table else ()
+        expressions = [*tests, *common] if outer else tests  # WHERE filters the rows without a match
+        bounds = tuple(_bounds(expressions, source_names[-1], len(tables) == 1)) if table else ()
         return CostSource(table, query, tuple(equal), tuple(fixed), bounds, outer)
 
     def _expressions(
@@ -274,9 +282,11 @@ def _equalities(test: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
     if not isinstance(test, exp.EQ):
         return
     sides = [_unwrap(test.this), _unwrap(test.expression)]
-    for column, other in (sides, sides[::-1]):
-        if isinstance(column, exp.Column) and not any(isinstance(part, exp.Query) for part in other.walk()):
-            yield column, other
+    for column, other_expression in (sides, sides[::-1]):
+        if isinstance(column, exp.Column) and not any(
+            isinstance(part, exp.Query) for part in other_expression.walk()
+        ):
+            yield column, other_expression
 
 
 _SIGNS: Final[dict[type[exp.Expr], str]] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.Like: "like"}
@@ -286,13 +296,17 @@ def _bounds(tests: list[exp.Expr], source: str, single_source: bool) -> Iterator
     """Yield the comparisons of the columns of *source* with a number or a LIKE pattern."""
     for test in tests:
         sign = _SIGNS.get(type(test))
-        column, other = (_unwrap(test.this), _unwrap(test.expression)) if sign else (None, None)
-        if not isinstance(column, exp.Column) or not isinstance(other, exp.Literal):
+        column, other_expression = (_unwrap(test.this), _unwrap(test.expression)) if sign else (None, None)
+        if not isinstance(column, exp.Column) or not isinstance(other_expression, exp.Literal):
             continue
-        if other.is_string != (sign == "like"):
+        if other_expression.is_string != (sign == "like"):
             continue
         if sign and (column.table.lower() == source or (single_source and not column.table)):
-            yield column.name.lower(), sign, other.name if other.is_string else float(other.name)
+            yield (
+                column.name.lower(),
+                sign,
+                other_expression.name if other_expression.is_string else float(other_expression.name),
+            )
 
 
 def _unwrap(node: exp.Expr) -> exp.Expr:

@@ -311,10 +311,10 @@ def write_out(tree: exp.Expr) -> None:
     """Rewrite `x > ALL (query)` as a count of the comparison's results for each row: 1, 0 or unknown."""
     for moment in reversed(list(tree.find_all(exp.AtTimeZone))):
         moment.replace(exp.Anonymous(this="at_time_zone", expressions=[moment.this, moment.args["zone"]]))
-    for same in list(tree.find_all(exp.NullSafeEQ, exp.NullSafeNEQ)):
-        sides = [exp.Select(expressions=[same.this]), exp.Select(expressions=[same.expression])]
+    for same_binary in list(tree.find_all(exp.NullSafeEQ, exp.NullSafeNEQ)):
+        sides = [exp.Select(expressions=[same_binary.this]), exp.Select(expressions=[same_binary.expression])]
         equal: exp.Expr = exp.Exists(this=exp.Intersect(this=sides[0], expression=sides[1], distinct=True))
-        same.replace(equal if isinstance(same, exp.NullSafeEQ) else exp.Not(this=equal))
+        same_binary.replace(equal if isinstance(same_binary, exp.NullSafeEQ) else exp.Not(this=equal))
     for node in list(tree.find_all(exp.Any, exp.All)):
         comparison = node.parent
         query = node.this
@@ -324,11 +324,11 @@ def write_out(tree: exp.Expr) -> None:
             raise UnsimulatedFeatureError("this form of ANY or ALL")
         every = isinstance(node, exp.All)
         decides = exp.false() if every else exp.true()
-        found = _exists(comparison, query, decides)
+        expression = _exists(comparison, query, decides)
         unknown = _exists(comparison, query, None)
         case = exp.Case(
             ifs=[
-                exp.If(this=found, true=exp.Literal.number(0 if every else 1)),
+                exp.If(this=expression, true=exp.Literal.number(0 if every else 1)),
                 exp.If(this=unknown, true=exp.Null()),
             ],
             default=exp.Literal.number(1 if every else 0),
@@ -340,12 +340,14 @@ def write_out(tree: exp.Expr) -> None:
 
 def _exists(comparison: exp.Expr, query: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
     """Build EXISTS for a row for which the comparison is true, false, or (None) unknown."""
-    first = inner = query.copy()
-    while isinstance(first, exp.SetOperation):
-        first = first.this
-    if len(first.expressions) != 1 or first.expressions[0].is_star:
+    first_expression = inner = query.copy()
+    while isinstance(first_expression, exp.SetOperation):
+        first_expression = first_expression.this
+    if len(first_expression.expressions) != 1 or first_expression.expressions[0].is_star:
         raise UnsimulatedFeatureError("ANY or ALL of SELECT *")
-    first.set("expressions", [exp.alias_(first.expressions[0].unalias(), _VALUE, quoted=True)])
+    first_expression.set(
+        "expressions", [exp.alias_(first_expression.expressions[0].unalias(), _VALUE, quoted=True)]
+    )
     holds: exp.Expr = type(comparison)(
         this=comparison.this.copy(), expression=exp.column(exp.to_identifier(_VALUE, quoted=True))
     )
@@ -394,12 +396,12 @@ def limit_by_count(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool)
         rank = exp.Window(this=exp.Anonymous(this="RANK"), order=order)
         ranked.set("expressions", [exp.alias_(rank, "place", quoted=True)])
         source = _derived(ranked)
-        place = exp.column(exp.to_identifier("place", quoted=True))
+        column = exp.column(exp.to_identifier("place", quoted=True))
         most = exp.Subquery(
             this=exp.Select(
                 expressions=[_count()],
                 from_=exp.From(this=source),
-                where=exp.Where(this=exp.LTE(this=place, expression=most.copy())),
+                where=exp.Where(this=exp.LTE(this=column, expression=most.copy())),
             )
         )
     select.set("limit", exp.Limit(expression=most))
@@ -421,17 +423,17 @@ def _derived(select: exp.Expr) -> exp.Expr:
 
 def _resolve_order_term(node: exp.Expr, projections: Iterable[exp.Expr]) -> exp.Expr:
     """Return the sort expression of an ORDER BY term that names a result column or its number."""
-    found: exp.Expr
-    shown = list(projections)
+    expression: exp.Expr
+    expressions = list(projections)
     inner = node.this if isinstance(node, exp.Collate) else node
-    if isinstance(inner, exp.Literal) and not inner.is_string and int(inner.name) <= len(shown):
-        found = shown[int(inner.name) - 1].unalias().copy()
-        return found
+    if isinstance(inner, exp.Literal) and not inner.is_string and int(inner.name) <= len(expressions):
+        expression = expressions[int(inner.name) - 1].unalias().copy()
+        return expression
     if isinstance(inner, exp.Column) and not inner.table:
-        for projection in shown:
+        for projection in expressions:
             if isinstance(projection, exp.Alias) and projection.alias.lower() == inner.name.lower():
-                found = projection.this.copy()
-                return found
+                expression = projection.this.copy()
+                return expression
     return node
 
 

@@ -45,11 +45,11 @@ def expand_grouping_clauses(tree: exp.Expr) -> exp.Expr:
     for select in reversed(list(tree.find_all(exp.Select))):
         group = select.args.get("group")
         if group is not None and group.find(*MULTIPLE_GROUPINGS) is not None:
-            new: exp.Expr = _expand_grouping_sets(select, _sets(group))
+            new_sets: exp.Expr = _expand_grouping_sets(select, _sets(group))
             if select is tree:
-                tree = new
+                tree = new_sets
             else:
-                select.replace(new)
+                select.replace(new_sets)
             continue
         grouped = {_canonical(node) for node in group.expressions} if group is not None else None
         for node in list(select.find_all(exp.Anonymous, exp.Grouping, exp.GroupingId)):
@@ -93,7 +93,7 @@ def _expand_grouping(node: exp.Expr) -> Sets:
     if isinstance(node, exp.Rollup | exp.Cube):
         return _combine_units(isinstance(node, exp.Cube), [_cells(part) for part in node.expressions])
     if isinstance(node, exp.GroupingSets):
-        return [one for part in node.expressions for one in _expand_part(part)]
+        return [expressions for part in node.expressions for expressions in _expand_part(part)]
     return [[node]]
 
 
@@ -107,7 +107,7 @@ def _combine_units(is_cube: bool, units: Sets) -> Sets:
         raise UnsimulatedFeatureError(f"GROUP BY of more than {SETS_MAX} groupings")
     sizes = range(len(units), -1, -1)
     chosen: Iterator[Sequence[list[exp.Expr]]] = (
-        (some for size in sizes for some in combinations(units, size))
+        (combination for size in sizes for combination in combinations(units, size))
         if is_cube
         else (units[:size] for size in sizes)
     )
@@ -121,9 +121,9 @@ def _evaluate_grouping(node: exp.Expr, everything: set[str], grouped_columns: se
     highest.
     """
     number = 0
-    for place, argument in enumerate(node.expressions, start=1):
+    for index, argument in enumerate(node.expressions, start=1):
         if _canonical(argument) not in everything:
-            raise SqlError(8161, place, find_grouping_function(node))
+            raise SqlError(8161, index, find_grouping_function(node))
         number = 2 * number + int(_canonical(argument) not in grouped_columns)
     return exp.Literal.number(number)
 
@@ -140,15 +140,17 @@ def _expand_grouping_sets(select: exp.Select, sets: Sets) -> exp.Select:
         term.set("this", _term(term.this, names, hidden))
     outer = exp.Select(
         expressions=[
-            exp.alias_(exp.column(f"c{place}"), name or UNNAMED, quoted=True)
-            for place, name in enumerate(names)
+            exp.alias_(exp.column(f"c{index}"), name or UNNAMED, quoted=True)
+            for index, name in enumerate(names)
         ]
     )
     for key in _OUTSIDE:
         outer.set(key, select.args.get(key))
         select.set(key, None)
-    everything = {_canonical(column) for one in sets for column in one}
-    copies = [_copy_for_grouping_set(select, [*values, *hidden], everything, one) for one in sets]
+    everything = {_canonical(column) for expressions in sets for column in expressions}
+    copies = [
+        _copy_for_grouping_set(select, [*values, *hidden], everything, expressions) for expressions in sets
+    ]
     union: exp.Expr = copies[0]
     for copy in copies[1:]:
         copy.meta[REPEATED] = True
@@ -183,11 +185,11 @@ def _copy_for_grouping_set(
     """Return the SELECT of one grouping set. Columns outside the set are NULL."""
     made = select.copy()
     here = {_canonical(column) for column in grouping_set}
-    shown = [_adapt_to_grouping_set(value.copy(), everything, here) for value in values]
+    expressions = [_adapt_to_grouping_set(value.copy(), everything, here) for value in values]
     counted = exp.alias_(exp.Count(this=exp.Star()), "n")  # a grouping over nothing returns one row
     made.set(
         "expressions",
-        [*(exp.alias_(value, f"c{place}") for place, value in enumerate(shown)), counted],
+        [*(exp.alias_(value, f"c{index}") for index, value in enumerate(expressions)), counted],
     )
     having = made.args.get("having")
     if having is not None:
@@ -208,9 +210,9 @@ def _adapt_to_grouping_set(node: exp.Expr, everything: set[str], grouped_columns
     if key in everything:
         return node if key in grouped_columns else exp.Null()
     for child in list(node.iter_expressions()):
-        new = _adapt_to_grouping_set(child, everything, grouped_columns)
-        if new is not child:
-            child.replace(new)
+        new_expression = _adapt_to_grouping_set(child, everything, grouped_columns)
+        if new_expression is not child:
+            child.replace(new_expression)
     return node
 
 
@@ -322,12 +324,12 @@ class Grouping:
             return []
         try:
             parts = [self.part(node.args.get(key)) for key in ("catalog", "db", "table")]
-            found = resolve_column(self.space, [part for part in parts if part], node.name)
+            column = resolve_column(self.space, [part for part in parts if part], node.name)
         except SqlError:
             return []  # reported when its type is inferred
-        if found.source is None or found.space is not self.space:
+        if column.source is None or column.space is not self.space:
             return []
-        return [SqlError(number, found.source.display_name, node.name)]
+        return [SqlError(number, column.source.display_name, node.name)]
 
     def check_order(self, select: exp.Select) -> None:
         """Raise 145 if an ORDER BY expression of a DISTINCT query is not among its columns."""
@@ -393,12 +395,12 @@ def has_aggregate(nodes: Iterable[exp.Expr]) -> bool:
 
 def check_aggregates(select: exp.Select) -> None:
     """Raise 147 for an aggregate in WHERE, 130 for an aggregate in another aggregate."""
-    where = select.args.get("where")
-    if where is not None and _own_aggregate(where.this):
+    clause = select.args.get("where")
+    if clause is not None and _own_aggregate(clause.this):
         raise SqlError(147)
     for join in select.args.get("joins") or ():
-        on = join.args.get("on")
-        if isinstance(on, exp.Expr) and _own_aggregate(on):
+        on_clause = join.args.get("on")
+        if isinstance(on_clause, exp.Expr) and _own_aggregate(on_clause):
             raise SqlError(1015)
     for projection in select.expressions:
         for node in _aggregates_in(projection):

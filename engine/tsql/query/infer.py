@@ -152,10 +152,10 @@ def _infer_operation(node: exp.Expr, left_kind: Kind, right_kind: Kind, concat_n
     if name == "joined" and not concat_null:
         name = "pasted"
     node.meta["call"] = (name, sign, str(kind))
-    for side, given in (("this", left_kind), ("expression", right_kind)):
+    for side, sql_type in (("this", left_kind), ("expression", right_kind)):
         value = node.args[side]
-        if (kind.is_moment and given.is_text) or (kind.is_integer and given.is_text):
-            wrap_in_call(value, "convert", text(kind), trailing_arguments=(exp.Null(), text(given)))
+        if (kind.is_moment and sql_type.is_text) or (kind.is_integer and sql_type.is_text):
+            wrap_in_call(value, "convert", text(kind), trailing_arguments=(exp.Null(), text(sql_type)))
     return kind
 
 
@@ -233,19 +233,19 @@ def _infer_in(binder: Binder, node: exp.Expr) -> Kind:
         columns = binder.inner_query(query.this if isinstance(query, exp.Subquery) else query)
         if columns is not None and len(columns) != 1:
             raise SqlError(116)
-        other = columns[0][1] if columns else None
-        convert_to(node.this, kind, common(kind, other))
-        if other is not None and kind is not None:
-            binder.convert_column(query, other, common(kind, other))
+        other_sql_type = columns[0][1] if columns else None
+        convert_to(node.this, kind, common(kind, other_sql_type))
+        if other_sql_type is not None and kind is not None:
+            binder.convert_column(query, other_sql_type, common(kind, other_sql_type))
         return BIT
     conversions.check_collations("equal to", node.this, *node.expressions)
     kinds = [binder.expr(value) for value in list(node.expressions)]
     target = kind
-    for other in kinds:
-        target = common(target, other)
+    for other_sql_type in kinds:
+        target = common(target, other_sql_type)
     convert_to(node.this, kind, target)
-    for value, other in zip(list(node.expressions), kinds, strict=True):
-        convert_to(value, other, target)
+    for value, other_sql_type in zip(list(node.expressions), kinds, strict=True):
+        convert_to(value, other_sql_type, target)
     return BIT
 
 
@@ -284,12 +284,12 @@ END: Final = "\x01"
 
 def written_type(node: exp.Expr) -> SqlType:
     """Return the type in CAST or CONVERT. Raises 243 for an unknown type."""
-    written = node.sql(dialect="tsql").lower()
+    sql = node.sql(dialect="tsql").lower()
     try:
-        return type_of(written)
+        return type_of(sql)
     except SqlError as problem:
         if problem.number == 2715:
-            raise SqlError(243, written.strip("[] ")) from None
+            raise SqlError(243, sql.strip("[] ")) from None
         raise
 
 
@@ -347,13 +347,13 @@ def _infer_coalesce(binder: Binder, node: exp.Expr) -> Kind:
 def _infer_nullif(binder: Binder, node: exp.Expr) -> Kind:
     if isinstance(node.this, exp.Null):
         raise SqlError(4151)
-    first = binder.expr(node.this)
+    first_sql_type = binder.expr(node.this)
     second = binder.expr(node.args["expression"])
-    if common(first, second) == first:
-        convert_to(node.args["expression"], second, first)
-    elif first is None or (first.is_number and not first.is_long):
+    if common(first_sql_type, second) == first_sql_type:
+        convert_to(node.args["expression"], second, first_sql_type)
+    elif first_sql_type is None or (first_sql_type.is_number and not first_sql_type.is_long):
         as_float(node.args["expression"], second)
-    return first
+    return first_sql_type
 
 
 # --- calls -----------------------------------------------------------------------------------------------
@@ -464,9 +464,9 @@ def _infer_choose(binder: Binder, node: exp.Expr) -> Kind:
 def _infer_extreme_argument(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of GREATEST or LEAST: the one with the highest precedence, to which all are converted."""
     kinds = [binder.expr(value) for value in list(node.expressions)]
-    for place, kind in enumerate(kinds, 1):
+    for index, kind in enumerate(kinds, 1):
         if kind is not None and kind.name in returns.UNORDERED:
-            raise SqlError(8116, kind.name, place, str(node.this).lower())
+            raise SqlError(8116, kind.name, index, str(node.this).lower())
     return all_of_one_type(binder, list(node.expressions))
 
 
@@ -474,15 +474,18 @@ def _infer_isnull(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of ISNULL's first argument. The second one is converted and truncated to it."""
     if len(node.expressions) != 2:
         return binder.parts(node)
-    first, second = (binder.expr(value) for value in list(node.expressions))
-    if first == NULL or first is None:
-        return second if first == NULL else None
-    if second is not None and second not in (NULL, first):
-        check_conversion(second, first, explicit=False)
+    first_sql_type, second = (binder.expr(value) for value in list(node.expressions))
+    if first_sql_type == NULL or first_sql_type is None:
+        return second if first_sql_type == NULL else None
+    if second is not None and second not in (NULL, first_sql_type):
+        check_conversion(second, first_sql_type, explicit=False)
         wrap_in_call(
-            node.expressions[1], "convert", text(first), trailing_arguments=(exp.Null(), text(second))
+            node.expressions[1],
+            "convert",
+            text(first_sql_type),
+            trailing_arguments=(exp.Null(), text(second)),
         )
-    return first
+    return first_sql_type
 
 
 _SPECIAL: Final[dict[str, Rule]] = {
@@ -525,8 +528,8 @@ def _infer_collate(binder: Binder, node: exp.Expr) -> Kind:
     if name.upper() not in conversions.OWN_COLLATIONS and _COLLATION.fullmatch(name) is None:
         raise SqlError(448, name)
     if isinstance(node.this, exp.Add):  # sqlglot reads a + b COLLATE c as (a + b) COLLATE c
-        last = exp.Collate(this=node.this.expression, expression=node.expression)
-        return binder.expr(node.replace(exp.Add(this=node.this.this, expression=last)))
+        last_collate = exp.Collate(this=node.this.expression, expression=node.expression)
+        return binder.expr(node.replace(exp.Add(this=node.this.this, expression=last_collate)))
     return binder.expr(node.this)
 
 

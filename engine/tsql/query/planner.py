@@ -155,13 +155,13 @@ def split_output(text: str) -> tuple[str, s.OutputClause | None]:
         return text, None
     ends = OUTPUT_ENDS[tokens[verb].upper]
     level = 0
-    for place in range(verb + 1, len(tokens)):
-        token = tokens[place]
+    for index in range(verb + 1, len(tokens)):
+        token = tokens[index]
         level += token.is_op("(") - token.is_op(")")
         if level == 0 and token.upper == "OUTPUT":
-            return _extract_clause(text, tokens, place, ends)
+            return _extract_clause(text, tokens, index, ends)
         if level == 0 and token.upper in ends and tokens[verb].upper != "MERGE":
-            if tokens[verb].upper == "DELETE" and token.upper == "FROM" and place == verb + 1:
+            if tokens[verb].upper == "DELETE" and token.upper == "FROM" and index == verb + 1:
                 continue
             return text, None
     return text, None
@@ -170,10 +170,10 @@ def split_output(text: str) -> tuple[str, s.OutputClause | None]:
 def _first_verb(tokens: tuple[Token, ...]) -> int:
     """Return the index of the first INSERT, UPDATE, DELETE or MERGE outside all parentheses; -1 without one."""
     level = 0
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         level += token.is_op("(") - token.is_op(")")
         if level == 0 and token.upper in OUTPUT_ENDS:
-            return place
+            return index
     return -1
 
 
@@ -272,20 +272,20 @@ _CALLS: Final = {"ISJSON": 1, "STRING_SPLIT": 2}
 
 def _check_calls_before_2022(tokens: Sequence[Token]) -> None:
     """Raise 102, 174 or 8144 for arguments that functions accept only since 2022, and for a named window."""
-    for place, (word, behind) in enumerate(pairwise(tokens)):
+    for index, (word, behind) in enumerate(pairwise(tokens)):
         if word.upper == "OVER" and behind.kind in ("word", "quoted"):
             raise make_near_error(behind)
         if not behind.is_op("("):
             continue
-        if word.upper == "TRIM" and tokens[place + 2].upper in ("LEADING", "TRAILING", "BOTH"):
-            if not tokens[place + 3].is_op(",", ")") and tokens[place + 3].upper != "FROM":
-                raise make_near_error(tokens[place + 3])
+        if word.upper == "TRIM" and tokens[index + 2].upper in ("LEADING", "TRAILING", "BOTH"):
+            if not tokens[index + 3].is_op(",", ")") and tokens[index + 3].upper != "FROM":
+                raise make_near_error(tokens[index + 3])
         elif word.upper in ("JSON_OBJECT", "JSON_ARRAY"):
-            colon = next((token for token in tokens[place:] if token.is_op(":")), None)
+            colon = next((token for token in tokens[index:] if token.is_op(":")), None)
             if colon is not None:
                 raise make_near_error(colon)
             raise SqlSyntaxError(word.line, 195, word.text.lower(), "built-in function name")
-        elif word.upper in _CALLS and _count_arguments(tokens, place + 1) > _CALLS[word.upper]:
+        elif word.upper in _CALLS and _count_arguments(tokens, index + 1) > _CALLS[word.upper]:
             if word.upper == "STRING_SPLIT":
                 raise SqlSyntaxError(word.line, 8144, word.text)
             raise SqlSyntaxError(word.line, 174, word.text.lower(), 1)
@@ -336,14 +336,14 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
     opened: list[str] = []
     """Context of each open parenthesis: a function, or OVER with the function before it."""
     closed = ""
-    for place, token in enumerate(tokens):
-        before = tokens[place - 1].upper if place else ""
+    for index, token in enumerate(tokens):
+        before = tokens[index - 1].upper if index else ""
         if version < 2008 and token.upper in _PARTS_OF_2008 and opened and opened[-1] in _DATE_CALLS:
             raise SqlSyntaxError(token.line, 155, token.text, opened[-1].lower())
-        if version < 2008 and token.upper in TYPES and _is_type(tokens, place):
+        if version < 2008 and token.upper in TYPES and _is_type(tokens, index):
             raise SqlSyntaxError(token.line, 243, token.text)
-        if before == "OFFSET" and place > 1 and token.kind in ("number", "variable"):
-            raise no_offset(token.line, tokens[place - 1].text, tokens[place:])
+        if before == "OFFSET" and index > 1 and token.kind in ("number", "variable"):
+            raise no_offset(token.line, tokens[index - 1].text, tokens[index:])
         if token.upper == "ORDER" and opened and opened[-1] in _WINDOW_AGGREGATES:
             raise SqlSyntaxError(token.line, 102, token.text)
         if token.upper in ("ROWS", "RANGE") and opened and opened[-1].endswith(" OVER"):

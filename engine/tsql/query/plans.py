@@ -199,20 +199,24 @@ def work_of_recursion(query: QueryCost, sizes: Sizes) -> int:
     Rows are charged when they are produced (scratch.py).
     """
     known: dict[QueryCost, tuple[int, int]] = {}
-    seen: set[QueryCost] = set()
+    costs: set[QueryCost] = set()
     left, work = [query], 0
     while left:
-        one = left.pop()
-        if one in seen:
+        query_cost = left.pop()
+        if query_cost in costs:
             continue
-        seen.add(one)
-        if one.recursive:
+        costs.add(query_cost)
+        if query_cost.recursive:
             work = max(
-                work, *(_cost(part.parts[-1] if part.parts else part, sizes, known)[1] for part in one.parts)
+                work,
+                *(
+                    _cost(part.parts[-1] if part.parts else part, sizes, known)[1]
+                    for part in query_cost.parts
+                ),
             )
-        left += one.parts
-        left += (source.query for source in one.sources if source.query is not None)
-        left += (inner for inner, _ in one.inner)
+        left += query_cost.parts
+        left += (source.query for source in query_cost.sources if source.query is not None)
+        left += (inner for inner, _ in query_cost.inner)
     return RECURSION_WORK + work
 
 
@@ -228,8 +232,8 @@ def _cost(query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]
 def _cost_of_parts(
     query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]
 ) -> tuple[int, int]:
-    found = [_cost(part, sizes, cache) for part in query.parts]
-    rows, work = sum(int(part[0]) for part in found), sum(int(part[1]) for part in found)
+    costs = [_cost(part, sizes, cache) for part in query.parts]
+    rows, work = sum(int(part[0]) for part in costs), sum(int(part[1]) for part in costs)
     return min(rows, sizes.find_row_limit(query), COST_MAX), min(
         work + query.sorts * _sorting(rows), COST_MAX
     )
@@ -246,14 +250,14 @@ def _cost_of_sources(
             there, inside = _cost(source.query, sizes, cache)
             work += inside
         sizes_there.append(max(there, 1))
-        found = min((_count_matches(source, one, there, sizes) for one in source.equal), default=there)
-        looked_at += rows * found + (there if source.equal else 0)  # SQLite builds an automatic index
-        found = min((_commonest(source, column, there, sizes) for column in source.fixed), default=found)
+        matches = min((_count_matches(source, one, there, sizes) for one in source.equal), default=there)
+        looked_at += rows * matches + (there if source.equal else 0)  # SQLite builds an automatic index
+        matches = min((_commonest(source, column, there, sizes) for column in source.fixed), default=matches)
         if source.bounds:
             columns = (*(column for column, _, _ in source.equal), *source.fixed)
-            kept = (sizes.commonest(source.table, column, source.bounds) for column in columns)
-            found = min(found, *kept, len(sizes.find_rows_within(source.table, source.bounds)))
-        rows = min(rows * max(found, int(source.outer)), COST_MAX)
+            commonests = (sizes.commonest(source.table, column, source.bounds) for column in columns)
+            matches = min(matches, *commonests, len(sizes.find_rows_within(source.table, source.bounds)))
+        rows = min(rows * max(matches, int(source.outer)), COST_MAX)
     looked_at = max(looked_at, 1)
     if _stops_early(query):
         most = sizes.find_row_limit(query)
@@ -270,8 +274,8 @@ def _cost_of_sources(
 
 def _stops_early(query: QueryCost) -> bool:
     """Return whether every row that is read is also returned, so that TOP ends the reading."""
-    turned_away = query.filters or any(one.equal or one.fixed or one.bounds for one in query.sources)
-    return not (turned_away or query.sorts or query.one_row or query.grouped_by is not None)
+    filters = query.filters or any(source.equal or source.fixed or source.bounds for source in query.sources)
+    return not (filters or query.sorts or query.one_row or query.grouped_by is not None)
 
 
 def _count_matches(source: CostSource, equal: Equal, row_count: int, sizes: Sizes) -> int:
@@ -506,13 +510,13 @@ def resolve_column(space: Space | None, qualifiers: Sequence[str], name: str) ->
     if name.lower() == HIDDEN:
         raise SqlError(207, name)
     while space is not None:
-        found = (
+        binding = (
             _find_qualified_column(space, qualifiers, name)
             if qualifiers
             else _find_unqualified_column(space, name)
         )
-        if found is not None:
-            return found
+        if binding is not None:
+            return binding
         space = space.outer
     if qualifiers:
         raise SqlError(4104, ".".join((*qualifiers, name)))
@@ -548,16 +552,16 @@ def _ends_with(parts: list[str], wanted: list[str]) -> bool:
 
 
 def _find_unqualified_column(space: Space, name: str) -> ColumnBinding | None:
-    found = [
+    bindings = [
         ColumnBinding(kind, source, space)
         for source in space.sources
         if source.columns is not None
         for kind in source.find(name)
     ]
-    if len(found) > 1:
+    if len(bindings) > 1:
         raise SqlError(209, name)
-    if found:
-        return found[0]
+    if bindings:
+        return bindings[0]
     if any(source.columns is None for source in space.sources):
         return UNKNOWN
     return None

@@ -28,8 +28,8 @@ def reshape_tree(tree: exp.Expr) -> exp.Expr:
         _name_columns_inside(source)
     for select in reversed(list(tree.find_all(exp.Select))):
         _limit_before_numbering(select)
-        for turned in find_pivoted_sources(select):
-            unpivot_or_pivot(turned)
+        for pivoted_source in find_pivoted_sources(select):
+            unpivot_or_pivot(pivoted_source)
         for join in list(select.args.get("joins") or ()):
             if isinstance(join.this, exp.Lateral):
                 apply(select, join)
@@ -119,14 +119,16 @@ def as_selects(values: exp.Values) -> exp.Expr:
     rows = [cells(row) for row in values.expressions]
     many = len(rows) > ROWS_AS_SELECTS_MAX
     selects = [exp.Select(expressions=[cell.copy() for cell in row]) for row in (rows[:1] if many else rows)]
-    made: exp.Expr = selects[0]
+    expression: exp.Expr = selects[0]
     for select in selects[1:]:
-        made = exp.Union(this=made, expression=select, distinct=False)
+        expression = exp.Union(this=expression, expression=select, distinct=False)
     if many:
         others = exp.Values(expressions=[row.copy() for row in values.expressions[1:]])
-        rest = exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=others)))
-        made = exp.Union(this=made, expression=rest, distinct=False)
-    return made
+        remaining_select = exp.Select(
+            expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=others))
+        )
+        expression = exp.Union(this=expression, expression=remaining_select, distinct=False)
+    return expression
 
 
 # --- PIVOT as grouped aggregates, UNPIVOT as stacked rows -------------------------------------------------
@@ -181,17 +183,17 @@ def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
         raise UnsimulatedFeatureError("PIVOT of COUNT(*)")
     _check_size(source, fields[0].expressions, copies=1)
     groups = [name for name in names if name.lower() not in (key.lower(), value.name.lower())]
-    shown: list[exp.Expr] = [_quoted(name) for name in groups]
+    expressions: list[exp.Expr] = [_quoted(name) for name in groups]
     for wanted in fields[0].expressions:
         text = wanted.alias_or_name
-        made = aggregates[0].copy()
+        aggregate = aggregates[0].copy()
         case = exp.Case(
             this=exp.Collate(this=_as_text(key), expression=exp.var("tsql")),
             ifs=[exp.If(this=exp.Literal.string(text), true=_quoted(value.name))],
         )
-        made.find(exp.Column).replace(case)
-        shown.append(exp.alias_(made, text, quoted=True))
-    _replace_source(source, pivot, shown, groups)
+        aggregate.find(exp.Column).replace(case)
+        expressions.append(exp.alias_(aggregate, text, quoted=True))
+    _replace_source(source, pivot, expressions, groups)
 
 
 def _check_size(source: exp.Expr, names: Sequence[object], copies: int) -> None:
@@ -215,13 +217,13 @@ def _replace_source(
     inner.set("pivots", None)
     inner.set("joins", None)
     inner.set("alias", exp.TableAlias(this=exp.to_identifier("pivoted", quoted=True)))
-    made = exp.Select(expressions=projections, from_=exp.From(this=inner))
+    select = exp.Select(expressions=projections, from_=exp.From(this=inner))
     if groups:
-        made.set("group", exp.Group(expressions=[_quoted(name) for name in groups]))
+        select.set("group", exp.Group(expressions=[_quoted(name) for name in groups]))
     alias = pivot.alias or source.alias
     source.replace(
         exp.Subquery(
-            this=made,
+            this=select,
             alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
             joins=source.args.get("joins"),
         )
@@ -238,12 +240,12 @@ def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
     _check_size(source, taken, copies=len(taken))
     value, key = pivot.expressions[0].name, fields[0].this.name
     kept = [name for name in names if name.lower() not in {one.lower() for one in taken}]
-    bare = source.copy()
-    bare.set("pivots", None)
-    bare.set("joins", None)
+    expression = source.copy()
+    expression.set("pivots", None)
+    expression.set("joins", None)
     parts: list[exp.Expr] = []
     for name in taken:
-        inner = bare.copy()
+        inner = expression.copy()
         parts.append(
             exp.Select(
                 expressions=[
@@ -281,17 +283,21 @@ _LEVEL: Final = "recursion level"
 def count_recursion(tree: exp.Expr) -> None:
     """Make each recursive common table expression count its steps and raise 530 beyond MAXRECURSION."""
     for cte in list(tree.find_all(exp.CTE)):
-        columns, with_ = cte.meta.get(forms.RECURSIVE), cte.parent
+        columns, expression = cte.meta.get(forms.RECURSIVE), cte.parent
         inner = cte.this
-        if not columns or not isinstance(with_, exp.With) or not isinstance(inner.expression, exp.Select):
+        if (
+            not columns
+            or not isinstance(expression, exp.With)
+            or not isinstance(inner.expression, exp.Select)
+        ):
             continue
-        own = [
+        own_tables = [
             table
             for table in inner.expression.find_all(exp.Table)
             if table.name.lower() == cte.alias.lower() and not table.db
         ]
         selects = list(_anchors(inner.this))
-        if len(own) != 1 or any(
+        if len(own_tables) != 1 or any(
             s.is_star for select in (*selects, inner.expression) for s in select.expressions
         ):
             continue
@@ -299,7 +305,7 @@ def count_recursion(tree: exp.Expr) -> None:
             (o.expression.name for o in tree.find_all(exp.QueryOption) if o.name.upper() == "MAXRECURSION"),
             str(RECURSION_MAX),
         )
-        _count_levels(cte, with_, own[0], selects, list(columns), most)
+        _count_levels(cte, expression, own_tables[0], selects, list(columns), most)
 
 
 def _anchors(node: exp.Expr) -> Iterable[exp.Select]:
@@ -335,14 +341,14 @@ def _count_levels(
     self_reference.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
     names = [exp.to_identifier(column, quoted=True) for column in (*columns, _LEVEL)]
     cte.set("alias", exp.TableAlias(this=exp.to_identifier(counted, quoted=True), columns=names))
-    shown = exp.Select(
+    select = exp.Select(
         expressions=[exp.column(exp.to_identifier(column, quoted=True)) for column in columns],
         from_=exp.From(this=exp.Table(this=exp.to_identifier(counted, quoted=True))),
     )
-    plain = exp.CTE(this=shown, alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
-    place = with_clause.expressions.index(cte)
+    plain = exp.CTE(this=select, alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+    index = with_clause.expressions.index(cte)
     with_clause.set(
-        "expressions", [*with_clause.expressions[: place + 1], plain, *with_clause.expressions[place + 1 :]]
+        "expressions", [*with_clause.expressions[: index + 1], plain, *with_clause.expressions[index + 1 :]]
     )
 
 
@@ -350,7 +356,9 @@ def convert_insert_values(values: exp.Values) -> exp.Expr:
     """Convert the VALUES of an INSERT to a query."""
     if len(values.expressions) <= ROWS_AS_SELECTS_MAX:
         return as_selects(values)
-    names = [exp.to_identifier(f"c{at}", quoted=True) for at in range(len(values.expressions[0].expressions))]
+    names = [
+        exp.to_identifier(f"c{index}", quoted=True) for index in range(len(values.expressions[0].expressions))
+    ]
     alias = exp.TableAlias(this=exp.to_identifier("rows", quoted=True), columns=names)
     rows = exp.Values(expressions=list(values.expressions), alias=alias)
     return exp.Select(expressions=[exp.Star()], from_=exp.From(this=rows))

@@ -99,33 +99,33 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
     PARSE (a AS type USING culture), NEXT VALUE FOR … and others become calls.
     """
     found = _escapes(tokens) | _hints_of_query(tokens) | _national_aliases(tokens) | _drop_first_from(tokens)
-    for place, token in enumerate(tokens):
-        if token.upper in ("PARSE", "TRY_PARSE") and tokens[place + 1].is_op("("):
-            found |= _parse(tokens, place + 1, find_end_of_brackets(tokens, place + 1) - 1)
-        elif token.upper in _TRIMS and tokens[place + 1].is_op("("):
-            found |= _trim(tokens, place)
-        elif token.upper in _PLAIN_CALLS and tokens[place + 1].is_op("("):
-            found[place] = f"{NEUTRAL_PREFIX}{token.text}"
-        elif token.upper == "APPROX_COUNT_DISTINCT" and tokens[place + 1].is_op("("):
-            found |= {place: "COUNT_BIG", place + 1: "(DISTINCT "}
-        elif token.upper == "ISJSON" and tokens[place + 1].is_op("("):
-            last = find_end_of_brackets(tokens, place + 1) - 2
+    for index, token in enumerate(tokens):
+        if token.upper in ("PARSE", "TRY_PARSE") and tokens[index + 1].is_op("("):
+            found |= _parse(tokens, index + 1, find_end_of_brackets(tokens, index + 1) - 1)
+        elif token.upper in _TRIMS and tokens[index + 1].is_op("("):
+            found |= _trim(tokens, index)
+        elif token.upper in _PLAIN_CALLS and tokens[index + 1].is_op("("):
+            found[index] = f"{NEUTRAL_PREFIX}{token.text}"
+        elif token.upper == "APPROX_COUNT_DISTINCT" and tokens[index + 1].is_op("("):
+            found |= {index: "COUNT_BIG", index + 1: "(DISTINCT "}
+        elif token.upper == "ISJSON" and tokens[index + 1].is_op("("):
+            last = find_end_of_brackets(tokens, index + 1) - 2
             if tokens[last].upper in _JSON_KINDS and tokens[last - 1].is_op(","):
                 found[last] = f"'{tokens[last].upper}'"
-        elif token.upper in _NULLS_IN_JSON and tokens[place + 1].is_op("("):
-            found |= _json_constructor(tokens, place)
-        elif token.upper == "OPENJSON" and tokens[place + 1].is_op("("):
-            found |= _open_json(tokens, place)
-        elif token.upper == "REPLACE" and place not in found and tokens[place + 1].is_op("("):
-            found |= _flatten_replace_calls(tokens, place)
+        elif token.upper in _NULLS_IN_JSON and tokens[index + 1].is_op("("):
+            found |= _json_constructor(tokens, index)
+        elif token.upper == "OPENJSON" and tokens[index + 1].is_op("("):
+            found |= _open_json(tokens, index)
+        elif token.upper == "REPLACE" and index not in found and tokens[index + 1].is_op("("):
+            found |= _flatten_replace_calls(tokens, index)
         elif (
-            token.upper == "NEXT" and tokens[place + 1].upper == "VALUE" and tokens[place + 2].upper == "FOR"
+            token.upper == "NEXT" and tokens[index + 1].upper == "VALUE" and tokens[index + 2].upper == "FOR"
         ):
-            end = place + 4
+            end = index + 4
             while tokens[end - 1].kind != "end" and tokens[end].is_op("."):
                 end += 2
-            name = "".join(part.text for part in tokens[place + 3 : end])
-            found |= {**dict.fromkeys(range(place, end), ""), place: f"next_value_for({_text(name)})"}
+            name = "".join(part.text for part in tokens[index + 3 : end])
+            found |= {**dict.fromkeys(range(index, end), ""), index: f"next_value_for({_text(name)})"}
     return found
 
 
@@ -217,22 +217,22 @@ def _hints_of_query(tokens: Sequence[Token]) -> dict[int, str]:
     The exception is the recursion limit, which sqlglot parses after a SELECT. Raises 102 for an unknown hint.
     """
     level, found = 0, dict[int, str]()
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         level += token.is_op("(") - token.is_op(")")
-        if level or token.upper != "OPTION" or not tokens[place + 1].is_op("("):
+        if level or token.upper != "OPTION" or not tokens[index + 1].is_op("("):
             continue
-        end = find_end_of_brackets(tokens, place + 1)
+        end = find_end_of_brackets(tokens, index + 1)
         inside, limit = 0, ""
-        for at in range(place + 1, end):
+        for at in range(index + 1, end):
             inside += tokens[at].is_op("(") - tokens[at].is_op(")")
-            if inside == 1 and (at == place + 1 or tokens[at].is_op(",")):
+            if inside == 1 and (at == index + 1 or tokens[at].is_op(",")):
                 hint = tokens[at + 1]
                 if hint.upper not in _QUERY_HINTS:
                     raise make_near_error(hint)
                 if hint.upper == "MAXRECURSION":
                     limit = f"OPTION (MAXRECURSION {tokens[at + 2].text})"
-        changes = {part.upper for part in tokens[:place]} & {"INSERT", "UPDATE", "DELETE", "MERGE"}
-        found = {**dict.fromkeys(range(place, end), ""), place: "" if changes else limit}
+        changes = {part.upper for part in tokens[:index]} & {"INSERT", "UPDATE", "DELETE", "MERGE"}
+        found = {**dict.fromkeys(range(index, end), ""), index: "" if changes else limit}
     return found
 
 
@@ -242,10 +242,10 @@ _BEHIND_VALUES: Final = frozenset({"string", "number", "quoted"})
 def _national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
     """Rewrite `SELECT value N'name'`, because sqlglot supports such an alias only without N."""
     found = dict[int, str]()
-    for place, (before, token) in enumerate(pairwise(tokens), start=1):
+    for index, (before, token) in enumerate(pairwise(tokens), start=1):
         wide = token.kind == "string" and token.text[:1] in "Nn"
         if wide and (before.is_op(")") or before.kind in _BEHIND_VALUES):
-            found[place] = token.text[1:]
+            found[index] = token.text[1:]
     return found
 
 
@@ -306,33 +306,33 @@ def _escapes(tokens: Sequence[Token]) -> dict[int, str]:
     found: dict[int, str] = {}
     opened: list[str] = []
     levels: list[int] = []
-    for place, token in enumerate(tokens):
-        kind = tokens[place + 1].upper if token.is_op("{") else ""
+    for index, token in enumerate(tokens):
+        kind = tokens[index + 1].upper if token.is_op("{") else ""
         if (
             kind in _CONSTANTS
-            and len(tokens) > place + 3
-            and tokens[place + 2].kind == "string"
-            and tokens[place + 3].is_op("}")
+            and len(tokens) > index + 3
+            and tokens[index + 2].kind == "string"
+            and tokens[index + 3].is_op("}")
         ):
             before, behind = _CONSTANTS[kind]
-            found |= {place: before, place + 1: "", place + 3: behind}
-        elif kind == "FN" and len(tokens) > place + 3 and tokens[place + 3].is_op("("):
-            name = tokens[place + 2].upper
+            found |= {index: before, index + 1: "", index + 3: behind}
+        elif kind == "FN" and len(tokens) > index + 3 and tokens[index + 3].is_op("("):
+            name = tokens[index + 2].upper
             opened.append(name)
             levels.append(0)
-            found |= {place: "", place + 1: ""}
+            found |= {index: "", index + 1: ""}
             if name in _CALL_STARTS:
-                found |= {place + 2: _CALL_STARTS[name], place + 3: ""}
-        elif opened and token.is_op("}") and place not in found:
+                found |= {index + 2: _CALL_STARTS[name], index + 3: ""}
+        elif opened and token.is_op("}") and index not in found:
             levels.pop()
-            found[place] = _CLOSED.get(opened.pop(), "")
+            found[index] = _CLOSED.get(opened.pop(), "")
         elif opened:
             levels[-1] += token.is_op("(") - token.is_op(")")
             divides = token.is_op(",") or token.upper == "FROM"
             if divides and levels[-1] == 1 and opened[-1] in _ARGUMENT_SEPARATORS:
-                found[place] = _ARGUMENT_SEPARATORS[opened[-1]]
+                found[index] = _ARGUMENT_SEPARATORS[opened[-1]]
             elif token.upper.startswith("SQL_TSI_"):
-                found[place] = token.upper.removeprefix("SQL_TSI_").lower()
+                found[index] = token.upper.removeprefix("SQL_TSI_").lower()
     return found
 
 
@@ -347,7 +347,7 @@ def _parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, str]:
         level += token.is_op("(") - token.is_op(")")
         levels.append(level)
     words = {
-        token.upper: start + at for at, token in enumerate(tokens[start:end]) if levels[at] == 1
+        token.upper: start + index for index, token in enumerate(tokens[start:end]) if levels[index] == 1
     }  # the last AS
     if "AS" not in words:
         return {}
@@ -378,17 +378,17 @@ def preprocess_text(text: str, depth: int = 0) -> str:
     }
     if not depth:
         forms.check_tokens(tokens, replaced)
-    for place, token in enumerate(tokens):
-        if place in replaced:
-            out += text[copied : token.start] + replaced[place]
+    for index, token in enumerate(tokens):
+        if index in replaced:
+            out += text[copied : token.start] + replaced[index]
             copied = token.end
             continue
-        if token.upper == "REAL" and tokens[place + 1].is_op(")", ","):  # sqlglot treats it as float
+        if token.upper == "REAL" and tokens[index + 1].is_op(")", ","):  # sqlglot treats it as float
             out += text[copied : token.start] + "float(24)"
             copied = token.end
-        if token.is_op("$") and tokens[place + 1].kind == "number" and token.end == tokens[place + 1].start:
-            out += text[copied : token.start] + f"CAST({tokens[place + 1].text} AS money)"
-            copied = tokens[place + 1].end
+        if token.is_op("$") and tokens[index + 1].kind == "number" and token.end == tokens[index + 1].start:
+            out += text[copied : token.start] + f"CAST({tokens[index + 1].text} AS money)"
+            copied = tokens[index + 1].end
         if token.kind == "word" and token.text.startswith("#"):
             out += text[copied : token.start] + f"[{token.text}]"
             copied = token.end
@@ -398,13 +398,13 @@ def preprocess_text(text: str, depth: int = 0) -> str:
         if token.is_op("!<", "!>"):
             out += text[copied : token.start] + (">=" if token.text == "!<" else "<=")
             copied = token.end
-        if token.is_op("::") and place and tokens[place - 1].upper in ("FROM", "JOIN", "APPLY"):
+        if token.is_op("::") and index and tokens[index - 1].upper in ("FROM", "JOIN", "APPLY"):
             out += text[copied : token.start]
             copied = token.end
-        if not token.is_op(*_COMPOUND) or not place or token.start < copied:
+        if not token.is_op(*_COMPOUND) or not index or token.start < copied:
             continue
-        left = tokens[place - 1].text
-        end = _end_of_value(tokens, place + 1)
+        left = tokens[index - 1].text
+        end = _end_of_value(tokens, index + 1)
         value = preprocess_text(text[token.end : tokens[end - 1].end], depth + 1)
         out += text[copied : token.start] + f"= {left} {token.text[:-1]} ({value})"
         copied = tokens[end - 1].end

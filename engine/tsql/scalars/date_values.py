@@ -372,11 +372,11 @@ def text_of(
         clock_form = ""
     if style == 127 and kind.name == "datetimeoffset":
         moment = of_total(moment.utc, moment.offset)  # Z means UTC
-    known = _pieces(moment, kind, culture, long)
+    pieces = _pieces(moment, kind, culture, long)
     if style in (126, 127) and kind.name in OLD_MOMENTS and not moment.ticks % TICKS_PER_S:
         clock_form = "{hh}:{mi}:{ss}"
     between = "T" if style in (126, 127) else " "
-    shown = between.join(form.format(**known) for form in (day_form, clock_form) if form)
+    shown = between.join(form.format(**pieces) for form in (day_form, clock_form) if form)
     if kind.name != "datetimeoffset" or not clock_form:
         return shown
     return shown + ("Z" if style == 127 else _zone(moment.offset or 0).lstrip(" " if style == 126 else ""))
@@ -417,8 +417,8 @@ def _hijri(ordinal: int) -> tuple[int, int, int]:
     """Return (year, month, day) of the Hijri calendar."""
     days = ordinal - HIJRI_START
     year = (30 * days + 10_646) // 10_631
-    first = _hijri_ordinal(year, 1, 1)
-    month = min(12, (2 * (ordinal - first) + 1) // 59 + 1)
+    first_ordinal = _hijri_ordinal(year, 1, 1)
+    month = min(12, (2 * (ordinal - first_ordinal) + 1) // 59 + 1)
     while month < 12 and _hijri_ordinal(year, month + 1, 1) <= ordinal:
         month += 1
     while month > 1 and _hijri_ordinal(year, month, 1) > ordinal:

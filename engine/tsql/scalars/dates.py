@@ -58,8 +58,8 @@ def _part(name: Scalar, function: str = "datepart") -> str:
 def _kind(value: Scalar, kind: Scalar = "") -> SqlType:
     """Return the type of the value: *kind*, or that of its stored form. Other values count as datetime."""
     if kind:
-        known = type_of(str(kind))
-        return known if known.is_moment else DATETIME
+        sql_type = type_of(str(kind))
+        return sql_type if sql_type.is_moment else DATETIME
     return date_values.kind_of(str(value)) if is_moment(value) else DATETIME
 
 
@@ -130,8 +130,8 @@ def datetrunc(culture: Culture, name: Scalar, value: Scalar, kind: Scalar = "") 
     if part in _MONTHS:
         day = day.replace(month=day.month - (day.month - 1) % _MONTHS[part], day=1)
     elif part in ("week", "iso_week"):
-        first = culture.datefirst if part == "week" else 1
-        back = (day.isoweekday() - first) % 7
+        first_datefirst = culture.datefirst if part == "week" else 1
+        back = (day.isoweekday() - first_datefirst) % 7
         if day.toordinal() - back < date_values.FIRST_DAYS.get(type_.name, 1):
             raise SqlError(9837)
         day -= timedelta(days=back)
@@ -158,18 +158,18 @@ def date_bucket(
     if to_integer(width) <= 0:
         raise SqlError(9834, "date_bucket")
     moment = moment_of(value, type_, culture)
-    first = moment_of("1900-01-01" if origin is None else origin, type_, culture)
+    first_moment = moment_of("1900-01-01" if origin is None else origin, type_, culture)
     if part in _STEP:
         step = _STEP[part] * to_integer(width)
-        total = moment.total - (moment.total - first.total) % step
+        total = moment.total - (moment.total - first_moment.total) % step
         if type_.name == "time":
             return hold(date_values.fit_to_type(DateTimeValue(moment.day, total % DAY), type_), type_)
         return _hold_in_range(total, moment.offset, type_)
-    months = (moment.date.year - first.date.year) * 12 + moment.date.month - first.date.month
-    if _add_months(first.date, months, type_).toordinal() * DAY + first.ticks > moment.total:
+    months = (moment.date.year - first_moment.date.year) * 12 + moment.date.month - first_moment.date.month
+    if _add_months(first_moment.date, months, type_).toordinal() * DAY + first_moment.ticks > moment.total:
         months -= 1
-    start = _add_months(first.date, months - months % (_MONTHS[part] * to_integer(width)), type_)
-    return _hold_in_range(start.toordinal() * DAY + first.ticks, moment.offset, type_)
+    start = _add_months(first_moment.date, months - months % (_MONTHS[part] * to_integer(width)), type_)
+    return _hold_in_range(start.toordinal() * DAY + first_moment.ticks, moment.offset, type_)
 
 
 def _last_day(year: int, month: int) -> int:
@@ -180,9 +180,9 @@ def _last_day(year: int, month: int) -> int:
 
 def _hold_in_range(total: int, offset: int | None, kind: SqlType) -> str:
     """Return the stored value. Raise 517 for a value outside the calendar of its type."""
-    first = date_values.FIRST_DAYS.get(kind.name, 1)
-    last = date_values.LAST_DAYS.get(kind.name, date_values.LAST_DAY)
-    if not first * DAY <= total < (last + 1) * DAY:
+    first_day = date_values.FIRST_DAYS.get(kind.name, 1)
+    last_day = date_values.LAST_DAYS.get(kind.name, date_values.LAST_DAY)
+    if not first_day * DAY <= total < (last_day + 1) * DAY:
         raise SqlError(517, kind.name)
     return hold(date_values.fit_to_type(date_values.of_total(total, offset), kind), kind)
 
@@ -324,8 +324,8 @@ def eomonth(culture: Culture, value: Scalar, months: Scalar = 0) -> Scalar:
     """Evaluate EOMONTH: the last day of the month, as a date."""
     if value is None:
         return None
-    first = to_moment(value, "date", culture)
-    day = moment_of(dateadd(culture, "month", months or 0, first), SqlType("date"), culture).date
+    first_moment = to_moment(value, "date", culture)
+    day = moment_of(dateadd(culture, "month", months or 0, first_moment), SqlType("date"), culture).date
     return MARK + day.replace(day=_last_day(day.year, day.month)).isoformat()
 
 
@@ -479,14 +479,14 @@ def at_time_zone(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
         if kind.name == "datetimeoffset":
             utc = local - timedelta(minutes=moment.offset or 0)
         else:
-            later = here.utcoffset(local.replace(tzinfo=here, fold=1)) or timedelta()
+            later_duration = here.utcoffset(local.replace(tzinfo=here, fold=1)) or timedelta()
             sooner = here.utcoffset(local.replace(tzinfo=here, fold=0)) or timedelta()
-            utc = local - min(later, sooner)
-        found = here.fromutc(utc.replace(tzinfo=here))
+            utc = local - min(later_duration, sooner)
+        time = here.fromutc(utc.replace(tzinfo=here))
     except OverflowError:
         raise SqlError(517, "datetimeoffset") from None
-    minutes = int((found.utcoffset() or timedelta()).total_seconds() // 60)
-    made = date_values.of_datetime(datetime.combine(found.date(), found.time()))
+    minutes = int((time.utcoffset() or timedelta()).total_seconds() // 60)
+    made = date_values.of_datetime(datetime.combine(time.date(), time.time()))
     made = made._replace(ticks=made.ticks + rest, offset=minutes)
     scale = _SCALES.get(kind.name, kind.scale)
     return MARK + date_values.format_body(made, SqlType("datetimeoffset", scale=scale))

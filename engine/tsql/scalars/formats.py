@@ -131,10 +131,10 @@ def _soundex(value: Scalar) -> Scalar:
     if not text:
         return "0000"
     found = [str(codes.get(char, 0)) for char in text]
-    kept = [
-        digit for place, digit in enumerate(found) if place and digit != "0" and digit != found[place - 1]
+    digits = [
+        digit for index, digit in enumerate(found) if index and digit != "0" and digit != found[index - 1]
     ]
-    return (text[0] + "".join(kept) + "000")[:4]
+    return (text[0] + "".join(digits) + "000")[:4]
 
 
 @strict

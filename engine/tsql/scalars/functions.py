@@ -262,9 +262,9 @@ _NUMERIC: Final = re.compile(
 def _convert(
     culture: Culture, kind: Scalar, value: Scalar, style: Scalar = None, source: Scalar = None
 ) -> Scalar:
-    known = type_of(str(source)) if source else None
+    sql_type = type_of(str(source)) if source else None
     return convert(
-        value, str(kind), None if style is None else to_integer(style), source=known, culture=culture
+        value, str(kind), None if style is None else to_integer(style), source=sql_type, culture=culture
     )
 
 
@@ -281,8 +281,8 @@ def _try_convert(
 
 def _text(culture: Culture, value: Scalar, source: Scalar = None) -> Scalar:
     """Convert the value for text functions, by the rules of its type."""
-    known = type_of(str(source)) if source else None
-    return None if value is None else format_as_type(value, source=known, culture=culture)
+    sql_type = type_of(str(source)) if source else None
+    return None if value is None else format_as_type(value, source=sql_type, culture=culture)
 
 
 _PRECISIONS: Final = {

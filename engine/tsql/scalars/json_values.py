@@ -163,12 +163,12 @@ def step_into(node: JsonNode, step: str | int) -> JsonNode | None:
 
 def find(node: JsonNode, path: JsonPath) -> JsonNode | None:
     """Return the node at the end of a path; None if there is none. Raises 13608 for a strict path."""
-    found: JsonNode | None = node
+    json_node: JsonNode | None = node
     for step in path.steps:
-        found = step_into(found, step) if found is not None else None
-    if found is None and path.strict:
+        json_node = step_into(json_node, step) if json_node is not None else None
+    if json_node is None and path.strict:
         raise SqlError(13608)
-    return found
+    return json_node
 
 
 def scalar_text(text: str, node: JsonNode) -> str | None:
@@ -213,17 +213,17 @@ def json_value(value: Scalar, path: Scalar) -> Scalar:
     """Evaluate JSON_VALUE."""
     if value is None or path is None:
         return None
-    text, where = to_text(value), path_of(to_text(path))
-    node = find(parse(text), where)
+    text, json_path = to_text(value), path_of(to_text(path))
+    node = find(parse(text), json_path)
     if node is None:
         return None
     if node.kind in ("object", "array"):
-        if where.strict:
+        if json_path.strict:
             raise SqlError(13623)
         return None
     found = scalar_text(text, node)
     if found is not None and len(found) > VALUE_MAX:
-        if where.strict:
+        if json_path.strict:
             raise SqlError(13625)
         return None
     return found
@@ -233,10 +233,10 @@ def json_query(value: Scalar, path: Scalar = "$") -> Scalar:
     """Evaluate JSON_QUERY."""
     if value is None or path is None:
         return None
-    text, where = to_text(value), path_of(to_text(path))
-    node = find(parse(text), where)
+    text, json_path = to_text(value), path_of(to_text(path))
+    node = find(parse(text), json_path)
     if node is None or node.kind not in ("object", "array"):
-        if node is not None and where.strict:
+        if node is not None and json_path.strict:
             raise SqlError(13624)
         return None
     return text[node.start : node.end]
@@ -256,8 +256,8 @@ def _make_modifier(is_fragment: bool) -> Callable[[Scalar, Scalar, Scalar], Scal
     def modify(value: Scalar, path: Scalar, new_value: Scalar) -> Scalar:
         if value is None or path is None:
             return None
-        text, where = to_text(value), path_of(to_text(path), may_append=True)
-        return _set_value(text, parse(text), where, new_value, to_json(new_value, is_fragment))
+        text, json_path = to_text(value), path_of(to_text(path), may_append=True)
+        return _set_value(text, parse(text), json_path, new_value, to_json(new_value, is_fragment))
 
     return modify
 
@@ -295,11 +295,11 @@ def _remove_member(text: str, root: JsonNode, path: JsonPath) -> str:
     holder = find(root, JsonPath(False, path.steps[:-1]))
     assert holder is not None, "the value is in it"
     keys = [key for key, _ in holder.items]
-    place = keys.index(str(path.steps[-1]))
+    index = keys.index(str(path.steps[-1]))
     ends = [item.end for _, item in holder.items]
-    start = ends[place - 1] if place else holder.start + 1
-    end = ends[place]
-    if not place and len(keys) > 1:
+    start = ends[index - 1] if index else holder.start + 1
+    end = ends[index]
+    if not index and len(keys) > 1:
         end = text.index(",", ends[0]) + 1
     return text[:start] + text[end:]
 
@@ -315,11 +315,11 @@ def _find_container(value: Scalar, path: Scalar) -> tuple[str, JsonNode | None]:
     """
     if value is None or path is None:
         return "", None
-    text, where = to_text(value), path_of(to_text(path))
-    node = find(parse(text), where)
+    text, json_path = to_text(value), path_of(to_text(path))
+    node = find(parse(text), json_path)
     if node is None or node.kind in ("object", "array"):
         return text, node
-    if where.strict:
+    if json_path.strict:
         raise SqlError(13611)
     return text, None
 
@@ -349,10 +349,10 @@ def _field(value: Scalar, path: Scalar) -> Scalar:
     """Return a column of OPENJSON: the value at a path in an object, or a scalar itself at `$`."""
     if value is None:
         return None
-    text, where = to_text(value), path_of(to_text(path))
-    node = find(_node(text, 0, 1), where)
+    text, json_path = to_text(value), path_of(to_text(path))
+    node = find(_node(text, 0, 1), json_path)
     if node is None or node.kind in ("object", "array"):
-        if node is not None and where.strict:
+        if node is not None and json_path.strict:
             raise SqlError(13623)
         return None
     return scalar_text(text, node)
@@ -362,10 +362,10 @@ def _fragment(value: Scalar, path: Scalar) -> Scalar:
     """Return a column of OPENJSON with AS JSON."""
     if value is None:
         return None
-    text, where = to_text(value), path_of(to_text(path))
-    node = find(_node(text, 0, 1), where)
+    text, json_path = to_text(value), path_of(to_text(path))
+    node = find(_node(text, 0, 1), json_path)
     if node is None or node.kind not in ("object", "array"):
-        if node is not None and where.strict:
+        if node is not None and json_path.strict:
             raise SqlError(13624)
         return None
     return text[node.start : node.end]
@@ -378,7 +378,7 @@ def string_split(value: Scalar, separator: Scalar, ordinal: Scalar = 0) -> Scala
     if value is None:
         return "[]"
     return json.dumps(
-        [[part, place] for place, part in enumerate(to_text(value).split(to_text(separator)), 1)]
+        [[part, index] for index, part in enumerate(to_text(value).split(to_text(separator)), 1)]
     )
 
 
@@ -397,7 +397,7 @@ def generate_series(start: Scalar, stop: Scalar, step: Scalar = None) -> Scalar:
     count = max(0, math.floor((last - first) / by) + 1)
     if count > SERIES_MAX:
         raise UnsimulatedFeatureError(f"more than {SERIES_MAX} rows of GENERATE_SERIES")
-    values = [first + place * by for place in range(count)]
+    values = [first + index * by for index in range(count)]
     return json.dumps([[int(value) if value.denominator == 1 else float(value)] for value in values])
 
 

@@ -47,7 +47,14 @@ UNSIMULATED_LANGUAGES: Final = frozenset(name.strip().casefold() for name in _UN
 def find(name: str) -> Language | None:
     """Return the language with that name or alias; None if it is unknown."""
     wanted = name.casefold()
-    return next((one for one in LANGUAGES if wanted in (one.name.casefold(), one.alias.casefold())), None)
+    return next(
+        (
+            language
+            for language in LANGUAGES
+            if wanted in (language.name.casefold(), language.alias.casefold())
+        ),
+        None,
+    )
 
 
 HIJRI_MONTHS: Final = (

@@ -82,11 +82,11 @@ def _part(types: Types) -> SqlType | None:
 
     [DOC: SUBSTRING]
     """
-    first = types[0] if types else None
-    if first is None or first.is_binary:
-        return first
-    if not first.is_text and first.name != "sql_variant":
-        raise SqlError(8116, "NULL" if first == NULL else first.name, 1, "substring")
+    first_sql_type = types[0] if types else None
+    if first_sql_type is None or first_sql_type.is_binary:
+        return first_sql_type
+    if not first_sql_type.is_text and first_sql_type.name != "sql_variant":
+        raise SqlError(8116, "NULL" if first_sql_type == NULL else first_sql_type.name, 1, "substring")
     return _text(types)
 
 
@@ -95,23 +95,23 @@ def _text(types: Types, length: int | None = None) -> SqlType | None:
 
     It is nvarchar for a national argument, else varchar.
     """
-    first = types[0] if types else None
-    if first is None:
+    first_sql_type = types[0] if types else None
+    if first_sql_type is None:
         return None
-    size = length if length is not None else first.length if first.is_text else 8000
-    if first.length == MAX and first.is_text:
+    size = length if length is not None else first_sql_type.length if first_sql_type.is_text else 8000
+    if first_sql_type.length == MAX and first_sql_type.is_text:
         size = MAX
-    return nvarchar(size) if first.name in WIDE else varchar(size)
+    return nvarchar(size) if first_sql_type.name in WIDE else varchar(size)
 
 
 def _wide_if_any(places: Sequence[int]) -> Rule:
     def rule(types: Types) -> SqlType | None:
-        chosen = [types[place] for place in places if place < len(types)]
-        if any(kind is None for kind in chosen):
+        sql_types = [types[place] for place in places if place < len(types)]
+        if any(kind is None for kind in sql_types):
             return None
-        known = [kind for kind in chosen if kind is not None]
-        wide = any(kind.name in WIDE for kind in known)
-        size = MAX if any(kind.length == MAX and kind.is_text for kind in known) else 8000
+        kinds = [kind for kind in sql_types if kind is not None]
+        wide = any(kind.name in WIDE for kind in kinds)
+        size = MAX if any(kind.length == MAX and kind.is_text for kind in kinds) else 8000
         return nvarchar(size) if wide else varchar(size)
 
     return rule
@@ -120,28 +120,28 @@ def _wide_if_any(places: Sequence[int]) -> Rule:
 def _concat(types: Types) -> SqlType | None:
     if any(kind is None for kind in types):
         return None
-    known = [kind for kind in types if kind is not None]
-    wide = any(kind.name in WIDE for kind in known)
-    if any(kind.length == MAX for kind in known):
+    sql_types = [kind for kind in types if kind is not None]
+    wide = any(kind.name in WIDE for kind in sql_types)
+    if any(kind.length == MAX for kind in sql_types):
         return nvarchar(MAX) if wide else varchar(MAX)
     size = arithmetic.total(
-        kind.length if kind.is_text or kind.is_binary else 40 for kind in known if kind != NULL
+        kind.length if kind.is_text or kind.is_binary else 40 for kind in sql_types if kind != NULL
     )
     return nvarchar(size) if wide else varchar(size)
 
 
 def _number(types: Types) -> SqlType | None:
     """Return the type of ABS, ROUND and others: that of the argument. Text becomes float, small integers become int."""
-    first = types[0] if types else None
-    if first is None or first.is_binary:
+    first_sql_type = types[0] if types else None
+    if first_sql_type is None or first_sql_type.is_binary:
         return None
-    if first.name in ("bit", "tinyint", "smallint"):
+    if first_sql_type.name in ("bit", "tinyint", "smallint"):
         return INT
-    if first.name == "smallmoney":
+    if first_sql_type.name == "smallmoney":
         return MONEY
-    if first == NULL or first.is_text or first.name == "real":
+    if first_sql_type == NULL or first_sql_type.is_text or first_sql_type.name == "real":
         return FLOAT
-    return first if first.is_number else None
+    return first_sql_type if first_sql_type.is_number else None
 
 
 def _integral_type(types: Types) -> SqlType | None:
@@ -182,9 +182,13 @@ def _datetrunc(types: Types) -> SqlType | None:
 def _date_bucket(types: Types) -> SqlType | None:
     """Return the type of DATE_BUCKET: that of the value and of the origin. Raises 8116."""
     kind = types[2] if len(types) > 2 else None
-    for place, other in enumerate(types[2:4], 3):
-        if other is not None and (not other.is_moment or (kind is not None and other.name != kind.name)):
-            raise SqlError(8116, "NULL" if other == NULL else other.name, place, "date_bucket")
+    for index, other_sql_type in enumerate(types[2:4], 3):
+        if other_sql_type is not None and (
+            not other_sql_type.is_moment or (kind is not None and other_sql_type.name != kind.name)
+        ):
+            raise SqlError(
+                8116, "NULL" if other_sql_type == NULL else other_sql_type.name, index, "date_bucket"
+            )
     return kind
 
 

@@ -86,14 +86,14 @@ def check_setting(name: str, value: str) -> str:
     Raises 2740, 2741 or 2742, or UnsimulatedValueError.
     """
     if name == "LANGUAGE":
-        found = languages.find(value)
-        if found is None:
+        language = languages.find(value)
+        if language is None:
             raise (
                 UnsimulatedValueError
                 if value.casefold() in languages.UNSIMULATED_LANGUAGES
                 else SqlError(2740, value)
             )
-        return found.name
+        return language.name
     if name == "DATEFORMAT":
         if value.lower() not in DATEFORMATS:
             raise SqlError(2741, value)

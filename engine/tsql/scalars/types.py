@@ -322,8 +322,8 @@ def arithmetic(sign: str, a: SqlType, b: SqlType) -> SqlType:
     """Return the type of a + b and other operations. Raises 402, 8117 or 206 for incompatible types."""
     name = _SIGNS[sign]
     if a == NULL or b == NULL:
-        other = b if a == NULL else a
-        return INT if other == NULL else arithmetic(sign, other, other)
+        other_sql_type = b if a == NULL else a
+        return INT if other_sql_type == NULL else arithmetic(sign, other_sql_type, other_sql_type)
     if sign in "&|^":
         return _bitwise(sign, a, b)
     if sign == "+" and not (a.is_number or b.is_number or a.is_moment or b.is_moment):
@@ -386,13 +386,13 @@ def _shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
 
     Documented [DOC: + (addition)].
     """
-    for kind, other in ((a, b), (b, a)):
+    for kind, other_sql_type in ((a, b), (b, a)):
         if kind.is_moment and kind.name not in OLD_MOMENTS:
-            if other.name == kind.name or other.is_text:
+            if other_sql_type.name == kind.name or other_sql_type.is_text:
                 raise SqlError(8117, kind.name, _SIGNS[sign])
-            if other.is_moment:
+            if other_sql_type.is_moment:
                 raise SqlError(402, a.name, b.name, _SIGNS[sign])
-            raise SqlError(206, kind.name, other.name)
+            raise SqlError(206, kind.name, other_sql_type.name)
     if sign not in "+-":
         raise SqlError(8117, (a if a.is_moment else b).name, _SIGNS[sign])
     return higher(a, b)

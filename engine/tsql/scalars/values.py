@@ -241,14 +241,14 @@ def fit_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *, c
     Raises 8115 if it exceeds the precision.
     """
     try:
-        found = number.quantize(
+        quantized = number.quantize(
             Decimal(1).scaleb(-kind.scale), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS
         )
     except InvalidOperation:
         raise SqlError(8115, source, "numeric") from None
-    if found.copy_abs() >= Decimal(1).scaleb(kind.precision - kind.scale):  # abs() rounds to 28 digits
+    if quantized.copy_abs() >= Decimal(1).scaleb(kind.precision - kind.scale):  # abs() rounds to 28 digits
         raise SqlError(8115, source, "numeric")
-    return types.hold(found, kind)
+    return types.hold(quantized, kind)
 
 
 _MONEY_RANGES: Final = {"money": Decimal("922337203685477.5808"), "smallmoney": Decimal("214748.3648")}
@@ -268,10 +268,10 @@ def _to_money(value: Scalar, target: SqlType) -> Scalar:
 
 def fit_to_money(number: Decimal, target: SqlType, *, cut: bool = False) -> Scalar:
     """Return the number with four decimal places. Raises 8115 outside the range of the type."""
-    found = number.quantize(Decimal("0.0001"), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
-    if not -_MONEY_RANGES[target.name] <= found < _MONEY_RANGES[target.name]:
+    quantized = number.quantize(Decimal("0.0001"), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
+    if not -_MONEY_RANGES[target.name] <= quantized < _MONEY_RANGES[target.name]:
         raise SqlError(8115, "expression", target.name)
-    return types.hold(found, target)
+    return types.hold(quantized, target)
 
 
 def _to_float(value: Scalar, name: str, source: SqlType | None) -> float:
@@ -354,8 +354,8 @@ def moment_of(
         value = to_number(value, "float")
     if isinstance(value, int | float):
         total = round(value * DAY) + EPOCH * DAY
-        first = date_values.FIRST_DAYS.get(kind.name, 1)
-        if not first * DAY <= total < (date_values.LAST_DAY + 1) * DAY:
+        first_day = date_values.FIRST_DAYS.get(kind.name, 1)
+        if not first_day * DAY <= total < (date_values.LAST_DAY + 1) * DAY:
             raise SqlError(8115, "expression", "datetime")
         return date_values.of_total(total)
     if not isinstance(value, str):
@@ -491,8 +491,8 @@ def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
     if isinstance(value, bool) or not isinstance(scale, int):
         return value
     if types.is_encoded_decimal(value) and 0 <= scale <= SCALE_MAX:
-        found = types.decode_decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, ANY_DIGITS)
-        return f"{found if found else found.copy_abs():f}"
+        quantized = types.decode_decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, ANY_DIGITS)
+        return f"{quantized if quantized else quantized.copy_abs():f}"
     if not isinstance(value, int | float):
         return value
     if not -1e38 < value < 1e38 or not 0 <= scale <= SCALE_MAX:

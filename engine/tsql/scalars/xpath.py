@@ -115,9 +115,9 @@ class _PathReader:
         name = self.token.partition(":")[2] or self.token
         if name in _CALLS and self.tokens[self.place + 1 : self.place + 2] == ["("]:
             self.place += 2
-            inside = self.path() if self.token != ")" else XmlPath((PathStep("."),))
+            xml_path = self.path() if self.token != ")" else XmlPath((PathStep("."),))
             self.take(")")
-            return XmlPath(inside.steps, name)
+            return XmlPath(xml_path.steps, name)
         steps: list[PathStep] = []
         deep = self.token == "//"
         if self.token in ("/", "//"):
@@ -157,11 +157,11 @@ class _PathReader:
             if value[0] not in "\"'" and not value[0].isdigit():
                 raise UnsimulatedPathError(self.text)
             made = value[1:-1] if value[0] in "\"'" else float(value)
-        others: tuple[PathCondition, ...] = ()
+        other_conditions: tuple[PathCondition, ...] = ()
         if self.token == "and":
             self.place += 1
-            others = (self.condition(),)
-        return PathCondition(path, sign, made, others)
+            other_conditions = (self.condition(),)
+        return PathCondition(path, sign, made, other_conditions)
 
 
 @lru_cache(maxsize=256)
@@ -241,7 +241,9 @@ def _matches_condition(item: Item, condition: PathCondition, top: ElementTree.El
         held = any(_compares(_text(one), condition.sign, condition.value) for one in found)
     else:
         held = bool(found)
-    return held and all(_matches_condition(item, other, top) for other in condition.others)
+    return held and all(
+        _matches_condition(item, other_condition, top) for other_condition in condition.others
+    )
 
 
 def _compares(text: str, sign: str, value: str | float) -> bool:
