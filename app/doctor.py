@@ -90,17 +90,17 @@ def _network() -> CheckResult:
 
 
 def _qt() -> Iterator[CheckResult]:
-    found = qt_probe.probe()
-    if found.problem is not None:
-        yield CheckResult(say("window"), False, found.problem)
+    probe = qt_probe.probe()
+    if probe.problem is not None:
+        yield CheckResult(say("window"), False, probe.problem)
         return
-    starts = say("Qt {version} starts on {platform}", version=found.qt, platform=found.platform)
+    starts = say("Qt {version} starts on {platform}", version=probe.qt, platform=probe.platform)
     yield CheckResult(say("window"), True, starts)
-    if found.families:
-        yield CheckResult(say("fonts"), True, say("{n} font families", n=found.families))
+    if probe.families:
+        yield CheckResult(say("fonts"), True, say("{n} font families", n=probe.families))
     else:
-        none = say("Qt finds no font. On Debian or Ubuntu: sudo apt-get install fonts-dejavu-core")
-        yield CheckResult(say("fonts"), False, none)
+        message = say("Qt finds no font. On Debian or Ubuntu: sudo apt-get install fonts-dejavu-core")
+        yield CheckResult(say("fonts"), False, message)
 
 
 def _storage() -> Iterator[CheckResult]:

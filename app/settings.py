@@ -97,9 +97,9 @@ class WindowSettings:
             )
             return said.format(file=self._obstacle)
         # Qt keeps the error status of an object; a new object can write again.
-        fresh = QSettings(self._store.fileName(), self._store.format())
-        fresh.sync()
-        if fresh.status() is not QSettings.Status.AccessError:
+        settings = QSettings(self._store.fileName(), self._store.format())
+        settings.sync()
+        if settings.status() is not QSettings.Status.AccessError:
             return ""
         said = tr(
             "Cannot write {file}, so layout, theme, shortcuts and recent files are not saved. "

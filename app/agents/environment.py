@@ -138,12 +138,15 @@ class DrillEnv(gymnasium.Env[Observation, str]):
 
         The list does not reveal what is broken. Any other input line is a valid action too.
         """
-        own = [
+        own_candidate_lines = [
             line
             for line in list_candidate_lines(self.drill.scenario)
             if not line.startswith(("hint", "revert"))
         ]
-        return [WAIT, *filter(self._is_resolvable, [*own, *_list_cluster_lines(self.drill.scenario)])]
+        return [
+            WAIT,
+            *filter(self._is_resolvable, [*own_candidate_lines, *_list_cluster_lines(self.drill.scenario)]),
+        ]
 
     # --- private helpers --------------------------------------------------------------------------------------
 
@@ -164,7 +167,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         ]
         self._messages = [_line(text) for text in (*refused, *told)]
         questions = [
-            f"{asked.name}: {asked.text} {' '.join(f'{n}. {each}' for n, each in enumerate(asked.choices, 1))}"
+            f"{asked.name}: {asked.text} {' '.join(f'{n}. {choice}' for n, choice in enumerate(asked.choices, 1))}"
             for asked in self.drill.open_questions()
         ]
         return {
@@ -192,13 +195,13 @@ def _answers(event: Event) -> list[str]:
     if batch is None:
         return [event.text]
     shown: list[tuple[int, int, str]] = []
-    for place, said in enumerate(batch.messages):
+    for index, message in enumerate(batch.messages):
         head = (
-            "Msg {number}, Level {severity}, State {state}, Line {line}: ".format(**said)
-            if said["number"]
+            "Msg {number}, Level {severity}, State {state}, Line {line}: ".format(**message)
+            if message["number"]
             else ""
         )
-        shown.append((place, 1, head + said["text"]))
+        shown.append((index, 1, head + message["text"]))
     for found in batch.results:
         rows = (map(_cell, row) for row in (found["columns"], *found["rows"]))
         shown.append((found["after_messages"], 0, "\n".join(map("\t".join, rows))))
@@ -227,11 +230,16 @@ def _list_cluster_lines(scenario: Scenario) -> Iterator[str]:
             f"{verb} {instance.name}" for verb in ("stop-service", "start-service", "restart-service")
         )
         yield from (f"move-role {instance.name} {node}" for node in instance.owners)
-    roles = [*(each.name for each in scenario.instances), *(each.name for each in scenario.groups)]
+    roles = [
+        *(spec.name for spec in scenario.instances),
+        *(group_spec.name for group_spec in scenario.groups),
+    ]
     yield from (f"start-role {role}" for role in roles)
     for verb, cluster in product(("start-cluster", "force-quorum"), scenario.clusters):
         yield from (f"{verb} {node}" for node in cluster.nodes)
-    yield from (f"mend {one.name} {other.name}" for one, other in combinations(scenario.servers, 2))
+    yield from (
+        f"mend {spec.name} {other_spec.name}" for spec, other_spec in combinations(scenario.servers, 2)
+    )
 
 
 def _format_location(event: Event) -> str:

@@ -46,12 +46,18 @@ def parse_entry(entry: object) -> LogEntry:
     """Parse a log entry from JSON. Raises LogMismatchError."""
     if not (isinstance(entry, list) and [type(part) for part in entry] == [int, int, str, str, int]):
         raise LogMismatchError(tr("an input must be [number, tick, line, hash, instruction]"))
-    found = LogEntry(*entry)
-    if not (1 <= found.number <= ACTS_MAX and 0 <= found.tick <= TICK_MAX and found.instruction >= 0):
-        raise LogMismatchError(tr("input {number} has an invalid number or time").format(number=found.number))
-    if len(found.line) > LINE_MAX or "\0" in found.line or not _DIGEST.fullmatch(found.digest):
-        raise LogMismatchError(tr("input {number} has an invalid line or hash").format(number=found.number))
-    return found
+    log_entry = LogEntry(*entry)
+    if not (
+        1 <= log_entry.number <= ACTS_MAX and 0 <= log_entry.tick <= TICK_MAX and log_entry.instruction >= 0
+    ):
+        raise LogMismatchError(
+            tr("input {number} has an invalid number or time").format(number=log_entry.number)
+        )
+    if len(log_entry.line) > LINE_MAX or "\0" in log_entry.line or not _DIGEST.fullmatch(log_entry.digest):
+        raise LogMismatchError(
+            tr("input {number} has an invalid line or hash").format(number=log_entry.number)
+        )
+    return log_entry
 
 
 def is_rewind(entry: LogEntry) -> bool:
@@ -75,8 +81,8 @@ def answered(log: Sequence[LogEntry]) -> set[int]:
 
     After a rewind they may be sent again, except rewinds.
     """
-    back = {one.instruction for one in log if is_rewind(one)}
-    return back | {one.instruction for one in effective(log) if one.instruction}
+    instructions = {one.instruction for one in log if is_rewind(one)}
+    return instructions | {one.instruction for one in effective(log) if one.instruction}
 
 
 def format_entry(entry: LogEntry) -> str:
@@ -98,14 +104,14 @@ def select_new_entries(
     offered = list(offered)
     known = [one for one in offered if one.number <= acknowledged]
     if known:
-        there = {one.number: one for one in read_entries(known[0].number, known[-1].number)}
+        there = {entry.number: entry for entry in read_entries(known[0].number, known[-1].number)}
         for one in known:
             if there.get(one.number) != one:
                 raise LogMismatchError(
                     tr("input {number} is not the acknowledged one").format(number=one.number)
                 )
-    new = offered[len(known) :]
-    for number, one in enumerate(new, acknowledged + 1):
+    new_offered = offered[len(known) :]
+    for number, one in enumerate(new_offered, acknowledged + 1):
         if one.number != number:
             raise LogMismatchError(
                 tr("input {number} is missing; input {found} arrived instead").format(
@@ -117,4 +123,4 @@ def select_new_entries(
                 tr("input {number} is earlier than the input before it").format(number=number)
             )
         last_tick = one.tick
-    return new
+    return new_offered

@@ -25,14 +25,14 @@ class InterfaceAddress(NamedTuple):
 
 def list_addresses() -> list[InterfaceAddress]:
     """Return the addresses of this computer's interfaces, the most likely reachable ones first."""
-    found = _read_interfaces()
+    interfaces = _read_interfaces()
     preferred = _find_default_address()
 
     def rank(interface: InterfaceAddress) -> tuple[bool, bool, bool]:
         link_local = ipaddress.ip_address(interface.address).is_link_local
         return bool(_VIRTUAL.search(interface.interface)), link_local, interface.address != preferred
 
-    usable = {one.address: one for one in found if _is_usable(one.address)}
+    usable = {one.address: one for one in interfaces if _is_usable(one.address)}
     return sorted(usable.values(), key=rank)
 
 
@@ -44,8 +44,10 @@ def reachable(address: str) -> list[str]:
 
 
 def _is_usable(address: str) -> bool:
-    known = ipaddress.ip_address(address)
-    return known.version == 4 and not (known.is_loopback or known.is_unspecified or known.is_multicast)
+    ip_address = ipaddress.ip_address(address)
+    return ip_address.version == 4 and not (
+        ip_address.is_loopback or ip_address.is_unspecified or ip_address.is_multicast
+    )
 
 
 def _read_interfaces() -> list[InterfaceAddress]:
@@ -61,7 +63,7 @@ def _read_interfaces() -> list[InterfaceAddress]:
     names = [_find_default_address()]
     with suppress(OSError):
         names += socket.gethostbyname_ex(socket.gethostname())[2]
-    return [InterfaceAddress("", one) for one in names if one]
+    return [InterfaceAddress("", name) for name in names if name]
 
 
 def _find_default_address() -> str:

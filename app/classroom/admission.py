@@ -54,11 +54,13 @@ class Admission:
     async def admit(self, request: requests.Join | requests.Resume, address: str) -> SeatState:
         """Return the seat that belongs to the token of *request*. Raises RequestRefusedError."""
         token_hash = hashlib.sha256(request.token.encode()).hexdigest()
-        known = self._find_by_token(token_hash)
-        if known is not None and (isinstance(request, requests.Join) or request.seat == known.number):
+        seat_state = self._find_by_token(token_hash)
+        if seat_state is not None and (
+            isinstance(request, requests.Join) or request.seat == seat_state.number
+        ):
             # a token cannot be guessed, so a seat may always return, whatever other clients at this address
             # try
-            return known
+            return seat_state
         self._check_rate(address)
         if isinstance(request, requests.Resume):
             line = await self.seat(request.seat)
@@ -112,8 +114,8 @@ class Admission:
 
     async def _seat_with(self, token_hash: str, name: str, consent: bool) -> SeatState:
         """Return the seat with this token; create it if needed. Raises RequestRefusedError."""
-        if (known := self._find_by_token(token_hash)) is not None:
-            return known
+        if (seat_state := self._find_by_token(token_hash)) is not None:
+            return seat_state
         if (there := await self._find_in_record(self._record.seat_with, token_hash)) is not None:
             return there
         if len(self._lines) >= SEATS_MAX:

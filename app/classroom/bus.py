@@ -147,8 +147,10 @@ class Bus:
         from nats.js.api import StreamConfig
 
         info = await stream.add_stream(StreamConfig(name=self._name, subjects=[self._name], max_age=KEPT_S))
-        last = info.state.last_seq
-        self._next_sequence = last + 1 if self._next_sequence is None else min(self._next_sequence, last + 1)
+        last_seq = info.state.last_seq
+        self._next_sequence = (
+            last_seq + 1 if self._next_sequence is None else min(self._next_sequence, last_seq + 1)
+        )
 
     async def send(self, *said: News) -> None:
         """Send messages in order; failed ones are sent later, except seat states, which are rebuilt."""

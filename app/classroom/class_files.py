@@ -96,11 +96,11 @@ def archive(record: ClassRecord, person: int | None = None) -> bytes:
     the_class = record.the_class()
     if the_class is None:
         raise InvalidSeatLogError(tr("this database contains no class"))
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as out:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
         for part in record.parts()[: the_class.id]:
-            _write_part(out, folder_of_part(part.id), part, record.select_part(part.id), person)
-    return written.getvalue()
+            _write_part(zip_file, folder_of_part(part.id), part, record.select_part(part.id), person)
+    return buffer.getvalue()
 
 
 def folder_of_part(number: int) -> str:
@@ -127,9 +127,19 @@ def _write_part(
         "plan": part.plan if person is None else "",  # the plan names other people too
         "state": part.state,
         "instructions": [
-            {"number": one.number, "seat": one.seat_id, "tick": one.tick, "kind": one.kind, "text": one.text}
-            for one in (*record.instructions(), *record.marks())
-            if person is None or (one.seat_id in (None, person) and one.group_name in (None, *groups))
+            {
+                "number": class_instruction.number,
+                "seat": class_instruction.seat_id,
+                "tick": class_instruction.tick,
+                "kind": class_instruction.kind,
+                "text": class_instruction.text,
+            }
+            for class_instruction in (*record.instructions(), *record.marks())
+            if person is None
+            or (
+                class_instruction.seat_id in (None, person)
+                and class_instruction.group_name in (None, *groups)
+            )
         ],
     }
     board = []
@@ -193,12 +203,12 @@ def check_file(file: Path) -> Iterator[LogCheck]:
     if raw[:4] == b"PK\x03\x04":
         yield from _of_archive(raw, str(file))
     elif raw.startswith(b'{"seat"'):
-        what, acts = seat_log.parse(raw, str(file))
-        found = _check_log(str(file), what, acts)
+        assignment, acts = seat_log.parse(raw, str(file))
+        log_check = _check_log(str(file), assignment, acts)
         # the text of an exam contains no answers
-        if what.mode == DrillMode.EXAM and found.verdict is not None:
-            found.verdict["score"] = None
-        yield found
+        if assignment.mode == DrillMode.EXAM and log_check.verdict is not None:
+            log_check.verdict["score"] = None
+        yield log_check
     else:
         yield _of_run(raw, str(file))
 
@@ -206,8 +216,8 @@ def check_file(file: Path) -> Iterator[LogCheck]:
 def _of_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            members = {one.filename: one for one in archive.infolist()}
-            if len(members) > MEMBERS_MAX or sum(one.file_size for one in members.values()) > BYTES_MAX:
+            members = {member.filename: member for member in archive.infolist()}
+            if len(members) > MEMBERS_MAX or sum(member.file_size for member in members.values()) > BYTES_MAX:
                 raise InvalidSeatLogError(tr("{file} is too large").format(file=file))
             parts = [
                 folder
@@ -258,14 +268,14 @@ def _of_part(
             head, _, log = _member(archive, members[name], ACTS_MAX + 1).partition(b"\n")
             told = _object(head)
             given = json.dumps({**shared, "seat": told.get("seat"), "name": told.get("name")}).encode()
-            what, acts = seat_log.parse(given + b"\n" + log, place)
+            assignment, acts = seat_log.parse(given + b"\n" + log, place)
         except (InvalidSeatLogError, *BAD_ARCHIVE) as problem:
             yield LogCheck(place, None, "", None, _visible(problem), part=kind)
             continue
         group = str(told.get("group") or "")
-        found = replace(_check_log(place, what, acts), group=group, part=kind)
-        claim = claims.pop(what.seat, None)
-        yield found if found.problem else _compare_with_dashboard(found, claim)
+        log_check = replace(_check_log(place, assignment, acts), group=group, part=kind)
+        claim = claims.pop(assignment.seat, None)
+        yield log_check if log_check.problem else _compare_with_dashboard(log_check, claim)
     for seat, claim in claims.items():
         missing = tr("the dashboard lists it, but its log is missing")
         number = seat if isinstance(seat, int) else None
@@ -286,9 +296,9 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: int | 
 
 def _strict(raw: bytes) -> object:
     """Return JSON that can be written again. Raises ValueError."""
-    found = parse_json(raw)
-    json.dumps(found, ensure_ascii=False).encode()
-    return found
+    document = parse_json(raw)
+    json.dumps(document, ensure_ascii=False).encode()
+    return document
 
 
 def _visible(problem: BaseException) -> str:
@@ -297,10 +307,10 @@ def _visible(problem: BaseException) -> str:
 
 def _object(raw: bytes) -> dict[str, object]:
     try:
-        found = parse_json(raw)
+        document = parse_json(raw)
     except ValueError:
-        found = None
-    return found if isinstance(found, dict) else {}
+        document = None
+    return document if isinstance(document, dict) else {}
 
 
 def _compare_with_dashboard(result: LogCheck, claim: dict[str, object] | None) -> LogCheck:

@@ -100,14 +100,14 @@ def requests(line: str) -> list[Request]:
         return [request(line)]
     try:
         raw = Path(file["file"]).read_bytes()[: seat_log.BYTES_MAX]
-        what, acts = seat_log.parse(raw, file["file"])
+        assignment, acts = seat_log.parse(raw, file["file"])
     except OSError as problem:
         raise ConsoleCommandError(
             tr("{file} cannot be read: {why}").format(file=file["file"], why=problem.strerror)
         ) from problem
     except seat_log.InvalidSeatLogError as problem:
         raise ConsoleCommandError(str(problem)) from problem
-    if what.seat == seat_log.NOBODY:
+    if assignment.seat == seat_log.NOBODY:
         raise ConsoleCommandError(
             tr("{file} is the file that the instructor handed out; it contains no run").format(
                 file=file["file"]
@@ -115,9 +115,11 @@ def requests(line: str) -> list[Request]:
         )
     made: list[Request] = []
     while acts or not made:
-        some = take_message_chunk(acts)
-        made.append(HandIn(seat=what.seat, name=what.name, digest=what.digest, acts=list(some)))
-        acts = acts[len(some) :]
+        chunk = take_message_chunk(acts)
+        made.append(
+            HandIn(seat=assignment.seat, name=assignment.name, digest=assignment.digest, acts=list(chunk))
+        )
+        acts = acts[len(chunk) :]
     return made
 
 
@@ -158,8 +160,8 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
             )
         ) from problem
     try:
-        own = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, int(port))
-        if not certificate.matches(socket.transport.get_extra_info("ssl_object"), own):
+        own_invitation = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, int(port))
+        if not certificate.matches(socket.transport.get_extra_info("ssl_object"), own_invitation):
             raise HostUnavailableError(
                 tr("The program at {address} is not the class host").format(address=address)
             )

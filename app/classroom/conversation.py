@@ -62,7 +62,7 @@ async def broadcast(messages: Iterable[Awaitable[None]]) -> None:
         with suppress(WebSocketDisconnect, RuntimeError):  # it receives the present state when it returns
             await message
 
-    if tasks := [asyncio.ensure_future(attempt(one)) for one in messages]:
+    if tasks := [asyncio.ensure_future(attempt(message)) for message in messages]:
         await asyncio.wait(tasks, timeout=BROADCAST_S)
 
 

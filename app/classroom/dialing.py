@@ -53,13 +53,13 @@ async def dial(addresses: Sequence[str], invitation: Invitation) -> ClientConnec
         raise WrongHostError(address)
 
     attempts = [asyncio.create_task(connect_to(*numbered)) for numbered in enumerate(addresses)]
-    chosen: ClientConnection | None = None
+    connection: ClientConnection | None = None
     wrong = 0
     try:
         for attempt in asyncio.as_completed(attempts):
             try:
-                chosen = await attempt
-                return chosen
+                connection = await attempt
+                return connection
             except WrongHostError:
                 wrong += 1
             except (OSError, TimeoutError, WebSocketException):
@@ -68,11 +68,11 @@ async def dial(addresses: Sequence[str], invitation: Invitation) -> ClientConnec
         for one in attempts:
             one.cancel()
         for found in await asyncio.gather(*attempts, return_exceptions=True):
-            if isinstance(found, ClientConnection) and found is not chosen:
+            if isinstance(found, ClientConnection) and found is not connection:
                 with suppress(OSError, WebSocketException):
                     await found.close()
     if addresses and wrong == len(addresses):
-        hosts = ", ".join(one.rpartition(":")[0] for one in addresses)
+        hosts = ", ".join(address.rpartition(":")[0] for address in addresses)
         raise WrongHostError(
             tr(
                 "This code does not fit the class at {address}. Compare it with the instructor's screen; "

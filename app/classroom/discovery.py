@@ -46,8 +46,8 @@ async def announce(fingerprint: str, listening: str, addresses: Sequence[str], p
 
     try:
         packed = [
-            socket.inet_pton(socket.AF_INET6 if ":" in one else socket.AF_INET, one)
-            for one in addresses or ["127.0.0.1"]
+            socket.inet_pton(socket.AF_INET6 if ":" in address else socket.AF_INET, address)
+            for address in addresses or ["127.0.0.1"]
         ]
         service = ServiceInfo(SERVICE, f"{fingerprint}.{SERVICE}", port=port, addresses=packed)
         ways = InterfaceChoice.All if listening in EVERYWHERE else [listening]

@@ -91,14 +91,15 @@ def _find_divergences(
         else:
             waited.append(course)
     choices = [
-        DivergenceChoice(some[0].actions[depth].words, *_summarize_outcome(some)) for some in groups.values()
+        DivergenceChoice(histories[0].actions[depth].words, *_summarize_outcome(histories))
+        for histories in groups.values()
     ]
     if waited:
         choices.append(DivergenceChoice("", *_summarize_outcome(waited)))
     if len(choices) > 1:
         yield ClassDivergence(first, tuple(sorted(choices, key=lambda one: (-one.mean, one.words))))
-    for some in groups.values():
-        yield from _find_divergences(some, depth + 1, 0)
+    for seat_histories in groups.values():
+        yield from _find_divergences(seat_histories, depth + 1, 0)
     if groups:
         yield from _find_divergences(waited, depth, first + WINDOW)
 

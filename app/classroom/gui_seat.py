@@ -89,30 +89,30 @@ class GuiSeat:
     def begin(self, welcome: SeatWelcome) -> tuple[History, list[Input], Tick]:
         """Return the run at its start, its inputs so far, and its position."""
         self.move(SeatEvent.REPLAY)
-        kept = self._seat_log
-        if kept.given is None:
-            kept.begin(build_assignment(welcome, kept.name))
+        seat_log = self._seat_log
+        if seat_log.given is None:
+            seat_log.begin(build_assignment(welcome, seat_log.name))
             self.link.wake()
-        given = kept.given
-        assert given is not None
-        drill = Drill(loaded(given.text, given.scenario), given.seed, given.mode)
+        assignment = seat_log.given
+        assert assignment is not None
+        drill = Drill(loaded(assignment.text, assignment.scenario), assignment.seed, assignment.mode)
         self._history = History(drill)
-        tick = kept.acts[-1].tick if kept.acts else 0
-        if not (drill.terms.rewind and kept.acts):  # in an exam a restart gives no time back
+        tick = seat_log.acts[-1].tick if seat_log.acts else 0
+        if not (drill.terms.rewind and seat_log.acts):  # in an exam a restart gives no time back
             self._answer_missed(welcome, tick)
             tick = max(tick, welcome.tick)  # a late seat may begin at the time of the class
-        inputs = [parse_line(act.line, act.tick) for act in effective(kept.acts) if act.line]
+        inputs = [parse_line(act.line, act.tick) for act in effective(seat_log.acts) if act.line]
         return self._history, inputs, tick
 
     def _answer_missed(self, welcome: SeatWelcome, tick: Tick) -> None:
         """Log the instructions of the time since *tick*, which the run skips, each at its own time."""
-        for one in welcome.events:
-            if one.number not in self.orders.answered and (one.tick or 0) >= tick:
-                line = one.text if one.what == INJECT else ""
-                self.orders.answered.add(one.number)
-                self._note(one.tick or 0, line, "", one.number)
+        for event in welcome.events:
+            if event.number not in self.orders.answered and (event.tick or 0) >= tick:
+                line = event.text if event.what == INJECT else ""
+                self.orders.answered.add(event.number)
+                self._note(event.tick or 0, line, "", event.number)
                 if not line:
-                    self.missed.append(one)
+                    self.missed.append(event)
 
     def rewind(self, tick: Tick) -> tuple[History, list[Input]]:
         """Return the run at its beginning, and its inputs before *tick*."""
@@ -156,8 +156,8 @@ class GuiSeat:
         """Report the position of the run."""
         self._check_recording()
         self.link.tick = tick
-        last = self._seat_log.acts[-1].tick if self._seat_log.acts else 0
-        if tick - last >= MARK_TICKS:
+        last_tick = self._seat_log.acts[-1].tick if self._seat_log.acts else 0
+        if tick - last_tick >= MARK_TICKS:
             self.checkpoint(tick, self._drill.state_hash())
 
     def checkpoint(self, tick: int, state_hash: str) -> None:

@@ -34,10 +34,10 @@ class InstructionBook(dict[int, ClassInstruction]):
 
     def add(self, instructions: Iterable[ClassInstruction]) -> None:
         """Add instructions that are not known yet."""
-        for one in instructions:
-            if one.number not in self:
-                self[one.number] = one
-                self._by_seat.setdefault(one.seat_id, []).append(one)
+        for instruction in instructions:
+            if instruction.number not in self:
+                self[instruction.number] = instruction
+                self._by_seat.setdefault(instruction.seat_id, []).append(instruction)
 
     def select_for(self, seat: Addressee) -> list[ClassInstruction]:
         """Return the instructions to a seat, its group or all, in their order."""
@@ -64,13 +64,13 @@ def check_answers(
     log, own = list(earlier_entries), instructions.select_for(seat)
     for act in entries:
         if act.instruction:
-            given = instructions.get(act.instruction)
-            if given is None or not is_recipient(given, seat):
+            instruction = instructions.get(act.instruction)
+            if instruction is None or not is_recipient(instruction, seat):
                 raise LogMismatchError(
                     tr("input {number} answers an instruction that does not exist").format(number=act.number)
                 )
-            if not is_answer(act, given):
-                kind = {INJECT: tr("inject"), BACK: tr("return")}.get(given.kind, tr("message"))
+            if not is_answer(act, instruction):
+                kind = {INJECT: tr("inject"), BACK: tr("return")}.get(instruction.kind, tr("message"))
                 raise LogMismatchError(
                     tr("input {number} does not match the instruction that it answers ({kind})").format(
                         number=act.number, kind=kind
@@ -99,28 +99,32 @@ def is_answer(act: LogEntry, instruction: ClassInstruction) -> bool:
 
 def answered(log: Sequence[LogEntry], instructions: Iterable[ClassInstruction]) -> set[int]:
     """Return instructions that a seat with *log* does not receive again."""
-    known = {one.number: one for one in instructions}
+    known = {instruction.number: instruction for instruction in instructions}
     answers = [
         act._replace(instruction=0)
-        if act.instruction and (given := known.get(act.instruction)) and not is_answer(act, given)
+        if act.instruction
+        and (class_instruction := known.get(act.instruction))
+        and not is_answer(act, class_instruction)
         else act
         for act in log
     ]
-    timed = {one.number for one in known.values() if one.tick is not None}
+    timed = {
+        class_instruction.number for class_instruction in known.values() if class_instruction.tick is not None
+    }
     return {act.instruction for act in answers if act.instruction} - (timed - acts.answered(answers))
 
 
 def list_due(instructions: InstructionBook, seat: Respondent) -> list[InstructionMessage]:
     """List instructions with a time up to that of the seat that it has not answered, in the order of time."""
-    due = [
-        as_message(one)
-        for one in instructions.select_for(seat)
-        if one.tick is not None
-        and one.kind != BACK
-        and one.tick <= seat.tick
-        and one.number not in seat.answered
+    messages = [
+        as_message(class_instruction)
+        for class_instruction in instructions.select_for(seat)
+        if class_instruction.tick is not None
+        and class_instruction.kind != BACK
+        and class_instruction.tick <= seat.tick
+        and class_instruction.number not in seat.answered
     ]
-    return sorted(due, key=lambda one: (one.tick or 0, one.number))
+    return sorted(messages, key=lambda one: (one.tick or 0, one.number))
 
 
 def as_message(instruction: ClassInstruction) -> InstructionMessage:

@@ -62,20 +62,20 @@ def take_part(
 
     Raises JoinFailedError, InvalidSeatLogError.
     """
-    kept = SeatLog(folder_of(origin), name)
+    seat_log = SeatLog(folder_of(origin), name)
     try:
         while True:
-            link = HostLink(origin, kept, consent)
+            link = HostLink(origin, seat_log, consent)
             link.start()
             try:
-                return _play_seat(kept, link, player, speed, show)
-            except PartMismatchError as other:
-                part = other.part
+                return _play_seat(seat_log, link, player, speed, show)
+            except PartMismatchError as other_error:
+                part = other_error.part
             finally:
                 link.end()
-            kept.turn_to(part)
+            seat_log.turn_to(part)
     finally:
-        kept.close()
+        seat_log.close()
 
 
 def _play_seat(

@@ -32,15 +32,17 @@ class LedReplay:
             self.message = replace(self.message, tick=tick)
             return ShownPosition(tick)
         runs = [
-            ShownRun(seat=one.number, name=one.name, acts=effective(await self._read_log(one.number)))
-            for one in seats
+            ShownRun(seat=seat.number, name=seat.name, acts=effective(await self._read_log(seat.number)))
+            for seat in seats
         ]
         self._seats = numbers
         self.message = RunShown(name=None, acts=[])
         if runs:
             position = max(line.tick for line in seats) if tick is None else tick
-            first, other = runs[0], (*runs[1:], None)[0]
-            self.message = RunShown(first.name, first.acts, first.seat, other, position)
+            first_shown_run, other_shown_run = runs[0], (*runs[1:], None)[0]
+            self.message = RunShown(
+                first_shown_run.name, first_shown_run.acts, first_shown_run.seat, other_shown_run, position
+            )
         return self.message
 
 
@@ -49,6 +51,6 @@ def list_shown_runs(message: RunShown) -> list[tuple[int, str, Sequence[LogEntry
     if message.name is None:
         return []
     runs = [(message.seat, message.name, message.acts)]
-    if (other := message.other) is not None:
-        runs.append((other.seat, other.name, other.acts))
+    if (other_shown_run := message.other) is not None:
+        runs.append((other_shown_run.seat, other_shown_run.name, other_shown_run.acts))
     return runs

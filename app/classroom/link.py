@@ -229,10 +229,10 @@ class HostLink(HostConnection[ToSeat]):
         return SeatRefusal(reason)
 
     def _hello(self, invitation: Invitation) -> Join | Resume:
-        kept = self._seat_log
-        if kept.given is not None:
-            return Resume(seat=kept.given.seat, token=kept.token)
-        return Join(secret=invitation.secret, name=kept.name, token=kept.token, consent=self.consent)
+        seat_log = self._seat_log
+        if seat_log.given is not None:
+            return Resume(seat=seat_log.given.seat, token=seat_log.token)
+        return Join(secret=invitation.secret, name=seat_log.name, token=seat_log.token, consent=self.consent)
 
     @override
     async def _talk(self, socket: ClientConnection, invitation: Invitation) -> None:
@@ -267,7 +267,7 @@ class HostLink(HostConnection[ToSeat]):
                         self._waiting_since = None if is_all else time.monotonic()
                     case _:
                         if isinstance(message, PaceState):
-                            self._addresses += [one for one in message.hosts if one not in self._addresses]
+                            self._addresses += [host for host in message.hosts if host not in self._addresses]
                         self.incoming.put(message)
                 if self._has_ended:
                     return
@@ -301,7 +301,7 @@ class HostLink(HostConnection[ToSeat]):
         if self.host_version:
             ready = Ready(version=program_version()[:40], recording=True)
             await socket.send(encode(ready))
-        sent, told, told_at = self.acknowledged, SeatStatus(tick=0, frozen=False), 0.0
+        sent, status, told_at = self.acknowledged, SeatStatus(tick=0, frozen=False), 0.0
         while not self._has_ended:
             self._news.clear()
             acts = take_message_chunk(self._seat_log.entries_after(sent))
@@ -312,11 +312,11 @@ class HostLink(HostConnection[ToSeat]):
             if self.reflection is not None and self.reflection is not thought:
                 thought = self.reflection
                 await socket.send(encode(thought))
-            now, is_now = time.monotonic(), self._build_status()
-            news = replace(is_now, tick=told.tick) != told
-            if news or not told_at or (is_now != told and now - told_at >= AT_S):
-                await socket.send(encode(is_now))
-                told, told_at = is_now, now
+            now, seat_status = time.monotonic(), self._build_status()
+            news = replace(seat_status, tick=status.tick) != status
+            if news or not told_at or (seat_status != status and now - told_at >= AT_S):
+                await socket.send(encode(seat_status))
+                status, told_at = seat_status, now
             if not acts:
                 try:
                     async with asyncio.timeout(AT_S):

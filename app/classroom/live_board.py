@@ -55,21 +55,21 @@ class LiveBoard:
     def build_dashboard(self, numbers: Sequence[int] | None = None) -> DashboardUpdate:
         """Return the class and the tiles of all seats, or of *numbers*."""
         wanted = self._lines.values() if numbers is None else [self._lines[number] for number in numbers]
-        there = [line for line in self._lines.values() if line.connected and not line.over]
+        lines = [line for line in self._lines.values() if line.connected and not line.over]
         return DashboardUpdate(
             state=self._class.state,
             part=self._class.part,
             part_number=self._class.id,
             parts=self._parts,
-            not_frozen=[line.name for line in there if not line.frozen and self._pace.should_freeze(line)],
-            ends_in_s=self._pace.class_ends_in_s(there),
+            not_frozen=[line.name for line in lines if not line.frozen and self._pace.should_freeze(line)],
+            ends_in_s=self._pace.class_ends_in_s(lines),
             break_s=self._pace.break_s(),
             clock_s=self._pace.clock_s(),
             tiles=[
                 build_tile(line, self._pace, self._instructions.select_for(line), self._hands)
                 for line in wanted
             ],
-            marks=[ClassMark(one.seat_id, (one.tick or 0) / TICKS_PER_S, one.text) for one in self.marks],
+            marks=[ClassMark(mark.seat_id, (mark.tick or 0) / TICKS_PER_S, mark.text) for mark in self.marks],
         )
 
     def news(self) -> list[int] | None:

@@ -102,13 +102,15 @@ class ClassPace:
 
     def until_s(self, line: PacedSeat) -> float | None:
         """Return the limit of a seat in simulated seconds; None without one."""
-        until = self.get_stop_tick(line)
-        return None if until is None or until >= TICK_MAX else until / TICKS_PER_S
+        stop_tick = self.get_stop_tick(line)
+        return None if stop_tick is None or stop_tick >= TICK_MAX else stop_tick / TICKS_PER_S
 
     def should_freeze(self, line: PacedSeat) -> bool:
         """Return whether the seat should be frozen."""
-        until = self.get_stop_tick(line)
-        return self._class.state == FROZEN or line.stopped or (until is not None and line.tick >= until)
+        stop_tick = self.get_stop_tick(line)
+        return (
+            self._class.state == FROZEN or line.stopped or (stop_tick is not None and line.tick >= stop_tick)
+        )
 
     def ends_in_s(self, line: PacedSeat) -> float | None:
         """Return the real seconds until a seat ends; None if that is unknown."""
@@ -150,7 +152,7 @@ class ClassPace:
         """
         if self._class.state == OVER:
             raise ValueError(tr("the class has ended"))
-        some, to_all = (
+        seats, to_all = (
             list(lines),
             isinstance(message, requests.SeatTarget) and message.seat is None and message.group is None,
         )
@@ -161,24 +163,24 @@ class ClassPace:
                 return self._build_state_columns(FROZEN, time.time() + 60.0 * message.minutes), []
             case requests.Clock():
                 tick = self.clock_tick()
-                begun = max([line.tick for line in some], default=0) if tick is None else tick
+                begun = max([line.tick for line in seats], default=0) if tick is None else tick
                 return {"clock_speed": message.speed, "clock_tick": int(begun), "clock_at": time.time()}, []
             case requests.AssignGroup():
-                return {}, [({"group_name": message.name}, some)]
+                return {}, [({"group_name": message.name}, seats)]
             case requests.Freeze(tick=None):
                 return (
-                    (self._build_state_columns(FROZEN), []) if to_all else ({}, [({"stopped": True}, some)])
+                    (self._build_state_columns(FROZEN), []) if to_all else ({}, [({"stopped": True}, seats)])
                 )
             case requests.Freeze():
                 return (
-                    ({"until": message.tick}, [({"until": None}, some)])
+                    ({"until": message.tick}, [({"until": None}, seats)])
                     if to_all
-                    else ({}, [({"until": message.tick}, some)])
+                    else ({}, [({"until": message.tick}, seats)])
                 )
             case requests.Go():
-                return self._resume_seats(some, to_all)
+                return self._resume_seats(seats, to_all)
             case requests.Extend():
-                return self._extend_limits(some, message.ticks, to_all)
+                return self._extend_limits(seats, message.ticks, to_all)
             case _:
                 raise ValueError(message.kind)
 
@@ -197,7 +199,7 @@ class ClassPace:
         there = [
             line
             for line in paced_seats
-            if (until := self.get_stop_tick(line)) is not None and line.tick >= until
+            if (stop_tick := self.get_stop_tick(line)) is not None and line.tick >= stop_tick
         ]
         seats: list[tuple[Columns, list[PacedSeat]]] = [({"until": TICK_MAX}, there)] if there else []
         seats.append(({"stopped": False}, paced_seats))

@@ -74,7 +74,9 @@ class PeerHosts:
             self.send_status()
             await asyncio.sleep(ALIVE_S)
             now = time.monotonic()
-            for host in [host for host, at in self._last_message_s.items() if now - at > GONE_S]:
+            for host in [
+                host for host, last_message_ in self._last_message_s.items() if now - last_message_ > GONE_S
+            ]:
                 del self._last_message_s[host]
                 self._observed_by_peers.pop(host, None)
             for seat in self._seats.values():

@@ -123,9 +123,9 @@ class LessonPlan(PlanSection):
     @model_validator(mode="after")
     def _check_parts(self) -> Self:
         """Require a scenario and a mode for each part, from the part or from the plan."""
-        for number, one in enumerate(self.parts()):
+        for number, part in enumerate(self.parts()):
             for name in ("scenario", "mode"):
-                if getattr(one, name) is None:
+                if getattr(part, name) is None:
                     place = f"part.{number}.{name}" if self.stages else name
                     raise PydanticCustomError("missing", f"{place}: Field required")
         return self
@@ -133,14 +133,18 @@ class LessonPlan(PlanSection):
     def parts(self) -> list[PlannedPart]:
         """Return the parts of the class in the order of play."""
         return [
-            one.model_copy(update={"scenario": one.scenario or self.scenario, "mode": one.mode or self.mode})
-            for one in self.stages or (PlannedPart(kind="lesson", seed=self.seed),)
+            stage.model_copy(
+                update={"scenario": stage.scenario or self.scenario, "mode": stage.mode or self.mode}
+            )
+            for stage in self.stages or (PlannedPart(kind="lesson", seed=self.seed),)
         ]
 
     def instructions(self) -> list[ClassInstruction]:
         """Return the prepared instructions, each for every seat or a group, in every part or one."""
-        prepared = [(INJECT, one.at, one.do, one.group, one.part) for one in self.injects]
-        prepared += [(MESSAGE, one.at, one.text, one.group, one.part) for one in self.messages]
+        prepared = [(INJECT, inject.at, inject.do, inject.group, inject.part) for inject in self.injects]
+        prepared += [
+            (MESSAGE, message.at, message.text, message.group, message.part) for message in self.messages
+        ]
         return [
             ClassInstruction(kind=kind, tick=ticks(at), text=text, group_name=group, part=number)
             for number, stage in enumerate(self.parts(), 1)
@@ -150,7 +154,9 @@ class LessonPlan(PlanSection):
 
     def group_of(self, name: str) -> str:
         """Return the prepared group of the person with that name; empty if none."""
-        found = (one.name for one in self.groups if name.casefold() in map(str.casefold, one.people))
+        found = (
+            members.name for members in self.groups if name.casefold() in map(str.casefold, members.people)
+        )
         return next(found, "")
 
     def draw_group(self, key: str, position: int) -> str:
@@ -161,7 +167,7 @@ class LessonPlan(PlanSection):
         """
         if not (self.draw_groups and self.groups):
             return ""
-        block = [one.name for one in self.groups] * 2
+        block = [members.name for members in self.groups] * 2
         number, within = divmod(position, len(block))
         random.Random(f"{key} {number}").shuffle(block)
         return block[within]
@@ -194,12 +200,13 @@ def read(file: Path) -> tuple[LessonPlan, str]:
         raise InvalidPlanError(tr("{file} is not TOML: {why}").format(file=file, why=problem)) from problem
     except ValidationError as problem:
         said = [
-            f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
-            for one in problem.errors(include_url=False, include_input=False)
+            f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
+            for error in problem.errors(include_url=False, include_input=False)
         ]
         raise InvalidPlanError(f"{file}: " + "; ".join(said)) from problem
     stages = tuple(
-        one.model_copy(update={"scenario": _resolve_scenario(file, one.scenario)}) for one in plan.stages
+        stage.model_copy(update={"scenario": _resolve_scenario(file, stage.scenario)})
+        for stage in plan.stages
     )
     return plan.model_copy(
         update={"scenario": _resolve_scenario(file, plan.scenario), "stages": stages}

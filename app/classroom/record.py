@@ -137,15 +137,15 @@ class ClassRecord:
     def start_next_part(self) -> bool:
         """Start the next part, without any actions; return False if there is none."""
         with Session(self._engine) as session, session.begin():
-            there = session.scalar(select(ClassPart).where(ClassPart.current).with_for_update())
-            assert there is not None
-            if self._only_host not in (None, there.id):
+            class_part = session.scalar(select(ClassPart).where(ClassPart.current).with_for_update())
+            assert class_part is not None
+            if self._only_host not in (None, class_part.id):
                 return True  # another host was faster
-            following = session.get(ClassPart, there.id + 1)
+            following = session.get(ClassPart, class_part.id + 1)
             if following is None:
                 return False
-            there.current, following.current = False, True
-            following.address, following.clock_at = there.address, time.time()
+            class_part.current, following.current = False, True
+            following.address, following.clock_at = class_part.address, time.time()
             session.execute(
                 update(Seat).values(acknowledged=0, tick=0, stopped=False, until=None, taken=False)
             )
@@ -232,8 +232,10 @@ class ClassRecord:
         with Session(self._engine) as session:
             wanted = select(KeptReflection).where(KeptReflection.part == self._part)
             return {
-                one.seat_id: Reflection(one.happened, one.otherwise, one.expected_score)
-                for one in session.scalars(wanted)
+                reflection.seat_id: Reflection(
+                    reflection.happened, reflection.otherwise, reflection.expected_score
+                )
+                for reflection in session.scalars(wanted)
             }
 
     def erase(self, seats: Iterable[int]) -> None:
@@ -307,8 +309,8 @@ class ClassRecord:
         """Store the instructions of the instructor, and assign their numbers."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             part = session.scalar(select(self._part))
-            for one in instructions:
-                one.part = part or 1
+            for instruction in instructions:
+                instruction.part = part or 1
             session.add_all(instructions)
         return list(instructions)
 

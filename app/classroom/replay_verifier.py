@@ -77,10 +77,10 @@ class ReplayVerifier:
         """
         if self._breaks.get(number, 0) >= BREAKS_MAX:
             return
-        place = self._workers.get_worker(number)
-        acts = {act.number: act for act in (*self._unjudged[place].get(number, ()), *entries)}
-        self._unjudged[place][number] = [acts[one] for one in sorted(acts)]
-        self._to_do[place].set()
+        worker = self._workers.get_worker(number)
+        acts = {act.number: act for act in (*self._unjudged[worker].get(number, ()), *entries)}
+        self._unjudged[worker][number] = [acts[act] for act in sorted(acts)]
+        self._to_do[worker].set()
 
     async def run(self, worker: int) -> None:
         """Let *worker* replay the new entries of its seats, some seats at a time."""
@@ -92,9 +92,9 @@ class ReplayVerifier:
             some = {number: unjudged.pop(number) for number in list(unjudged)[:count]}
             if not unjudged:
                 to_do.clear()
-            found = await self._workers.replay(worker, some)
+            replay = await self._workers.replay(worker, some)
             for number, acts in some.items():
-                verdict = found.get(number)
+                verdict = replay.get(number)
                 if verdict is None and (
                     not acts or acts[0].number == 1
                 ):  # the worker had the complete log and ended

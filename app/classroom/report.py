@@ -48,25 +48,27 @@ DOT: Final = 4.5
 def archive(review: ClassReview, key: str, names: bool, pdf: bool = False) -> bytes:
     """Build the ZIP. *key* identifies this class; *names*: whether the people of *review* may be named."""
     page = class_page(review)
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
-        made.writestr("class.html", page)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
+        zip_file.writestr("class.html", page)
         for name, sheet in _sheets(review):
-            made.writestr(name, sheet)
+            zip_file.writestr(name, sheet)
         for seat in review.seats:
             if seat.page:
-                made.writestr(_page_of(seat), seat.page)
+                zip_file.writestr(_page_of(seat), seat.page)
             if seat.printed:
-                made.writestr(_page_of(seat).replace(".html", ".pdf"), seat.printed)
+                zip_file.writestr(_page_of(seat).replace(".html", ".pdf"), seat.printed)
         if pdf:
             from app.export import pdf as printing  # imports Qt, which nothing else here needs
 
             drawings: dict[str, str] = {}
             printed = _body(review, links=False, draw=partial(_referred_to, drawings))
-            made.writestr("class.pdf", printing.document(_title(review), printed, picture(review), drawings))
-        made.writestr("xapi.json", xapi.as_json(review, key, names))
-        made.writestr("cmi5.zip", xapi.cmi5(review, class_page(review, links=False)))
-    return out.getvalue()
+            zip_file.writestr(
+                "class.pdf", printing.document(_title(review), printed, picture(review), drawings)
+            )
+        zip_file.writestr("xapi.json", xapi.as_json(review, key, names))
+        zip_file.writestr("cmi5.zip", xapi.cmi5(review, class_page(review, links=False)))
+    return buffer.getvalue()
 
 
 def merge_archives(parts: Mapping[str, bytes], sheets: Mapping[str, str]) -> bytes:
@@ -74,15 +76,15 @@ def merge_archives(parts: Mapping[str, bytes], sheets: Mapping[str, str]) -> byt
 
     *sheets* about all parts are added next to them.
     """
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
         for name, sheet in sheets.items():
-            made.writestr(name, sheet)
+            zip_file.writestr(name, sheet)
         for name, part in parts.items():
             with zipfile.ZipFile(io.BytesIO(part)) as one:
                 for member in one.namelist():
-                    made.writestr(f"{name}/{member}", one.read(member))
-    return out.getvalue()
+                    zip_file.writestr(f"{name}/{member}", one.read(member))
+    return buffer.getvalue()
 
 
 def class_page(review: ClassReview, links: bool = True) -> str:
@@ -101,15 +103,15 @@ def picture(review: ClassReview) -> str:
     longest = max([*downtimes, review.reference_downtime_s or 0.0, 1.0])
     reference, par = tr("reference"), tr("par")
     rows: list[tuple[str, Sequence[float], float, list[tuple[str, float | None]]]] = [
-        (tr("Points"), [one for one in scores if one is not None], 100.0,
+        (tr("Points"), [score for score in scores if score is not None], 100.0,
          [(reference, review.reference), (par, review.par)]),
         (tr("Downtime, s"), downtimes, longest, [(reference, review.reference_downtime_s)]),
         (tr("Lost transactions"), lost, most_lost, [(reference, review.reference_lost)]),
     ]  # fmt: skip
     parts = [
         part
-        for place, (title, values, most, lines) in enumerate(rows)
-        for part in _strip(title, values, most, lines, place * ROW)
+        for index, (title, values, most, lines) in enumerate(rows)
+        for part in _strip(title, values, most, lines, index * ROW)
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {ROW * len(rows)}" width="{WIDTH}" '
@@ -159,7 +161,7 @@ def _body(review: ClassReview, links: bool, draw: Drawn) -> str:
             )
             if parted
             else paragraph(tr("No differences: all seats made the same choices or scored the same.")),
-            *(_format_divergence(one) for one in parted),
+            *(_format_divergence(divergence) for divergence in parted),
             *_marks(review),
             *_curves(review, draw),
             heading(2, tr("Most frequent mistakes")),
@@ -181,7 +183,7 @@ def _facts(review: ClassReview) -> str:
     cut_off = sum(map(_is_truncated, review.seats))
     if cut_off:
         said.append(trn("{n} was cut off", "{n} were cut off", cut_off).format(n=cut_off))
-    scores = [one for seat in review.seats if (one := seat.verdict["score"]) is not None]
+    scores = [score for seat in review.seats if (score := seat.verdict["score"]) is not None]
     if scores:
         said.append(tr("median {points} points").format(points=formatting.local(f"{median(scores):.0f}")))
     if review.reference is not None:
@@ -223,17 +225,17 @@ def _format_seat_versions(review: ClassReview) -> str:
 def _format_divergence(divergence: ClassDivergence) -> str:
     said = tr("At {time}: {n} seats made different choices, which cost {points} points").format(
         time=moment(divergence.tick),
-        n=sum(len(each.seats) for each in divergence.choices),
+        n=sum(len(choice.seats) for choice in divergence.choices),
         points=formatting.local(f"{divergence.cost:.0f}"),
     )
     rows = [
         (
-            _describe_choice(each),
-            len(each.seats),
-            ", ".join(map(str, each.seats)),
-            formatting.local(f"{each.mean:.0f}"),
+            _describe_choice(choice),
+            len(choice.seats),
+            ", ".join(map(str, choice.seats)),
+            formatting.local(f"{choice.mean:.0f}"),
         )
-        for each in divergence.choices
+        for choice in divergence.choices
     ]
     head = (tr("What they did next"), tr("Seats"), tr("Seat numbers"), tr("Average points"))
     caption = tr("Repeat from there: back all {time}").format(time=_typed(divergence.tick))
@@ -248,8 +250,8 @@ def _marks(review: ClassReview) -> Iterator[str]:
     """Yield the marks of the instructor."""
     if review.marks:
         rows = [
-            (formatting.run_time(one.t_s), tr("all") if one.seat is None else one.seat, one.text)
-            for one in review.marks
+            (formatting.run_time(mark.t_s), tr("all") if mark.seat is None else mark.seat, mark.text)
+            for mark in review.marks
         ]
         yield heading(2, tr("Marks of the instructor"))
         yield table(tr("Time in the run of a seat"), (tr("Time"), tr("Seat"), tr("Text")), rows)
@@ -265,12 +267,12 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
     weighed = [(seat, seat.account) for seat in review.seats if seat.account is not None]
     if not weighed:
         return
-    until = max(value_curve.end(account) for _, account in weighed)
+    end = max(value_curve.end(account) for _, account in weighed)
     rows = [
         (
             seat.number,
             seat.name,
-            draw(f"curve-{seat.number}", curve_svg.draw_small(account, until)),
+            draw(f"curve-{seat.number}", curve_svg.draw_small(account, end)),
             _accuracy(seat, account),
             "\n".join(list_losses(seat, account)) or tr("none"),
             _no_return(seat, account),
@@ -282,7 +284,7 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
         tr("Point of no return"),
     )  # fmt: skip
     caption = tr("Vertical axis: 0 to 100 points. Horizontal axis: from the start to {end}.").format(
-        end=moment(until)
+        end=moment(end)
     )
     left = [
         seat.number for seat in review.seats if seat.account is None and seat.verdict["score"] is not None
@@ -297,10 +299,10 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
 
 def _accuracy(seat: SeatReview, account: Account) -> str:
     """Format the accuracy; for an unfinished run also the time that it covers."""
-    said = formatting.percent(account.accuracy / 100.0)
+    percent = formatting.percent(account.accuracy / 100.0)
     if not _is_truncated(seat):
-        return said
-    return tr("{accuracy} until {t}").format(accuracy=said, t=formatting.run_time(seat.verdict["t_s"]))
+        return percent
+    return tr("{accuracy} until {t}").format(accuracy=percent, t=formatting.run_time(seat.verdict["t_s"]))
 
 
 def list_losses(seat: SeatReview, account: Account) -> Iterator[str]:
@@ -318,7 +320,7 @@ def _no_return(seat: SeatReview, account: Account) -> str:
     chance = account.last_chance
     if chance is not None:
         return f"{moment(chance.tick)}  {value_curve.format_last_chance(chance, map_choices(seat.answers))}"
-    if all(met is not None for met in seat.verdict["goals"].values()):
+    if all(goal is not None for goal in seat.verdict["goals"].values()):
         return tr("met")
     return tr("no known solution") if seat.verdict["ended_by"] is not None else tr("still running")
 
@@ -327,8 +329,13 @@ def _mistakes(review: ClassReview) -> str:
     if not review.mistakes:
         return paragraph(tr("No mistakes that cost points."))
     rows = [
-        (shown(one.what), shown(one.better), len(one.seats), formatting.local(f"{one.points:.0f}"))
-        for one in review.mistakes[:MISTAKES_SHOWN]
+        (
+            shown(mistake.what),
+            shown(mistake.better),
+            len(mistake.seats),
+            formatting.local(f"{mistake.points:.0f}"),
+        )
+        for mistake in review.mistakes[:MISTAKES_SHOWN]
     ]
     head = (tr("Mistake"), tr("Better"), tr("Seats"), tr("Points lost by all"))
     return table(tr("Example from the seat that lost most"), head, rows)
@@ -415,7 +422,7 @@ def _goals(seat: SeatReview) -> str:
     goals = seat.verdict["goals"].values()
     if not goals:
         return ""
-    count = f"{sum(met is not None for met in goals)}/{len(goals)}"
+    count = f"{sum(goal is not None for goal in goals)}/{len(goals)}"
     helped = len(seat.verdict["instructor_goals"])
     return f"{count} " + tr("({n} by the instructor)").format(n=helped) if helped else count
 
@@ -461,8 +468,14 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
             as_csv(
                 ("seat", "expected_score", "score", "happened", "otherwise"),
                 (
-                    (seat.number, said.expected_score, seat.verdict["score"], said.happened, said.otherwise)
-                    for seat, said in thoughts
+                    (
+                        seat.number,
+                        reflection.expected_score,
+                        seat.verdict["score"],
+                        reflection.happened,
+                        reflection.otherwise,
+                    )
+                    for seat, reflection in thoughts
                 ),
             ),
         )
@@ -484,27 +497,30 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
             ("t_s", "choice", "seats", "mean_score", "cost"),
             (
                 (
-                    one.tick / TICKS_PER_S,
-                    each.words or "waited",
-                    " ".join(map(str, each.seats)),
-                    each.mean,
-                    one.cost,
+                    parting.tick / TICKS_PER_S,
+                    choice.words or "waited",
+                    " ".join(map(str, choice.seats)),
+                    choice.mean,
+                    parting.cost,
                 )
-                for one in review.partings
-                for each in one.choices
+                for parting in review.partings
+                for choice in parting.choices
             ),
         ),
     )
     if review.marks:
         yield (
             "marks.csv",
-            as_csv(("t_s", "seat", "text"), ((one.t_s, one.seat, one.text) for one in review.marks)),
+            as_csv(("t_s", "seat", "text"), ((mark.t_s, mark.seat, mark.text) for mark in review.marks)),
         )
     yield (
         "mistakes.csv",
         as_csv(
             ("what", "better", "seats", "points"),
-            ((one.what, one.better, " ".join(map(str, one.seats)), one.points) for one in review.mistakes),
+            (
+                (mistake.what, mistake.better, " ".join(map(str, mistake.seats)), mistake.points)
+                for mistake in review.mistakes
+            ),
         ),
     )
 
@@ -533,8 +549,8 @@ def _strip(
     for name, point in ((tr("median"), median(values) if values else None), *lines):
         if point is not None:
             names.setdefault(round(_x(point, maximum)), []).append(name)
-    for place, (at, shared) in enumerate(sorted(names.items())):
-        name, up = ", ".join(shared), top + 12 + 12 * (place % 3)
+    for index, (at, shared) in enumerate(sorted(names.items())):
+        name, up = ", ".join(shared), top + 12 + 12 * (index % 3)
         anchor = "end" if at > WIDTH / 2 else "start"
         yield f'<path d="M{at} {up}V{base + 6}" stroke="#d55e00" stroke-dasharray="3 2"/>'
         side = -4 if anchor == "end" else 4

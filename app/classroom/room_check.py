@@ -45,7 +45,7 @@ def check_room(invitation: Invitation) -> list[RoomFinding]:
 
 async def _check(invitation: Invitation) -> list[RoomFinding]:
     addresses, network = await asyncio.gather(
-        asyncio.gather(*(_check_address(one, invitation) for one in invitation.addresses)),
+        asyncio.gather(*(_check_address(address, invitation) for address in invitation.addresses)),
         _check_discovery(invitation),
     )
     findings = [*addresses] or [

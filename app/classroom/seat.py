@@ -71,10 +71,10 @@ class SeatRun:
 
         *speed*: simulated seconds per second; None: as fast as possible.
         """
-        given = kept.given
-        assert given is not None, "the host has said what is played"
-        self._scenario = loaded(given.text, given.scenario)
-        self.drill = Drill(self._scenario, given.seed, given.mode)
+        assignment = kept.given
+        assert assignment is not None, "the host has said what is played"
+        self._scenario = loaded(assignment.text, assignment.scenario)
+        self.drill = Drill(self._scenario, assignment.seed, assignment.mode)
         self.verdict: LogVerdict | None = None
         """Host's verdict on the whole log."""
         self._orders = SeatOrders(kept.acts)
@@ -108,9 +108,9 @@ class SeatRun:
     @property
     def assignment(self) -> SeatAssignment:
         """Assignment that the host has given this seat."""
-        given = self._seat_log.given
-        assert given is not None, "the seat has a run"
-        return given
+        assignment = self._seat_log.given
+        assert assignment is not None, "the seat has a run"
+        return assignment
 
     def list_entries(self, first: int) -> Sequence[LogEntry]:
         """Return the entries of the log after the first ones, which are *first* in number."""
@@ -133,14 +133,14 @@ class SeatRun:
         drill, known = self.drill, len(self.drill.events)
         while drill.tick < tick and not drill.finished:
             self.follow_instructions()
-            due = self._orders.list_due_ticks(drill.tick)
+            due_ticks = self._orders.list_due_ticks(drill.tick)
             mark = (drill.tick // MARK_TICKS + 1) * MARK_TICKS
             limit = self._orders.latest_tick()
             if limit is not None and limit <= drill.tick:  # the class clock is behind the seat
                 time.sleep(FROZEN_S)
                 continue
             drill.advance_to(
-                min(tick, mark, drill.tick + self._step(), *due, *([] if limit is None else [limit]))
+                min(tick, mark, drill.tick + self._step(), *due_ticks, *([] if limit is None else [limit]))
             )
             if drill.tick == mark:
                 self._note()
@@ -155,8 +155,8 @@ class SeatRun:
 
     def end(self) -> None:
         """Record the end of the run."""
-        last = self._seat_log.acts[-1] if self._seat_log.acts else None
-        if last is None or last.line or last.tick != self.drill.tick:
+        last_act = self._seat_log.acts[-1] if self._seat_log.acts else None
+        if last_act is None or last_act.line or last_act.tick != self.drill.tick:
             self._note()
         self._link.over = True
         self._link.wake()
@@ -185,8 +185,8 @@ class SeatRun:
             self.sleep_frozen()
             self._process_messages()
             self._rewind()
-        while not self.drill.finished and (one := self._orders.take_due(self.drill.tick)) is not None:
-            self._apply_instruction(one)
+        while not self.drill.finished and (message := self._orders.take_due(self.drill.tick)) is not None:
+            self._apply_instruction(message)
         self._report_position()
 
     def wait(self) -> None:
@@ -203,9 +203,9 @@ class SeatRun:
         order = self._orders.take_rewind()
         if order is None:
             return
-        given, tick = self.assignment, order.tick or 0
+        assignment, tick = self.assignment, order.tick or 0
         self._link.tick, self._link.over = tick, False
-        self.drill = Drill(self._scenario, given.seed, given.mode)
+        self.drill = Drill(self._scenario, assignment.seed, assignment.mode)
         self._play_again(act for act in effective(self._seat_log.acts) if act.tick < tick)
         self.drill.advance_to(tick)
         self._note(SENT_BACK, order.number)
@@ -268,12 +268,16 @@ class SeatRun:
         """
         if tick <= self.drill.tick:
             return
-        for one in events:
-            at = one.tick or 0
-            if one.number not in self._orders.answered and at >= self.drill.tick and not self.drill.finished:
+        for event in events:
+            at = event.tick or 0
+            if (
+                event.number not in self._orders.answered
+                and at >= self.drill.tick
+                and not self.drill.finished
+            ):
                 self.drill.advance_to(at)
-                self._orders.answered.add(one.number)
-                self._apply_instruction(one)
+                self._orders.answered.add(event.number)
+                self._apply_instruction(event)
         self.drill.advance_to(tick)
         self._started, self._from = time.monotonic(), self.drill.tick
 

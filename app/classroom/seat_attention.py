@@ -94,7 +94,7 @@ class SeatAttention:
 
     async def show(self, request: requests.Show) -> None:
         """Show one or two runs to all, or each seat its own again. Raises RequestRefusedError."""
-        lines = [one for number in (request.seat, request.other) if (one := self._find_seat(number))]
+        lines = [seat for number in (request.seat, request.other) if (seat := self._find_seat(number))]
         for line in lines:
             self._check_consent(line)
         if lines and DrillMode(self._class.mode) is DrillMode.EXAM:

@@ -119,9 +119,9 @@ def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
         head, *lines = raw.split(b"\n")[
             :-1
         ]  # text after the last end of line: interrupted by a crash, never acknowledged
-        made = parse_assignment(_json(head))
+        assignment = parse_assignment(_json(head))
         acts = [parse_entry(_json(line)) for line in lines if line]
-        return made, select_new_entries(acts, 0, 0, lambda first, last: ())
+        return assignment, select_new_entries(acts, 0, 0, lambda first, last: ())
     except (InvalidSeatLogError, LogMismatchError, ValueError) as problem:
         raise InvalidSeatLogError(
             tr("{file} is not a seat's log: {problem}").format(file=file, problem=problem)
@@ -132,14 +132,14 @@ def read_handout(file: Path) -> SeatAssignment:
     """Read the assignment of seats without a network from the file of `format_handout`. Raises InvalidSeatLogError."""
     try:
         with file.open("rb") as opened:
-            what, acts = parse(opened.read(BYTES_MAX), str(file))
+            assignment, acts = parse(opened.read(BYTES_MAX), str(file))
     except OSError as problem:
         raise InvalidSeatLogError(
             tr("{file} cannot be read: {why}").format(file=file, why=problem.strerror)
         ) from problem
-    if what.seat != NOBODY or acts:
+    if assignment.seat != NOBODY or acts:
         raise InvalidSeatLogError(tr("{file} is the log of a seat. Hand it in.").format(file=file))
-    return what
+    return assignment
 
 
 def format_handout(assignment: SeatAssignment) -> bytes:
@@ -154,10 +154,10 @@ def drawn_seat() -> int:
 
 def _json(line: bytes) -> object:
     try:
-        found = parse_json(line)
+        document = parse_json(line)
         if b"\\u" in line:  # half a surrogate pair cannot be written back
-            json.dumps(found, ensure_ascii=False).encode()
-        return found
+            json.dumps(document, ensure_ascii=False).encode()
+        return document
     except ValueError as problem:
         raise InvalidSeatLogError(str(problem)) from problem
 
@@ -191,8 +191,8 @@ class SeatLog:
             raise InvalidSeatLogError(
                 tr("cannot use {file}: {why}").format(file=self._stem, why=problem.strerror)
             ) from problem
-        there = [part for part in range(1, PARTS_MAX + 1) if self._file_of(part).exists()]
-        self._take_up(max(there, default=1))
+        parts = [part for part in range(1, PARTS_MAX + 1) if self._file_of(part).exists()]
+        self._take_up(max(parts, default=1))
 
     def _file_of(self, part: int) -> Path:
         return self._stem.with_name(self._stem.name + (f".{part}" if part > 1 else "") + SUFFIX)
@@ -225,9 +225,9 @@ class SeatLog:
 
     def append(self, tick: Tick, line: str, digest: str, instruction: int = 0) -> None:
         """Append an action; it is on disk when this returns."""
-        made = LogEntry(len(self.acts) + 1, tick, line, digest, instruction)
-        self._write(format_entry(made))
-        self.acts.append(made)
+        log_entry = LogEntry(len(self.acts) + 1, tick, line, digest, instruction)
+        self._write(format_entry(log_entry))
+        self.acts.append(log_entry)
 
     def entries_after(self, number: int) -> Sequence[LogEntry]:
         """Return the actions after *number*."""

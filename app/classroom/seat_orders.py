@@ -83,16 +83,18 @@ class SeatOrders:
 
     def list_due_ticks(self, tick: Tick) -> list[Tick]:
         """Return the times of pending instructions after *tick*."""
-        return [at for one in self._pending.values() if (at := one.tick or 0) > tick]
+        return [at for message in self._pending.values() if (at := message.tick or 0) > tick]
 
     def take_rewind(self) -> InstructionMessage | None:
         """Remove and return the first pending rewind; None without one."""
-        return self._take(one for one in self._pending.values() if one.what == BACK)
+        return self._take(message for message in self._pending.values() if message.what == BACK)
 
     def take_due(self, tick: Tick) -> InstructionMessage | None:
         """Remove and return the first inject or message that is due at *tick*; None without one."""
         pending = self._pending.values()
-        return self._take(one for one in pending if one.what != BACK and (one.tick or 0) <= tick)
+        return self._take(
+            message for message in pending if message.what != BACK and (message.tick or 0) <= tick
+        )
 
     def _take(self, found: Iterable[InstructionMessage]) -> InstructionMessage | None:
         first = min(found, key=lambda one: (one.tick or 0, one.number), default=None)

@@ -109,10 +109,11 @@ def build_tile(
 
     *instructions* are those to this seat. *hands* are the seats with raised hands, in their order.
     """
-    due = [
-        one.number
-        for one in instructions
-        if (one.tick is None or one.tick <= seat.tick) and one.number not in seat.answered
+    numbers = [
+        instruction.number
+        for instruction in instructions
+        if (instruction.tick is None or instruction.tick <= seat.tick)
+        and instruction.number not in seat.answered
     ]
     return Tile(
         seat=seat.number,
@@ -126,7 +127,7 @@ def build_tile(
         over=seat.over,
         at_s=seat.tick / TICKS_PER_S,
         acknowledged=seat.acknowledged,
-        unanswered=due,
+        unanswered=numbers,
         hand=seat.hand,
         hand_place=hands.index(seat.number) + 1 if seat.number in hands else None,
         consent=seat.consent,
@@ -148,7 +149,7 @@ def select_seats(target: SeatTarget, seats: Mapping[int, SeatState]) -> list[Sea
         if target.seat not in seats:
             raise RequestRefusedError(tr("seat {number} does not exist").format(number=target.seat))
         return [seats[target.seat]]
-    found = [seat for seat in seats.values() if target.group in (None, seat.group)]
-    if target.group is not None and not found:
+    states = [seat for seat in seats.values() if target.group in (None, seat.group)]
+    if target.group is not None and not states:
         raise RequestRefusedError(tr("group {name} does not exist").format(name=target.group))
-    return found
+    return states

@@ -81,7 +81,7 @@ def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> l
     """Return the parts of a new class with one code and certificate. *text*: the text of the plan."""
     shown, key = certificate.create_certificate()
     code, secret = new_secret() + fingerprint(certificate.convert_to_der(shown)), secrets.token_urlsafe(32)
-    made: list[ClassPart] = []
+    class_parts: list[ClassPart] = []
     for number, stage in enumerate(plan.parts(), 1):
         scenario = load(str(stage.scenario))
         seed = stage.seed
@@ -89,7 +89,7 @@ def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> l
             seed = (
                 _drawn_seed(scenario) if stage.is_test else scenario.seed if plan.seed is None else plan.seed
             )
-        made.append(
+        class_parts.append(
             ClassPart(
                 id=number,
                 part=stage.kind if plan.stages else "",
@@ -112,7 +112,7 @@ def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> l
                 clock_at=time.time(),
             )
         )
-    return made
+    return class_parts
 
 
 def _drawn_seed(scenario: Scenario) -> int:
@@ -132,25 +132,25 @@ def find_or_begin_class(
 
     Raises ClassMismatchError.
     """
-    there = record.parts()
-    if not there:
+    parts = record.parts()
+    if not parts:
         if not wanted:
             return None
         with suppress(IntegrityError):  # another host created it a moment before
             record.begin(*wanted, instructions=plan.instructions() if plan is not None else ())
-        there = record.parts()
+        parts = record.parts()
     drawn = (
         {number for number, stage in enumerate(plan.parts(), 1) if stage.has_drawn_seed}
         if plan is not None
         else set()
     )
-    if wanted and [_identify_part(one, drawn) for one in wanted] != [
-        _identify_part(one, drawn) for one in there
+    if wanted and [_identify_part(class_part, drawn) for class_part in wanted] != [
+        _identify_part(class_part, drawn) for class_part in parts
     ]:
         raise ClassMismatchError(
             tr(
                 "the database contains a class on {scenario} ({mode}). Name another database for a new class."
-            ).format(scenario=there[0].scenario_name, mode=there[0].mode)
+            ).format(scenario=parts[0].scenario_name, mode=parts[0].mode)
         )
     return record.the_class()
 
@@ -180,19 +180,23 @@ def serve(
     listening = open_socket(listen, "" if nats else the_class.address)
     address, port = listening.getsockname()[:2]
     hosts = reachable(address)
-    own = address_of(hosts[0] if nats and hosts else address, port)
-    record.change_addresses(lambda before: [*(one for one in before if nats and one != own), own])
-    there = record.the_class()
-    assert there is not None, "it was taken up"
+    own_address = address_of(hosts[0] if nats and hosts else address, port)
+    record.change_addresses(
+        lambda before: [*(one for one in before if nats and one != own_address), own_address]
+    )
+    class_part = record.the_class()
+    assert class_part is not None, "it was taken up"
     invited = Invitation(
-        there.code[:SECRET_LETTERS], there.code[SECRET_LETTERS:], hosts[0] if hosts else "", port,
-        (*(address_of(one, port) for one in hosts[1:]), *(one for one in there.addresses if one != own)),
+        class_part.code[:SECRET_LETTERS], class_part.code[SECRET_LETTERS:], hosts[0] if hosts else "", port,
+        (*(address_of(host, port) for host in hosts[1:]), *(one for one in class_part.addresses if one != own_address)),
     )  # fmt: skip
     asyncio.run(
-        _serve(CurrentHost(record, nats, invited.fingerprint), there, listening, invited, show, owner_pipe)
+        _serve(
+            CurrentHost(record, nats, invited.fingerprint), class_part, listening, invited, show, owner_pipe
+        )
     )
     if nats:
-        record.change_addresses(lambda before: [one for one in before if one != own])
+        record.change_addresses(lambda before: [one for one in before if one != own_address])
 
 
 class CurrentHost:
@@ -287,7 +291,7 @@ def _stop_at_end(owner_pipe: TextIO, loop: asyncio.AbstractEventLoop, server: _S
 
 def has_live_host(the_class: ClassPart) -> bool:
     """Return whether a host of the class accepts connections; another program may use its port now."""
-    own = certificate.convert_to_der(the_class.certificate)
+    own_der = certificate.convert_to_der(the_class.certificate)
     for address in the_class.addresses:
         host, _, port = address.rpartition(":")
         there = (dial_target(host).strip("[]"), int(port))
@@ -296,7 +300,7 @@ def has_live_host(the_class: ClassPart) -> bool:
                 socket.create_connection(there, OPEN_S) as dialed,
                 certificate.of_seat().wrap_socket(dialed) as talking,
             ):
-                if talking.getpeercert(binary_form=True) == own:
+                if talking.getpeercert(binary_form=True) == own_der:
                     return True
         except TimeoutError:
             return True  # a process listens but is busy: do not treat it as dead

@@ -66,12 +66,13 @@ def people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -
 
     Raises InvalidSeatLogError, also for altered files.
     """
-    groups = {one.name: one.group for one in _honest(lesson) if one.group}
+    groups = {log_check.name: log_check.group for log_check in _honest(lesson) if log_check.group}
     if not groups:
         raise InvalidSeatLogError(tr("{file}: no seat has a group").format(file=lesson))
     scores = [_scores(_honest(file)) if file is not None else {} for file in (pre, post, retention)]
     return [
-        Person(name, groups[name], *(told.get(name.casefold()) for told in scores)) for name in sorted(groups)
+        Person(name, groups[name], *(score.get(name.casefold()) for score in scores))
+        for name in sorted(groups)
     ]
 
 
@@ -80,15 +81,18 @@ def people_of(file: Path) -> list[Person]:
 
     Raises InvalidSeatLogError, also for altered files.
     """
-    found = _honest(file)
-    if not any(one.part for one in found):
+    log_checks = _honest(file)
+    if not any(log_check.part for log_check in log_checks):
         raise InvalidSeatLogError(
             tr("{file}: the class has only one part. Name at least three classes.").format(file=file)
         )
-    seats = {one.seat: one for one in found}
-    scores = [_scores((one for one in found if one.part == kind), by_seat=True) for kind in MEASURED]
+    seats = {log_check.seat: log_check for log_check in log_checks}
+    scores = [
+        _scores((log_check for log_check in log_checks if log_check.part == kind), by_seat=True)
+        for kind in MEASURED
+    ]
     return [
-        Person(seats[number].name, seats[number].group, *(told.get(str(number)) for told in scores))
+        Person(seats[number].name, seats[number].group, *(score.get(str(number)) for score in scores))
         for number in sorted(seats, key=lambda number: number or 0)
     ]
 
@@ -98,7 +102,7 @@ def people_in(parts: Mapping[str, Sequence[SeatReview]]) -> list[Person]:
     seats = {seat.number: seat for reviews in parts.values() for seat in reviews}
     scores = [{seat.number: seat.verdict["score"] for seat in parts.get(kind, ())} for kind in MEASURED]
     return [
-        Person(seat.name, seat.group, *(told.get(number) for told in scores))
+        Person(seat.name, seat.group, *(score.get(number) for score in scores))
         for number, seat in sorted(seats.items())
     ]
 
@@ -108,10 +112,10 @@ def compare_groups(persons: Sequence[Person]) -> list[GroupComparison]:
     made = []
     for measure in ("pre", "post", "gain", "retention"):
         values: dict[str, list[float]] = {}
-        for one in persons:
-            value = getattr(one, measure)
+        for person in persons:
+            value = getattr(person, measure)
             if value is not None:
-                values.setdefault(one.group, []).append(value)
+                values.setdefault(person.group, []).append(value)
         for pair in combinations(sorted(values), 2):
             first, second = (values[group] for group in pair)
             if min(len(first), len(second)) >= PEOPLE_MIN:
@@ -122,8 +126,15 @@ def compare_groups(persons: Sequence[Person]) -> list[GroupComparison]:
 def people_csv(persons: Iterable[Person], names: bool) -> str:
     """Format the people as CSV, with names or numbers."""
     rows = (
-        (one.name if names else number, one.group, one.pre, one.post, one.gain, one.retention)
-        for number, one in enumerate(persons, 1)
+        (
+            person.name if names else number,
+            person.group,
+            person.pre,
+            person.post,
+            person.gain,
+            person.retention,
+        )
+        for number, person in enumerate(persons, 1)
     )
     return as_csv(("person", "group", "pre", "post", "gain", "retention"), rows)
 
@@ -136,11 +147,11 @@ def analysis_csv(comparisons: Iterable[GroupComparison]) -> str:
     )  # fmt: skip
     rows = (
         (
-            one.measure, *one.groups, *one.counts, *(round(mean, 2) for mean in one.means),
-            round(one.difference, 2), None if one.standardised is None else round(one.standardised, 3),
-            round(one.chance, 4),
+            row.measure, *row.groups, *row.counts, *(round(mean, 2) for mean in row.means),
+            round(row.difference, 2), None if row.standardised is None else round(row.standardised, 3),
+            round(row.chance, 4),
         )
-        for one in comparisons
+        for row in comparisons
     )  # fmt: skip
     return as_csv(head, rows)
 
@@ -149,19 +160,21 @@ def analysis_csv(comparisons: Iterable[GroupComparison]) -> str:
 
 
 def _honest(file: Path) -> list[LogCheck]:
-    found = list(check_file(file))
-    wrong = [f"{one.name}: {one.problem}" for one in found if one.problem]
+    log_checks = list(check_file(file))
+    wrong = [f"{log_check.name}: {log_check.problem}" for log_check in log_checks if log_check.problem]
     if wrong:
         raise InvalidSeatLogError(f"{file}: " + "; ".join(wrong))
-    return found
+    return log_checks
 
 
 def _scores(checks: Iterable[LogCheck], by_seat: bool = False) -> Mapping[str, float]:
     """Return the scores of participants; absent people have none."""
     return {
-        str(one.seat) if by_seat else one.name.casefold(): score
-        for one in checks
-        if one.verdict is not None and one.verdict["acts"] and (score := one.verdict["score"]) is not None
+        str(check.seat) if by_seat else check.name.casefold(): score
+        for check in checks
+        if check.verdict is not None
+        and check.verdict["acts"]
+        and (score := check.verdict["score"]) is not None
     }
 
 

@@ -92,11 +92,11 @@ def _reachable(seat: int) -> tuple[float, float] | None:
     run = _runs.get(seat)
     if run is None or not isinstance(run.drill, SearchDrill) or not run.drill.scenario.scored:
         return None
-    known = certificates.plans(run.drill)[:1]  # a class has many runs to judge, so one plan must do
+    plans = certificates.plans(run.drill)[:1]  # a class has many runs to judge, so one plan must do
     _show_progress()
     _busy = True
     try:
-        return run.drill.world.t_s, compute_value(run.drill, known)
+        return run.drill.world.t_s, compute_value(run.drill, plans)
     except Exception:  # an error in one seat: the board shows nothing for it
         logging.getLogger(__name__).exception("seat %d cannot be weighed", seat)
         return None

@@ -78,10 +78,10 @@ class RecordWriter:
 
     async def write_entries(self, number: int, entries: Sequence[LogEntry]) -> None:
         """Store actions of a seat and wait until they are on disk. Raises RequestRefusedError."""
-        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((number, entries, written))
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((number, entries, future))
         self._to_do.set()
-        await written
+        await future
 
     async def run(self) -> None:
         """Write all waiting data in one transaction, repeatedly."""

@@ -59,9 +59,9 @@ def problems_of(file: Path) -> list[Problem]:
 
 
 def _make(options: argparse.Namespace) -> int:
-    out = Path(options.out)
-    if out.suffix != bundle.SUFFIX:
-        out = out.with_name(out.name + bundle.SUFFIX)
+    path = Path(options.out)
+    if path.suffix != bundle.SUFFIX:
+        path = path.with_name(path.name + bundle.SUFFIX)
     scenarios, runs, title = dict[str, str](), dict[str, bytes](), options.title
     for part in options.parts:
         if part.endswith(".json"):
@@ -76,11 +76,11 @@ def _make(options: argparse.Namespace) -> int:
             raise ScenarioNotFoundError(f"mirrordrill: two scenarios have the name {file.name}")
     try:
         made = bundle.write(
-            out, title or out.stem, scenarios, runs, options.author, options.licence, options.replace
+            path, title or path.stem, scenarios, runs, options.author, options.licence, options.replace
         )
     except OSError as error:
-        raise ScenarioNotFoundError(f"mirrordrill: {out} cannot be written: {error.strerror}") from error
-    print(f"{out}: {len(scenarios)} drill(s), {len(runs)} run(s), {made.size} bytes, SHA-256 {made.sha256}")
+        raise ScenarioNotFoundError(f"mirrordrill: {path} cannot be written: {error.strerror}") from error
+    print(f"{path}: {len(scenarios)} drill(s), {len(runs)} run(s), {made.size} bytes, SHA-256 {made.sha256}")
     return AS_ASKED
 
 
@@ -102,13 +102,13 @@ def _show(options: argparse.Namespace) -> int:
     found = bundle.read(Path(options.file))
     _print_head(found)
     for offer in bundle_store.offers(found):
-        said = offer.scenario
-        if said is None:
+        drill = offer.scenario
+        if drill is None:
             print(f"  {offer.name}  {escape_invisible(offer.hindrance)}")
             continue
-        by = f", by {said.author}" if said.author else ""
+        by = f", by {drill.author}" if drill.author else ""
         print(
-            f"  {offer.name}  {said.minutes} min  {said.level}  {escape_invisible(said.title)}{escape_invisible(by)}"
+            f"  {offer.name}  {drill.minutes} min  {drill.level}  {escape_invisible(drill.title)}{escape_invisible(by)}"
         )
         if offer.hindrance:
             print(f"    {escape_invisible(offer.hindrance)}")
@@ -118,14 +118,14 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _print_head(opened_bundle: Bundle) -> None:
-    said = opened_bundle.manifest
-    print(escape_invisible(said.title))
+    manifest = opened_bundle.manifest
+    print(escape_invisible(manifest.title))
     print(
-        f"  author   {escape_invisible(said.author or '')} (not verified)"
-        if said.author
+        f"  author   {escape_invisible(manifest.author or '')} (not verified)"
+        if manifest.author
         else "  author   none named"
     )
-    print(f"  license  {escape_invisible(said.licence or 'none named')}")
+    print(f"  license  {escape_invisible(manifest.licence or 'none named')}")
     print(f"  SHA-256  {opened_bundle.sha256}")
 
 
@@ -138,7 +138,11 @@ def _add(options: argparse.Namespace) -> int:
             f"mirrordrill: {options.file} contains no {', '.join(map(escape_invisible, unknown))}"
         )
     wanted = [offer for offer in offers if options.only is None or offer.name in options.only]
-    runs = [] if options.only else [one.name for one in bundle_store.run_offers(found) if one.usable]
+    runs = (
+        []
+        if options.only
+        else [run_offer.name for run_offer in bundle_store.run_offers(found) if run_offer.usable]
+    )
     _print_head(found)
     takeable = [offer.name for offer in wanted if not offer.hindrance]
     for file in bundle_store.import_bundle(found, takeable, runs):
@@ -150,10 +154,10 @@ def _add(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    for one in bundle_store.list_imported_bundles():
-        print(f"{one.key}  {one.title}{f', by {one.author}' if one.author else ''}")
-        print(f"  drills: {', '.join(one.drills) or 'none'}")
-        for file in one.runs:
+    for item in bundle_store.list_imported_bundles():
+        print(f"{item.key}  {item.title}{f', by {item.author}' if item.author else ''}")
+        print(f"  drills: {', '.join(item.drills) or 'none'}")
+        for file in item.runs:
             print(f"  run: {file}")
     return AS_ASKED
 
@@ -168,11 +172,11 @@ def _accepted(options: argparse.Namespace) -> int:
     from app.files import accepted_files  # imports the database layer
 
     with _profile() as profile:
-        known = accepted_files.list_foreign(accepted_files.remembered(profile)) if profile is not None else []
-    for one in known:
-        title = escape_invisible(one.title).replace("\n", " ") or "title unknown"
-        by = escape_invisible(one.author).replace("\n", " ")
-        print(f"{one.sha256}  {one.on or 'unknown   '}  {title}{f', by {by}' if by else ''}")
+        texts = accepted_files.list_foreign(accepted_files.remembered(profile)) if profile is not None else []
+    for entry in texts:
+        title = escape_invisible(entry.title).replace("\n", " ") or "title unknown"
+        author = escape_invisible(entry.author).replace("\n", " ")
+        print(f"{entry.sha256}  {entry.on or 'unknown   '}  {title}{f', by {author}' if author else ''}")
     return AS_ASKED
 
 
@@ -182,13 +186,16 @@ def _forget(options: argparse.Namespace) -> int:
     if bool(options.sha256) == options.all:
         raise UsageError("give the SHA-256 of a file, as `bundle accepted` prints it, or --all")
     with _profile() as profile:
-        known = accepted_files.remembered(profile) if profile is not None else []
-        gone = _select_by_digest(accepted_files.list_foreign(known), options.sha256)
-        if profile is not None and gone:
+        texts = accepted_files.remembered(profile) if profile is not None else []
+        accepted_texts = _select_by_digest(accepted_files.list_foreign(texts), options.sha256)
+        if profile is not None and accepted_texts:
             accepted_files.save_entries(
-                profile, accepted_files.remove_entries(known, (one.sha256 for one in gone))
+                profile,
+                accepted_files.remove_entries(
+                    texts, (accepted_text.sha256 for accepted_text in accepted_texts)
+                ),
             )
-    for one in gone:
+    for one in accepted_texts:
         print(f"{one.sha256} forgotten")
     return AS_ASKED
 
@@ -202,10 +209,10 @@ def _select_by_digest(entries: list[AcceptedText], beginnings: list[str]) -> lis
         return entries
     found = []
     for begins in beginnings:
-        meant = [one for one in entries if one.sha256.startswith(begins.lower())]
-        if len(begins) < DIGITS_MIN or len(meant) != 1:
+        texts = [entry for entry in entries if entry.sha256.startswith(begins.lower())]
+        if len(begins) < DIGITS_MIN or len(texts) != 1:
             raise UsageError(f"{escape_invisible(begins[:80])} is not the SHA-256 of one accepted file")
-        found += meant
+        found += texts
     return found
 
 

@@ -45,23 +45,25 @@ def _list(options: argparse.Namespace) -> int:
 def _generate_drill(options: argparse.Namespace) -> int:
     from app.files import generated_drills
 
-    made = [scenario_files.find(name).load() for name in generated_drills.GENERATORS]
-    work = generated_drills.generate_drill(generated_drills.candidates(made, options.level), options.level)
-    found = run_with_progress(
+    scenarios = [scenario_files.find(name).load() for name in generated_drills.GENERATORS]
+    work = generated_drills.generate_drill(
+        generated_drills.candidates(scenarios, options.level), options.level
+    )
+    drill = run_with_progress(
         work, lambda share: f"proving and measuring drill {1 + int(share * generated_drills.TRIES)}"
     )
-    if found is None:
+    if drill is None:
         print("Could not generate a drill. Try again.", file=sys.stderr)
         return ANSWER_IS_NO
     if options.json:
         print_json(
-            {"name": found.scenario.name, "seed": found.seed, "minutes": found.scenario.minutes}
-            | found.proved
+            {"name": drill.scenario.name, "seed": drill.seed, "minutes": drill.scenario.minutes}
+            | drill.proved
         )
     else:
-        print(found.description)
-        print(f"mirrordrill run {found.scenario.name} --seed {found.seed} --speed 1")
-    return AS_ASKED if found.difficulty == options.level else ANSWER_IS_NO
+        print(drill.description)
+        print(f"mirrordrill run {drill.scenario.name} --seed {drill.seed} --speed 1")
+    return AS_ASKED if drill.difficulty == options.level else ANSWER_IS_NO
 
 
 def _tell_course(scenarios: list[Scenario]) -> None:
@@ -114,13 +116,13 @@ def _progress(options: argparse.Namespace) -> int:
     except StorageError as problem:
         raise UsageError(str(problem)) from problem
     files, _ = scenario_files.all_files()
-    known, _ = summaries.read(files, folder if rows else None)
-    found = progress.progress(rows, known, datetime.now(UTC), answers)
-    titles = {summary.name: summary.title for summary in known}
+    scenario_summaries, _ = summaries.read(files, folder if rows else None)
+    learner_progress = progress.progress(rows, scenario_summaries, datetime.now(UTC), answers)
+    titles = {summary.name: summary.title for summary in scenario_summaries}
     if options.json:
-        print_json(progress.as_json(found, titles))
+        print_json(progress.as_json(learner_progress, titles))
     else:
-        print("\n".join(progress.format_lines(found, titles)))
+        print("\n".join(progress.format_lines(learner_progress, titles)))
     return AS_ASKED
 
 

@@ -52,15 +52,20 @@ def _par(options: argparse.Namespace) -> int:
         raise UsageError(f"{scenario.name} is not scored, so it has no best result")
     seed = scenario.seed if options.seed is None else options.seed
     text_hash = hashlib.sha256(scenario.text.encode()).hexdigest()
-    earlier = None if options.earlier is None else _read_certificate(Path(options.earlier), seed, text_hash)
+    earlier_certificate = (
+        None if options.earlier is None else _read_certificate(Path(options.earlier), seed, text_hash)
+    )
     with use_cluster(options.on), _spread(scenario, seed, options) as spread:
-        found = _search_certificate(scenario, seed, options.seconds, spread, earlier)
-    found["hashes"]["scenario"] = text_hash
+        certificate = _search_certificate(scenario, seed, options.seconds, spread, earlier_certificate)
+    certificate["hashes"]["scenario"] = text_hash
     if options.json is not None:
-        write_json(found, options.json)
+        write_json(certificate, options.json)
     else:
-        print("\n".join(_format_certificate(found)))
-    for problem in (*_find_refused_step(scenario, seed), *certificates.warnings(found, options.scenario)):
+        print("\n".join(_format_certificate(certificate)))
+    for problem in (
+        *_find_refused_step(scenario, seed),
+        *certificates.warnings(certificate, options.scenario),
+    ):
         print(problem, file=sys.stderr)
     return AS_ASKED
 
@@ -144,10 +149,10 @@ def _regret(options: argparse.Namespace) -> int:
     _, drill = recorded_run(options.run)
     if not drill.scenario.scored:
         raise UsageError(f"{drill.scenario.name} is not scored, so no points can be lost")
-    found = run_with_progress(
+    account = run_with_progress(
         build_account(drill, certificates.plans(drill)), lambda _: "computing the cost of actions and waits"
     )
-    print("\n".join(_format_account(found)))
+    print("\n".join(_format_account(account)))
     return AS_ASKED
 
 

@@ -165,8 +165,8 @@ def _read_lines(file: str) -> str:
 
 
 def _play_inputs(drill: Drill, inputs: Sequence[Input], until_s: float | None) -> None:
-    last = max((item.tick for item in inputs), default=0)
-    end = default_end(drill, last) if until_s is None else ticks(until_s)
+    last_tick = max((item.tick for item in inputs), default=0)
+    end = default_end(drill, last_tick) if until_s is None else ticks(until_s)
     due = [item for item in inputs if item.tick <= end]
     play_inputs(drill, due, lambda item, problem: print(f"{item.line}: {problem}", file=sys.stderr))
     drill.advance_to(end)
@@ -223,8 +223,8 @@ def _format_run(drill: Drill) -> list[str]:
         f"{report['scenario']}, seed {report['seed']}: ended after {format_duration(report['ended_at_s'])}{why}"
     ]
     for failover in report["failovers"]:
-        took = failover["failover_s"]
-        took_text = format_duration(took, ".2f") if took is not None else "not completed"
+        failover_s = failover["failover_s"]
+        took_text = format_duration(failover_s, ".2f") if failover_s is not None else "not completed"
         published = (
             f", published {format_duration(failover['published_s'])}" if "published_s" in failover else ""
         )
@@ -270,9 +270,9 @@ def _replay(options: argparse.Namespace) -> int:
     from engine.drill.time import verify
 
     report, drill = recorded_run(options.run)
-    found = verify.divergence(drill, report)
-    if found is not None:
-        print(f"{options.run} differs from the recorded run: {found}")
+    divergence = verify.divergence(drill, report)
+    if divergence is not None:
+        print(f"{options.run} differs from the recorded run: {divergence}")
         return ANSWER_IS_NO
     print(
         f"{options.run} reaches the same states: {len(drill.hashes)} compared, "

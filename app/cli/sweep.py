@@ -45,9 +45,9 @@ TICKS: Final = 6
 def picture(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = None) -> str:
     """Return an SVG: a line for each scenario and player, and a line across the plot at *limit*."""
     lines: dict[str, list[float]] = {}
-    for each in outcomes:
-        value = getattr(each, measure)
-        lines.setdefault(f"{each.scenario}, {each.player}", []).extend([] if value is None else [value])
+    for outcome in outcomes:
+        value = getattr(outcome, measure)
+        lines.setdefault(f"{outcome.scenario}, {outcome.player}", []).extend([] if value is None else [value])
     known = [value for values in lines.values() for value in values] + ([] if limit is None else [limit])
     most = max(known, default=1.0) or 1.0
     parts = [*_axes(measure, most), *_limit(limit, most)]
@@ -103,8 +103,8 @@ def _line(number: int, name: str, values: Sequence[float], maximum: float) -> It
     color = COLORS[number % len(COLORS)]
     dash = ' stroke-dasharray="6 3"' if number >= len(COLORS) else ""
     path = f"M{_x(0.0, maximum)} {_y(0.0)}"
-    for place, value in enumerate(values, 1):
-        path += f"H{_x(value, maximum)}V{_y(place / len(values))}"
+    for index, value in enumerate(values, 1):
+        path += f"H{_x(value, maximum)}V{_y(index / len(values))}"
     if values:
         yield f'<path d="{path}H{RIGHT}" fill="none" stroke="{color}" stroke-width="2"{dash}/>'
     y, x = TOP + ROW * number, RIGHT + NAME - 24
@@ -142,7 +142,7 @@ def _sweep(options: argparse.Namespace) -> int:
     if len(outcomes) < len(jobs):
         print(f"ended after {len(outcomes)} of {len(jobs)} runs", file=sys.stderr)
         return INTERRUPTED
-    return ANSWER_IS_NO if any(each.problem for each in outcomes) else AS_ASKED
+    return ANSWER_IS_NO if any(outcome.problem for outcome in outcomes) else AS_ASKED
 
 
 def _load_scenarios(names: Iterable[str]) -> list[Scenario]:

@@ -56,12 +56,12 @@ def check_file(file: str) -> None:
     """Check before the work that a result can be written to *file*, as far as possible."""
     if file == "-":
         return
-    there = Path(file)
-    if not there.parent.is_dir():
-        raise UsageError(f"{file} cannot be written: there is no folder {there.parent}")
-    if there.is_dir():
-        raise UsageError(f"{there} cannot be written: it is a folder")
-    if not os.access(there if there.exists() else there.parent, os.W_OK):
+    path = Path(file)
+    if not path.parent.is_dir():
+        raise UsageError(f"{file} cannot be written: there is no folder {path.parent}")
+    if path.is_dir():
+        raise UsageError(f"{path} cannot be written: it is a folder")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise UsageError(f"{file} cannot be written: {os.strerror(errno.EACCES)}")
 
 

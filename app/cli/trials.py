@@ -118,10 +118,10 @@ class HelperProcess:
     @property
     def has_unsent_job(self) -> bool:
         """Return whether the process has not received one of its jobs yet."""
-        asked: list[Future[list[Trial]] | Future[None]] = [future for _, future in self.pending]
+        futures: list[Future[list[Trial]] | Future[None]] = [future for _, future in self.pending]
         if self.starting is not None:
-            asked.append(self.starting)
-        return not all(future.running() or future.done() for future in asked)
+            futures.append(self.starting)
+        return not all(future.running() or future.done() for future in futures)
 
 
 class SearchProcesses:
@@ -155,9 +155,9 @@ class SearchProcesses:
         found = self._found_states.setdefault(rules, [])
         self._rounds.append((rules, len(found)))
         now = Round(rules, known_states, deque(decisions))
-        at_work = self._run_jobs(now)
-        for place in range(len(decisions)):
-            yield self._in_order(now, place, at_work, found)
+        jobs = self._run_jobs(now)
+        for index in range(len(decisions)):
+            yield self._in_order(now, index, jobs, found)
 
     def stop(self) -> None:
         """End the helper processes in any state."""
@@ -195,13 +195,13 @@ class SearchProcesses:
                 current_round.decisions[0], current_round.rules
             )
         ahead: set[bytes] = set()
-        known = _StateUnion(current_round.known, ahead)
+        union = _StateUnion(current_round.known, ahead)
         while True:
             self._hand_out(current_round)
             job = current_round.next_job(self._parts)
             if job is not None:
                 begun = time.perf_counter()
-                for trial in self._trials.try_neighbors(job.decision, current_round.rules, known, job.part):
+                for trial in self._trials.try_neighbors(job.decision, current_round.rules, union, job.part):
                     if trial is not None:
                         job.trials.append(trial)
                         ahead.add(trial.state)
@@ -241,9 +241,9 @@ class SearchProcesses:
         found = self._found_states[rules]
         if helper.cluster:
             return found[min(first for of, first in self._rounds if of == rules) :]
-        told = helper.known_counts.get(rules, 0)
+        known_count = helper.known_counts.get(rules, 0)
         helper.known_counts[rules] = len(found)
-        return found[told:]
+        return found[known_count:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,9 +136,9 @@ def _figures(source: ExportSource) -> str:
     head = ["", tr("this run"), *([tr("reference")] if theirs else [])]
     rows = []
     for figure in summarize(source.report, source.drill.scenario).figures:
-        other = _figure(figure.key, theirs[figure.key]) if figure.key in theirs else ""
+        other_figure = _figure(figure.key, theirs[figure.key]) if figure.key in theirs else ""
         label = f"\u2003{figure.label}" if figure.detail else figure.label  # an em space
-        rows.append([label, figure.value, *([other] if theirs else [])])
+        rows.append([label, figure.value, *([other_figure] if theirs else [])])
     return table(tr("Outcome"), head, rows)
 
 
@@ -174,9 +174,9 @@ def _describe_instructor(source: ExportSource) -> Iterator[str]:
     """Yield the inputs that are the instructor's, and their effect on the points."""
     if not source.instructor_inputs:
         return
-    asked = read_choices(source)
+    choices = read_choices(source)
     lines = [
-        f"{moment(item.tick)}  {describe_input(item.line_without_time, asked)}"
+        f"{moment(item.tick)}  {describe_input(item.line_without_time, choices)}"
         for item in source.instructor_inputs
     ]
     yield heading(2, tr("What the instructor did in this run"))
@@ -212,13 +212,13 @@ def _describe_causes(source: ExportSource) -> str:
     lines += [_attempt_words(row) for row in source.report["attempts"]]
     lines += [
         tr("{count} committed transactions ({size}) of {database} were lost on {server} at {moment}.").format(
-            count=formatting.number(lost.transactions),
-            size=formatting.kb(lost.kb),
-            database=lost.database,
-            server=lost.server,
-            moment=moment(lost.tick),
+            count=formatting.number(transactions.transactions),
+            size=formatting.kb(transactions.kb),
+            database=transactions.database,
+            server=transactions.server,
+            moment=moment(transactions.tick),
         )
-        for lost in source.review.lost
+        for transactions in source.review.lost
     ]
     return bullets(lines) if lines else paragraph(tr("No downtime, no data loss."))
 
@@ -255,14 +255,14 @@ def _unlike(failover: FailoverReview) -> str:
 
 
 def _costliest(source: ExportSource, count: int) -> str:
-    found = sorted(source.review.mistakes, key=lambda m: -m.points)[:count]
-    if not found:
+    mistakes = sorted(source.review.mistakes, key=lambda m: -m.points)[:count]
+    if not mistakes:
         return paragraph(tr("None.") if source.review.total is not None else tr("No score."))
     rows = [
         [moment(m.tick), f"−{formatting.plain_number(m.points)}", f"{localize(m.what)} {_better(m.better)}"]
-        for m in found
+        for m in mistakes
     ]
-    left = len(source.review.mistakes) - len(found)
+    left = len(source.review.mistakes) - len(mistakes)
     more = paragraph(tr("{n} more in the annex.").format(n=left), "muted") if left else ""
     return (
         table(tr("Biggest mistakes first"), [tr("at"), tr("points"), tr("item and better action")], rows)
@@ -421,14 +421,14 @@ def _times(guard: PreconditionHistory, holds: bool) -> str:
 def _questions(source: ExportSource) -> str:
     rows = []
     or_else = " " + tr("or") + " "
-    for asked in source.report["questions"]:
-        if "right" not in asked:
+    for question in source.report["questions"]:
+        if "right" not in question:
             continue
-        choices = asked["choices"]
-        answer = choices[asked["choice"] - 1] if asked["choice"] is not None else formatting.NOTHING
-        right = or_else.join(choices[number - 1] for number in asked["right"]) or formatting.NOTHING
-        judged = tr("correct") if asked["correct"] else tr("wrong")
-        rows.append([asked["text"], answer, right, judged, asked["why"]])
+        choices = question["choices"]
+        answer = choices[question["choice"] - 1] if question["choice"] is not None else formatting.NOTHING
+        right = or_else.join(choices[number - 1] for number in question["right"]) or formatting.NOTHING
+        judged = tr("correct") if question["correct"] else tr("wrong")
+        rows.append([question["text"], answer, right, judged, question["why"]])
     head = [tr("question"), tr("answer"), tr("correct"), tr("result"), tr("why")]
     return table(tr("Questions and answers"), head, rows) if rows else ""
 
@@ -437,11 +437,11 @@ def _reference(source: ExportSource) -> str:
     reference = source.review.reference
     if reference is None:
         return ""
-    asked = read_choices(source)
+    choices = read_choices(source)
     rows = [
         [
             moment(step.tick),
-            describe_input(step.line, asked),
+            describe_input(step.line, choices),
             step.why,
             moment(step.done_tick) if step.done_tick is not None else tr("never"),
         ]
@@ -450,7 +450,7 @@ def _reference(source: ExportSource) -> str:
     head = [tr("at"), tr("step"), tr("why"), tr("time of the action")]
     steps = table(tr("Steps of the reference solution, and the times of your steps"), head, rows, [1])
     besides = [
-        [moment(item.tick), describe_input(item.line_without_time, asked)] for item in reference.besides
+        [moment(item.tick), describe_input(item.line_without_time, choices)] for item in reference.besides
     ]
     if not besides:
         return steps
@@ -478,7 +478,7 @@ def _events(source: ExportSource) -> str:
 
 def _fidelity(source: ExportSource) -> str:
     scenario = source.drill.scenario
-    lines = [f"{each.paper}: {each.section}" for each in scenario.sources]
+    lines = [f"{publication.paper}: {publication.section}" for publication in scenario.sources]
     parts = paragraph(tr(DISCLAIMER)) + (bullets(lines) if lines else "")
     if scenario.fidelity is not None:
         rows = [[tr(word), getattr(scenario.fidelity, name)] for name, word in FIDELITY.items()]

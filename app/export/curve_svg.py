@@ -34,12 +34,12 @@ def draw(
     account: Account, choices: Mapping[str, Sequence[str]], refused: Container[tuple[Tick, str]] = ()
 ) -> str:
     """Build a stand-alone SVG. *choices*: question -> its choices. *refused*: as for `format_move`."""
-    until = value_curve.end(account)
+    end = value_curve.end(account)
     bottom = TOP + HEIGHT
     rows = list(_legend(bottom + 38))
     height = bottom + 38 + LEGEND_ROW * len(rows)
-    parts = [*_levels(), axis(bottom + 5, until), *_curve(account, until), *_no_return(account, until)]
-    parts += [*_marks(account, until, choices, refused), *rows]
+    parts = [*_levels(), axis(bottom + 5, end), *_curve(account, end), *_no_return(account, end)]
+    parts += [*_marks(account, end, choices, refused), *rows]
     title, words = (
         html.escape(tr("Best score still possible")),
         html.escape(value_curve.describe_curve(account)),

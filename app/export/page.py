@@ -56,9 +56,9 @@ def _curve(source: ExportSource) -> str:
 
 
 def _caption(source: ExportSource) -> str:
-    drawn = course_svg.select_lanes(source.review.lanes)
-    left = len(source.review.lanes) - len(drawn)
-    said = [tr("Availability, protection and state of the copies."), course_svg.describe_lanes(drawn)]
+    lanes = course_svg.select_lanes(source.review.lanes)
+    left = len(source.review.lanes) - len(lanes)
+    said = [tr("Availability, protection and state of the copies."), course_svg.describe_lanes(lanes)]
     if left:
         said.append(
             trn("{n} more database is not drawn.", "{n} more databases are not drawn.", left).format(n=left)

@@ -84,7 +84,7 @@ def document(title: str, html: str, svg: str, drawings: Mapping[str, str]) -> by
     """
 
     def build_documents(writer: QPdfWriter) -> list[QTextDocument]:
-        images = {name: _drawing(each) for name, each in drawings.items()}
+        images = {name: _drawing(drawing) for name, drawing in drawings.items()}
         images[DRAWING] = _drawing(svg, _width(writer))
         return [_document(heading(1, title) + _figure(writer) + html, writer, images)]
 
@@ -115,9 +115,9 @@ def _printed(
     if not painter.begin(writer):
         raise PdfWriteError(tr("{file} cannot be written").format(file=title))
     try:
-        made = documents(writer)
-        pages = sum(document.pageCount() for document in made)
-        _print(made, writer, painter, foot, pages)
+        text_documents = documents(writer)
+        pages = sum(document.pageCount() for document in text_documents)
+        _print(text_documents, writer, painter, foot, pages)
     finally:
         painter.end()
     assert application is not None, "fonts need an application for as long as something is drawn"

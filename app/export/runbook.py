@@ -58,18 +58,18 @@ def _steps(
 
     *reasons*: by index of the input. *answers*: messages of refusing servers, by second and window.
     """
-    asked = read_choices(source)
+    choices = read_choices(source)
     number = 0
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         if VERBS[item.verb].by_person:
             continue
         number += 1
-        why = f" {reasons[place]}" if place in reasons else ""
+        why = f" {reasons[index]}" if index in reasons else ""
         at = tr("At {moment}.").format(moment=moment(item.tick))
         yield from _comment([f"{number}. {at}{why}"])
         if item.verb != "sql":
             words = tr("Note: {what}") if item.verb == "note" else tr("Manual step: {what}")
-            yield from _comment([f"   {words.format(what=_describe_step(item, asked))}"])
+            yield from _comment([f"   {words.format(what=_describe_step(item, choices))}"])
         else:
             yield from _sql(item, answers.get((item.tick / 100, item.args[0])))
         yield ""

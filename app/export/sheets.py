@@ -73,20 +73,20 @@ def _readings(readings: Row) -> str:
     counters = [name for name, values in next(iter(databases.values())).items() if isinstance(values, list)]
     counters = [name for name in counters if name != "t_s"]
     rows = (
-        [t_s, database, *(arrays[counter][place] for counter in counters)]
+        [t_s, database, *(arrays[counter][index] for counter in counters)]
         for database, arrays in databases.items()
-        for place, t_s in enumerate(readings["t_s"])
+        for index, t_s in enumerate(readings["t_s"])
     )
     return as_csv(("t_s", "database", *counters), rows)
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Format a table for a spreadsheet, without text that it could read as a formula."""
-    out = io.StringIO()
-    writer = csv.writer(out)
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
     writer.writerow(columns)
     writer.writerows([_safe(value) for value in row] for row in rows)
-    return out.getvalue()
+    return buffer.getvalue()
 
 
 def _safe(value: object) -> object:

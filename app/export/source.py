@@ -48,7 +48,7 @@ def list_refused(drill: Drill) -> frozenset[tuple[Tick, str]]:
     found = set()
     for item in drill.journal:
         if item.verb == "sql":
-            done = next(
+            done_data = next(
                 (
                     event.data
                     for event in drill.events
@@ -59,9 +59,9 @@ def list_refused(drill: Drill) -> frozenset[tuple[Tick, str]]:
                 None,
             )
             if (
-                done is not None
-                and not done.results
-                and any(one["severity"] > INFO_MAX for one in done.messages)
+                done_data is not None
+                and not done_data.results
+                and any(message["severity"] > INFO_MAX for message in done_data.messages)
             ):
                 found.add((item.tick, item.line_without_time))
     return frozenset(found)

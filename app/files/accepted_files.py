@@ -39,32 +39,38 @@ def remembered(profile: Profile) -> list[AcceptedText]:
     Raises StorageError.
     """
     try:
-        found = parse_json(profile.settings.get(ACCEPTED))
+        document = parse_json(profile.settings.get(ACCEPTED))
     except ValueError:
         return []
-    return [one for entry in found if (one := _read(entry)) is not None] if isinstance(found, list) else []
+    return (
+        [accepted_text for entry in document if (accepted_text := _read(entry)) is not None]
+        if isinstance(document, list)
+        else []
+    )
 
 
 def list_foreign(entries: Iterable[AcceptedText]) -> list[AcceptedText]:
     """Return the accepted files from other authors, the latest first."""
-    return [one for one in entries if not one.own][::-1]
+    return [entry for entry in entries if not entry.own][::-1]
 
 
 def add_entry(entries: Iterable[AcceptedText], entry: AcceptedText) -> list[AcceptedText]:
     """Return *entries* with *entry*, dated today, which replaces an older one with the same text."""
     dated = replace(entry, title=entry.title[:TEXT_MAX], author=entry.author[:TEXT_MAX], on=_today())
-    return [*(other for other in entries if other.sha256 != entry.sha256), dated][-ACCEPTED_MAX:]
+    return [*(other_entry for other_entry in entries if other_entry.sha256 != entry.sha256), dated][
+        -ACCEPTED_MAX:
+    ]
 
 
 def remove_entries(entries: Iterable[AcceptedText], digests: Iterable[str]) -> list[AcceptedText]:
     """Return *entries* without entries with these SHA-256."""
     gone = set(digests)
-    return [one for one in entries if one.sha256 not in gone]
+    return [entry for entry in entries if entry.sha256 not in gone]
 
 
 def save_entries(profile: Profile, entries: Iterable[AcceptedText]) -> None:
     """Save the entries. Raises StorageError, and then the former file is intact."""
-    profile.settings.set(ACCEPTED, json.dumps([asdict(one) for one in entries]))
+    profile.settings.set(ACCEPTED, json.dumps([asdict(entry) for entry in entries]))
 
 
 def _today() -> str:

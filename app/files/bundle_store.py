@@ -85,18 +85,18 @@ def _offer(opened_bundle: Bundle, name: str, text: str, present: Mapping[str, Sc
     except ScenarioError as problems:
         why = tr("Not playable: {why}").format(why=_short(problems.problems[0]))
         return DrillOffer(name, text, None, problems.problems, why)
-    there = present.get(name)
-    if there is None:
+    file = present.get(name)
+    if file is None:
         return DrillOffer(name, text, scenario)
-    if there.text == text:
+    if file.text == text:
         return DrillOffer(name, text, scenario, (), tr("Already imported."), here=True)
-    if there.shipped:
+    if file.shipped:
         why = tr("{name} is a shipped drill.")
-    elif there.origin:
+    elif file.origin:
         why = tr("The bundle “{origin}” already contains a drill named {name}. Remove that bundle first.")
     else:
         why = tr("You already have a drill named {name}. Rename or remove it first.")
-    return DrillOffer(name, text, scenario, (), why.format(name=name, origin=there.origin))
+    return DrillOffer(name, text, scenario, (), why.format(name=name, origin=file.origin))
 
 
 def _short(problem: Problem) -> str:
@@ -167,11 +167,11 @@ def _put_all(folder: Path, files: Mapping[Path, bytes]) -> None:
 
 
 def _label(opened_bundle: Bundle) -> bytes:
-    said = opened_bundle.manifest
+    manifest = opened_bundle.manifest
     facts = {
-        "title": said.title,
-        "author": said.author,
-        "licence": said.licence,
+        "title": manifest.title,
+        "author": manifest.author,
+        "licence": manifest.licence,
         "sha256": opened_bundle.sha256,
     }
     return "".join(f"{key} = {bundle.quoted(text)}\n" for key, text in facts.items() if text).encode()

@@ -94,9 +94,9 @@ def generate_drill(
     the nearest proved candidate; None without one. A candidate is proved if `check` has no objection: the
     reference is fair, reaches every goal and equals the best plan found, and doing nothing is worse.
     """
-    others: list[GeneratedDrill] = []
+    other_drills: list[GeneratedDrill] = []
     for number, (scenario, seed) in enumerate(candidates):
-        if others and number >= TRIES:
+        if other_drills and number >= TRIES:
             break
         try:
             variant = select_variant(scenario, seed)
@@ -106,11 +106,11 @@ def generate_drill(
         if proved is None:
             continue
         level = proof.difficulty(proved) or variant.level
-        found = GeneratedDrill(variant.model_copy(update={"level": level}), seed, proved)
-        if wanted in ("", found.difficulty):
-            return found
-        others.append(found)
-    return min(others, key=lambda each: _level_distance(each.scenario.level, wanted), default=None)
+        drill = GeneratedDrill(variant.model_copy(update={"level": level}), seed, proved)
+        if wanted in ("", drill.difficulty):
+            return drill
+        other_drills.append(drill)
+    return min(other_drills, key=lambda each: _level_distance(each.scenario.level, wanted), default=None)
 
 
 def _level_distance(level: str, wanted: str) -> int:

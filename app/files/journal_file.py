@@ -44,7 +44,7 @@ def lessons() -> dict[str, Lesson]:
         for number, part in enumerate(parts, start=1)
         for drill, teaches in part["drills"]
     ]
-    return {row[2]: Lesson(place, *row) for place, row in enumerate(rows, start=1)}
+    return {row[2]: Lesson(index, *row) for index, row in enumerate(rows, start=1)}
 
 
 def get_position(drill: str) -> int:
@@ -96,9 +96,9 @@ class JournalFile:
                 self._file.close()
 
     def _write_progress(self, tick: int, line: str = "") -> None:
-        new = self._drill.hashes[self._last_heartbeat :]
-        self._last_heartbeat += len(new)
-        hashes = [[one.tick, one.inputs, one.digest] for one in new]
+        new_hashes = self._drill.hashes[self._last_heartbeat :]
+        self._last_heartbeat += len(new_hashes)
+        hashes = [[state_hash.tick, state_hash.inputs, state_hash.digest] for state_hash in new_hashes]
         self._write({"tick": tick, "line": line, "hashes": hashes})
 
     def _write(self, entry: dict[str, object]) -> None:

@@ -54,9 +54,9 @@ def learning_paths() -> dict[str, LearningPath]:
 def _places() -> dict[str, tuple[str, int]]:
     """Name of a shipped drill -> key of its path, and its place there from 1 on."""
     return {
-        name: (path.key, place)
+        name: (path.key, index)
         for path in learning_paths().values()
-        for place, name in enumerate(path.drills, start=1)
+        for index, name in enumerate(path.drills, start=1)
     }
 
 

@@ -22,20 +22,20 @@ def create_certificate(subject: str, addresses: Sequence[str] = ()) -> tuple[str
     """Create a certificate of *subject* for clients that connect to *addresses*, and its key, both in PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, subject)])
-    now = datetime.now(UTC)
-    made = (
+    time = datetime.now(UTC)
+    builder = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))  # the clocks of two computers may differ
-        .not_valid_after(now + VALID)
+        .not_valid_before(time - timedelta(days=1))  # the clocks of two computers may differ
+        .not_valid_after(time + VALID)
     )
     if addresses:
-        known = [x509.IPAddress(ip_address(address)) for address in addresses]
-        made = made.add_extension(x509.SubjectAlternativeName(known), critical=False)
-    signed = made.sign(key, hashes.SHA256())
+        ip_addresses = [x509.IPAddress(ip_address(address)) for address in addresses]
+        builder = builder.add_extension(x509.SubjectAlternativeName(ip_addresses), critical=False)
+    signed = builder.sign(key, hashes.SHA256())
     secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     return signed.public_bytes(Encoding.PEM).decode(), secret.decode()
 

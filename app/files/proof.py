@@ -49,10 +49,14 @@ def describe(name: str, text: str) -> str:
 
     Empty without one.
     """
-    found = load_certificate(name, text)
-    if found is None:
+    certificate = load_certificate(name, text)
+    if certificate is None:
         return ""
-    points, lost_s, share = found["par"]["score"], found["point_of_no_return_s"], found.get("blunder_share")
+    points, lost_s, share = (
+        certificate["par"]["score"],
+        certificate["point_of_no_return_s"],
+        certificate.get("blunder_share"),
+    )
     if points < 100.0:
         sentences = [tr("The best possible score is {points:g}.").format(points=points)]
     elif lost_s is None:
@@ -68,8 +72,8 @@ def describe(name: str, text: str) -> str:
 
 def level(name: str) -> str:
     """Return the measured difficulty of the shipped drill *name*, one of LEVELS; empty if unknown."""
-    found = _shipped(name)
-    return "" if found is None else difficulty(found)
+    shipped = _shipped(name)
+    return "" if shipped is None else difficulty(shipped)
 
 
 def difficulty(certificate: ParCertificate) -> str:

@@ -104,7 +104,8 @@ def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> 
         if table and not HEADER.match(lines[start]):
             return None
         end = next(
-            (at for at in range(start + bool(table), len(lines)) if HEADER.match(lines[at])), len(lines)
+            (index for index in range(start + bool(table), len(lines)) if HEADER.match(lines[index])),
+            len(lines),
         )
         block = "".join(lines[start:end])
         made = change(block, (path[0], 0, *path[2:]) if length == 2 else path)
@@ -237,13 +238,15 @@ def copy_entry(text: str, key: str, index: int) -> str:
     span = spans[index]
     body = "".join(lines[span.start : span.end]).rstrip("\n") + "\n"
     lines[span.start : span.end] = [body, "\n", body]
-    made = _check_change("".join(lines), text, key, lambda entries: entries.insert(index + 1, entries[index]))
-    entries = tomllib.loads(made)[key]
+    change = _check_change(
+        "".join(lines), text, key, lambda entries: entries.insert(index + 1, entries[index])
+    )
+    entries = tomllib.loads(change)[key]
     name = entries[index].get("name")
     if not isinstance(name, str):
-        return made
+        return change
     return set_value(
-        made, (key, index + 1, "name"), _find_free_name(name, [entry.get("name") for entry in entries])
+        change, (key, index + 1, "name"), _find_free_name(name, [entry.get("name") for entry in entries])
     )
 
 
@@ -296,12 +299,13 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
     except (ValueError, RecursionError) as error:
         raise not_toml(error) from error
     lines = [f"{line}\n" for line in text.removesuffix("\n").split("\n")]
-    found = find_positions(text)
+    positions = find_positions(text)
     headers = sorted(
-        (place.line - 1, path)
-        for path, place in found.items()
-        if (place.line, place.column) == (place.value_line, place.value_column)
-        and HEADER.match(lines[place.line - 1])
+        (text_position.line - 1, path)
+        for path, text_position in positions.items()
+        if (text_position.line, text_position.column)
+        == (text_position.value_line, text_position.value_column)
+        and HEADER.match(lines[text_position.line - 1])
     )
     starts: dict[int, tuple[str | int, ...]] = {}
     for line, path in headers:  # a header counts for its table and, in a list, for the list and the entry
@@ -333,12 +337,14 @@ def _find_comment_start(lines: list[str], header: int) -> int:
 def _find_entry_end(lines: list[str], header: int, following: int) -> int:
     """Return the line after the last one of an entry; comments after a blank line do not belong to it."""
     end = _find_comment_start(lines, following) if following < len(lines) else following
-    last = end
-    while last > header + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
-        last -= 1
-    while last < end and lines[last].strip():
-        last += 1
-    return last
+    last_end = end
+    while last_end > header + 1 and (
+        not lines[last_end - 1].strip() or lines[last_end - 1].lstrip().startswith("#")
+    ):
+        last_end -= 1
+    while last_end < end and lines[last_end].strip():
+        last_end += 1
+    return last_end
 
 
 def _check_change(new_text: str, text: str, key: str, change: Callable[[list[object]], object]) -> str:

@@ -63,19 +63,19 @@ def bundles_folder() -> Path:
 
 def all_files() -> tuple[list[ScenarioFile], list[str]]:
     """Return shipped files, the user's own, and those of bundles, by name; and a message for each unreadable one."""
-    found, problems = list(_shipped()), []
+    files, problems = list(_shipped()), []
     for path in (*sorted(own_folder().glob("*.toml")), *sorted(bundles_folder().glob("*/*.toml"))):
         try:
             file = _read(path)
         except ScenarioNotFoundError as problem:
             problems.append(str(problem))
             continue
-        if file.origin and any(other.name == file.name for other in found):
+        if file.origin and any(other_file.name == file.name for other_file in files):
             said = tr("{name} of “{origin}” is hidden: another drill has the same name.")
             problems.append(said.format(name=file.name, origin=file.origin))
         else:
-            found.append(file)
-    return found, problems
+            files.append(file)
+    return files, problems
 
 
 def is_shipped_name(name: str) -> bool:
@@ -95,10 +95,10 @@ def find(name_or_path: str) -> ScenarioFile:
         if _is_file(path):
             return _read(path)
     names = [file.name for file in all_files()[0]]
-    near = difflib.get_close_matches(name_or_path, names, 1)
+    matches = difflib.get_close_matches(name_or_path, names, 1)
     hint = (
-        tr("did you mean {name}?").format(name=near[0])
-        if near
+        tr("did you mean {name}?").format(name=matches[0])
+        if matches
         else tr("to see all names, run: mirrordrill list")
     )
     raise ScenarioNotFoundError(

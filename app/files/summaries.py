@@ -92,7 +92,7 @@ def _list_search_words(scenario: Scenario, shipped: bool) -> str:
         *(map(str, error_numbers().get(scenario.name, ())) if shipped else ()),
         scenario.brief,
         *(goal.text for goal in scenario.goals),
-        *(text for asked in scenario.inquiries for text in (asked.text, *asked.texts)),
+        *(text for inquiry in scenario.inquiries for text in (inquiry.text, *inquiry.texts)),
         *(text for hint in scenario.hints for text in (hint.look, hint.means, hint.type)),
         *(text for step in scenario.solution for text in (step.do, step.why)),
     ]
@@ -108,7 +108,7 @@ def compute_key(file: ScenarioFile, version: str) -> str:
 
 def build_text(summaries_by_key: dict[str, ScenarioSummary]) -> str:
     """Return the text of a cache file, one line for each scenario."""
-    lines = (f"{json.dumps(key)}: {json.dumps(asdict(one))}" for key, one in summaries_by_key.items())
+    lines = (f"{json.dumps(key)}: {json.dumps(asdict(summary))}" for key, summary in summaries_by_key.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 

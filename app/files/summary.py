@@ -60,8 +60,8 @@ def load_summaries(folder: Path) -> dict[str, ScenarioSummary]:
         return {}
     try:
         with (folder / FILE_NAME).open("rb") as file:
-            found = parse_json(file.read(BYTES_MAX))
-        return {key: _summary(entry) for key, entry in found.items()}
+            document = parse_json(file.read(BYTES_MAX))
+        return {key: _summary(entry) for key, entry in document.items()}
     except (OSError, ValueError, AttributeError):
         return {}
 

@@ -323,10 +323,10 @@ def _of_profile(profile: Profile) -> dict[str, str]:
             for key, value in settings.items()
         }
         members = {"settings.json": json.dumps(known, indent=1)}
-        last = profile.last_run()
-        if last is not None:
+        last_run = profile.last_run()
+        if last_run is not None:
             members["journal.txt"] = "\n".join(
-                act(line.text, names) for line in profile.journal(last)[:LINES_MAX]
+                act(line.text, names) for line in profile.journal(last_run)[:LINES_MAX]
             )
     except StorageError as problem:
         return {"profile.txt": sentence(str(problem))}

@@ -147,8 +147,8 @@ def _apply_run(memory: _SkillMemory, run: PracticedRun) -> _SkillMemory:
     spaced = memory.last is None or _count_days(memory.last, run.at) >= SPACED_DAYS
     if not (failed or spaced):
         return _SkillMemory(level, memory.card, memory.successes, memory.last)
-    at = _convert_to_utc(run.at)
-    card, _ = SCHEDULER.review_card(memory.card or Card(card_id=0, due=at), run.rating, at)
+    utc = _convert_to_utc(run.at)
+    card, _ = SCHEDULER.review_card(memory.card or Card(card_id=0, due=utc), run.rating, utc)
     return _SkillMemory(level, card, 0 if failed else memory.successes + 1, run.at)
 
 
@@ -175,8 +175,8 @@ def _estimate_skill(skill: Skill, runs: Sequence[PracticedRun], current_time: da
     if memory.card is not None and memory.last is not None:
         due = min(memory.last, current_time) + (memory.card.due - _convert_to_utc(memory.last))
     mastery = round(100.0 * memory.level * memory.estimate_recall(current_time), 1)
-    last = runs[-1].at if runs else None
-    return SkillStanding(skill, mastery, len(runs), memory.successes, _is_proved(runs), last, due)
+    last_time = runs[-1].at if runs else None
+    return SkillStanding(skill, mastery, len(runs), memory.successes, _is_proved(runs), last_time, due)
 
 
 def _is_proved(runs: Sequence[PracticedRun]) -> bool:

@@ -56,8 +56,8 @@ def open_window(scenario: Scenario | None) -> int:
         window.show()
         if scenario is not None:
             app.setOverrideCursor(Qt.CursorShape.WaitCursor)
-            for over in (window.ready, window.closing):
-                over.connect(app.restoreOverrideCursor)
+            for signal in (window.ready, window.closing):
+                signal.connect(app.restoreOverrideCursor)
             window.when_ready(lambda: window.scenario_given.emit(scenario))
         start.begin()
         return app.exec()

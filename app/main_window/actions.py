@@ -100,14 +100,14 @@ class DeskKeys(QObject):
         super().__init__(window)
         self._wanted = wanted
         self._acts = {key: do for name, do in acts.items() for key in keys.keys_of(keys.SSMS).get(name, ())}
-        for place in (window, desk_page):
-            place.installEventFilter(self)
+        for widget in (window, desk_page):
+            widget.installEventFilter(self)
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and self._wanted():
-            held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-            do = self._acts.get(keys.as_text(event.key())) if not held.value else None
+            modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+            do = self._acts.get(keys.as_text(event.key())) if not modifiers.value else None
             if do is not None:
                 if not event.isAutoRepeat():
                     do()

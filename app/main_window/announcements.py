@@ -135,7 +135,7 @@ def describe_state(drill: Drill, running: bool) -> str:
     """Describe time, questions, visible goals, and everything that the picture shows."""
     moment = formatting.run_time(drill.world.t_s, 1)
     parts = [tr("{time}, running.").format(time=moment) if running else _paused(drill)]
-    parts += [tr("Question: {text}").format(text=asked.text) for asked in drill.open_questions()]
+    parts += [tr("Question: {text}").format(text=question.text) for question in drill.open_questions()]
     if drill.terms.progress:
         for goal in drill.scenario.goals:
             words = goal_state(goal, drill.goals[goal.name], drill.tick)[2] or tr("open")

@@ -123,8 +123,8 @@ class Appearance(QObject):
     def next_theme(self) -> None:
         """Set the next theme of the list."""
         choices = list(theme.CHOICES)
-        at = choices.index(self.theme) if self.theme in choices else 0
-        self.set_theme(choices[(at + 1) % len(choices)])
+        index = choices.index(self.theme) if self.theme in choices else 0
+        self.set_theme(choices[(index + 1) % len(choices)])
 
     def set_font_scale(self, scale: float) -> None:
         """Set and store the text size."""

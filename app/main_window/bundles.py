@@ -39,7 +39,11 @@ class BundleDialogs(WindowPart):
     def export(self) -> None:
         """Select drills to export, and enter a title for them."""
         self._library.read()
-        drills = [(one.name, one.title) for one in self._library.summaries.values() if not one.shipped]
+        drills = [
+            (summary.name, summary.title)
+            for summary in self._library.summaries.values()
+            if not summary.shipped
+        ]
         if not drills:
             self._notice.show_info(
                 tr(
@@ -104,7 +108,10 @@ class BundleDialogs(WindowPart):
         assert self.dialog is not None
         self._library.read()
         self.dialog.show_bundles(
-            [self._build_bundle_row(one) for one in bundle_store.list_imported_bundles()]
+            [
+                self._build_bundle_row(imported_bundle)
+                for imported_bundle in bundle_store.list_imported_bundles()
+            ]
         )
 
     def _build_bundle_row(self, imported: ImportedBundle) -> BundleRow:

@@ -126,7 +126,7 @@ class Classes(QObject):
             self.board.show()
             self.board.activateWindow()
             return None
-        drills = [(one.name, one.title) for one in self._library.summaries.values()]
+        drills = [(summary.name, summary.title) for summary in self._library.summaries.values()]
         folder = str(default_folder() / "classes")
         titles = sorted(drills, key=lambda drill: drill[1])
         dialog = StartClass(titles, folder, self._parent, list_addresses())
@@ -271,7 +271,7 @@ class Classes(QObject):
             return
         scenario = loaded(part.scenario_text, part.scenario_name)
         drill = Drill(scenario, part.seed, DrillMode.PRACTICE)
-        lines = [one.text for one in prepared if one.kind == INJECT]
+        lines = [class_instruction.text for class_instruction in prepared if class_instruction.kind == INJECT]
         lines += [item.line_without_time for _, item in drill.list_scheduled_inputs()]
         lines += [
             f"{verb} {server}" for server in drill.world.computers for verb in ("power-off", "power-on")
@@ -307,14 +307,14 @@ class Classes(QObject):
         if self.board is None or self.board.replay is None:
             return
         targets = []
-        for one in moments:
-            best, *others = one.choices
-            other = max(others, key=lambda choice: len(choice.seats))
-            words = [localize(from_json(each.words)) or tr("waited") for each in (best, other)]
+        for moment in moments:
+            best, *other_choices = moment.choices
+            other_choice = max(other_choices, key=lambda choice: len(choice.seats))
+            words = [localize(from_json(choice.words)) or tr("waited") for choice in (best, other_choice)]
             text = tr("{best} ({n}), or {other} ({m})").format(
-                best=words[0], n=len(best.seats), other=words[1], m=len(other.seats)
+                best=words[0], n=len(best.seats), other=words[1], m=len(other_choice.seats)
             )
-            targets.append(JumpTarget(one.t_s, text, (tuple(best.seats), tuple(other.seats))))
+            targets.append(JumpTarget(moment.t_s, text, (tuple(best.seats), tuple(other_choice.seats))))
         self.board.replay.show_partings(targets)
         if not targets:
             self._show_on_dashboard(tr("So far all seats have made the same choices."))
@@ -326,14 +326,14 @@ class Classes(QObject):
         scenario, mode = loaded(message.text, message.scenario), DrillMode(message.mode)
         if mode is DrillMode.EXAM:  # the world is the same, and the instructor may see all of it
             mode = DrillMode.PRACTICE
-        self._shown_history = seen = History(Drill(scenario, message.seed, mode))
-        apply_actions(seen, message.acts, message.tick)
+        self._shown_history = history = History(Drill(scenario, message.seed, mode))
+        apply_actions(history, message.acts, message.tick)
         if self._picture is None:
             self._picture = Topology()
             self._picture.requested.connect(self.board.send_to_watched)
             self.board.set_view(self._picture)
-        self._picture.show_drill(seen.drill)
-        self._name_watched(message.seat, seen.drill)
+        self._picture.show_drill(history.drill)
+        self._name_watched(message.seat, history.drill)
 
     def _update_seat_view(self, message: ObservedRunUpdate) -> None:
         if self._shown_history is None or self._picture is None or self.board is None:

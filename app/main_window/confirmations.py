@@ -141,10 +141,12 @@ class Confirmations(QObject):
         box.setText(tr(question.text))
         box.setInformativeText(tr(question.more).format(**facts))
         yes = box.addButton(tr(question.yes), QMessageBox.ButtonRole.DestructiveRole)
-        no = box.addButton(tr(question.no), QMessageBox.ButtonRole.RejectRole)
-        other = box.addButton(tr(question.other), QMessageBox.ButtonRole.AcceptRole) if question.other else no
-        box.setDefaultButton(other)
-        box.setEscapeButton(no)
+        button = box.addButton(tr(question.no), QMessageBox.ButtonRole.RejectRole)
+        other_button = (
+            box.addButton(tr(question.other), QMessageBox.ButtonRole.AcceptRole) if question.other else button
+        )
+        box.setDefaultButton(other_button)
+        box.setEscapeButton(button)
 
         def on_answered() -> None:
             clicked = box.clickedButton()
@@ -152,7 +154,7 @@ class Confirmations(QObject):
             box.deleteLater()
             if clicked is yes:
                 callback()
-            elif clicked is other and third_callback is not None:
+            elif clicked is other_button and third_callback is not None:
                 third_callback()
             live = self._session.live
             if running and live is drill and live is not None and not live.finished:
@@ -160,7 +162,7 @@ class Confirmations(QObject):
 
         box.finished.connect(on_answered)
         box.open()
-        other.setFocus()
+        other_button.setFocus()
         guard().appeared(box)
 
 

@@ -183,7 +183,7 @@ class Desk(QMainWindow):
 
         Hidden panels that still show it, because only its past was viewed, keep their content.
         """
-        known = any(shown is drill for shown in self._shown_drills.values())
+        known = any(shown_drill is drill for shown_drill in self._shown_drills.values())
         self._world, self._drill, self._parts = drill.world, drill, iter(())
         self._close_and_open()
         for name, view in self.views.items():
@@ -209,12 +209,12 @@ class Desk(QMainWindow):
         frames.
         """
         self._world = world
-        seen = [view for view in self.views.values() if widget(view).isVisible()]
-        if self._fast and len(world.databases()) >= TURNS_DATABASES and seen:
-            self._show_next(seen, world)
+        views = [view for view in self.views.values() if widget(view).isVisible()]
+        if self._fast and len(world.databases()) >= TURNS_DATABASES and views:
+            self._show_next(views, world)
         else:
             self._parts = iter(())
-            for view in seen:
+            for view in views:
                 view.show_world(world)
 
     def set_covered(self, covered: bool) -> None:
@@ -297,9 +297,9 @@ class Desk(QMainWindow):
     def focus_view(self, name: str) -> None:
         """Open the view *name*, bring it to the front and focus it."""
         dock = self.docks.get(name)
-        why = self._find_closed_reason(BY_NAME[name])
-        if why:
-            self.message_ready.emit(why)
+        reason = self._find_closed_reason(BY_NAME[name])
+        if reason:
+            self.message_ready.emit(reason)
             return
         if not widget(self.views[name]).isVisible():
             self.unzoom()
@@ -369,13 +369,13 @@ class Desk(QMainWindow):
                 its_area, group = self._find_area(place)
                 if place.name not in self.docks or its_area != area:
                     continue
-                placed = self.docks[place.name]
+                dock_widget = self.docks[place.name]
                 if group in first:
-                    self.tabifyDockWidget(first[group], placed)
+                    self.tabifyDockWidget(first[group], dock_widget)
                 else:
-                    self.addDockWidget(area, placed, Qt.Orientation.Vertical)
-                    first[group] = placed
-                placed.setVisible(profile in place.profiles)
+                    self.addDockWidget(area, dock_widget, Qt.Orientation.Vertical)
+                    first[group] = dock_widget
+                dock_widget.setVisible(profile in place.profiles)
             for group in first:
                 front = self._find_group_dock(area, group)
                 if front is not None:
@@ -413,11 +413,11 @@ class Desk(QMainWindow):
         """Return the dock that represents a tab group: its size applies to all of its tabs."""
         return next(
             (
-                place.name
-                for place in PLACES
-                if self._find_area(place) == (area, group)
-                and place.name in self.docks
-                and not self.docks[place.name].isHidden()
+                dock.name
+                for dock in PLACES
+                if self._find_area(dock) == (area, group)
+                and dock.name in self.docks
+                and not self.docks[dock.name].isHidden()
             ),
             None,
         )
@@ -440,18 +440,20 @@ class Desk(QMainWindow):
 
     def _keep_left_readable(self) -> None:
         """Widen the left area for larger text, also in a restored layout."""
-        for place in PLACES:
-            if place.area == _LEFT and place.name in self.views:
+        for dock in PLACES:
+            if dock.area == _LEFT and dock.name in self.views:
                 least = 0 if self.narrow else self._left_px()
-                self.docks[place.name].widget().setMinimumWidth(least)
+                self.docks[dock.name].widget().setMinimumWidth(least)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._keep_left_readable()
-        before, now = event.oldSize(), event.size()
-        leap = before.isValid() and max(abs((now - before).width()), abs((now - before).height())) >= LEAP_PX
-        if self._pending_restore is not None and self._pending_restore[1] == now:
+        before, size = event.oldSize(), event.size()
+        leap = (
+            before.isValid() and max(abs((size - before).width()), abs((size - before).height())) >= LEAP_PX
+        )
+        if self._pending_restore is not None and self._pending_restore[1] == size:
             self.restoreState(self._pending_restore[0], LAYOUT_VERSION)
             self._shares_due = True
             self._close_and_open()
@@ -465,12 +467,12 @@ class Desk(QMainWindow):
         By default the picture would take all of the space. A small window shrinks panels to their minimum
         sizes, and the stored shares stay.
         """
-        found = [self._find_group_dock(area, group) for area in (_LEFT, _RIGHT, _BOTTOM) for group in (0, 1)]
-        heads = [self.docks[name] for name in found if name is not None and name in self._shares]
-        beside = [dock for dock in heads if self.dockWidgetArea(dock) != _BOTTOM]
-        widths = [round(self._shares[dock.objectName()][0] * self.width()) for dock in beside]
+        docks = [self._find_group_dock(area, group) for area in (_LEFT, _RIGHT, _BOTTOM) for group in (0, 1)]
+        heads = [self.docks[name] for name in docks if name is not None and name in self._shares]
+        widgets = [dock for dock in heads if self.dockWidgetArea(dock) != _BOTTOM]
+        widths = [round(self._shares[dock.objectName()][0] * self.width()) for dock in widgets]
         heights = [round(self._shares[dock.objectName()][1] * self.height()) for dock in heads]
-        self.resizeDocks(beside, widths, Qt.Orientation.Horizontal)
+        self.resizeDocks(widgets, widths, Qt.Orientation.Horizontal)
         self.resizeDocks(heads, heights, Qt.Orientation.Vertical)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -496,11 +498,15 @@ class Desk(QMainWindow):
 
     def _hide_stray_tabs(self) -> None:
         """Hide tab bars without panels, which Qt leaves after restoring a layout."""
-        below = {dock.geometry().topLeft() for dock in self.docks.values() if dock.isVisible()}
+        top_lefts = {dock.geometry().topLeft() for dock in self.docks.values() if dock.isVisible()}
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
-            place = bar.geometry()
-            if bar.isVisible() and place.y() >= 0 and place.bottomLeft() + QPoint(0, 1) not in below:
-                bar.move(-place.width(), -place.height())
+            geometry = bar.geometry()
+            if (
+                bar.isVisible()
+                and geometry.y() >= 0
+                and geometry.bottomLeft() + QPoint(0, 1) not in top_lefts
+            ):
+                bar.move(-geometry.width(), -geometry.height())
 
     def _show_title_bars(self) -> None:
         """Show title bars only for docks without tabs, whose title is on the tab."""
@@ -536,9 +542,9 @@ class Desk(QMainWindow):
         if not state.isEmpty() and self.restoreState(state, LAYOUT_VERSION):
             self._sized = self._shares_due = True
             self._show_title_bars()
-            kept = self._stored_layouts.get(profile)
-            if kept is not None and kept[0] == state and kept[1] != self.size():
-                self.expect_restore(*kept)
+            layout = self._stored_layouts.get(profile)
+            if layout is not None and layout[0] == state and layout[1] != self.size():
+                self.expect_restore(*layout)
         self._close_and_open()
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
             # Qt polishes it when it is shown: too late for the next change of the text size
@@ -584,9 +590,9 @@ def _taking_keys(view: QWidget) -> QWidget:
     """
     if view.focusProxy() is not None or view.focusPolicy() != Qt.FocusPolicy.NoFocus:
         return view
-    inside = [
+    childs = [
         child
         for child in view.findChildren(QWidget)
         if child.isVisible() and child.focusPolicy() & Qt.FocusPolicy.TabFocus
     ]
-    return next((child for child in inside if isinstance(child, QAbstractItemView)), (*inside, view)[0])
+    return next((child for child in childs if isinstance(child, QAbstractItemView)), (*childs, view)[0])

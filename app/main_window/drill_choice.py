@@ -52,7 +52,9 @@ class DrillChoice(WindowPart):
 
     def make_new(self, level: str) -> None:
         """Show the brief of a generated drill, which is proved first, between frames."""
-        made = [scenario for name in GENERATORS if (scenario := self._library.scenario(name)) is not None]
+        scenarios = [
+            scenario for name in GENERATORS if (scenario := self._library.scenario(name)) is not None
+        ]
 
         def show(generated: GeneratedDrill | None) -> None:
             if generated is None:
@@ -64,7 +66,7 @@ class DrillChoice(WindowPart):
             missed = [] if generated.difficulty == level else [other.format(level=tr(level))]
             self._notice.show_info(" ".join((*missed, generated.description)))
 
-        self._session.work(generate_drill(candidates(made, level), level), show)
+        self._session.work(generate_drill(candidates(scenarios, level), level), show)
 
     @show_busy_cursor()
     def start(self, mode: str) -> None:

@@ -67,18 +67,18 @@ class Scripts(WindowPart):
             self._notice.warn(str(problem))
             return
         server = console.current.server if console.current is not None else next(iter(drill.world.instances))
-        opened = console.new_query(server, text)
-        if opened is not None:
-            console.tabs.name_after(opened, escape_invisible(file.name))
+        window = console.new_query(server, text)
+        if window is not None:
+            console.tabs.name_after(window, escape_invisible(file.name))
 
     def save(self) -> None:
         """Save the text of the front window."""
         window = self._console.current
         if window is not None:
             text = window.editor.toPlainText()
-            written = self._write(tr("Save the script"), f"{window.server}.sql", _sql(), lambda _: text)
-            if written is not None:
-                self._console.tabs.name_after(window, escape_invisible(written.name))
+            path = self._write(tr("Save the script"), f"{window.server}.sql", _sql(), lambda _: text)
+            if path is not None:
+                self._console.tabs.name_after(window, escape_invisible(path.name))
 
     def save_results(self) -> None:
         """Save the results of the batch in the front window: its result sets as a table, or all its output as text."""
@@ -269,14 +269,14 @@ class RecentFiles(QObject):
 
     def files(self) -> list[Path]:
         """Return recent files that still exist, newest first."""
-        found = self._store.json(settings.RECENT)
-        names = found[:KEPT] if isinstance(found, list) else []
+        document = self._store.json(settings.RECENT)
+        names = document[:KEPT] if isinstance(document, list) else []
         return [Path(name) for name in names if isinstance(name, str) and "\0" not in name]
 
     def add(self, file: str) -> None:
         """Add *file*, which was opened."""
         path = Path(file).resolve()
-        self._keep([path, *(other for other in self.files() if other != path)][:KEPT])
+        self._keep([path, *(other_path for other_path in self.files() if other_path != path)][:KEPT])
 
     def clear(self) -> None:
         """Remove all entries."""

@@ -211,9 +211,9 @@ class FirstRun(WindowPart):
 
     def _find_card_rect(self, name: str) -> QRect:
         """Return the place of a card in the window, on the stage or in the topology."""
-        shown, rects = self._find_parts()
-        found = rects.get(name, shown.rect())
-        return found.translated(shown.mapTo(self._window, QPoint(0, 0))).intersected(self._window.rect())
+        widget, rects = self._find_parts()
+        rect = rects.get(name, widget.rect())
+        return rect.translated(widget.mapTo(self._window, QPoint(0, 0))).intersected(self._window.rect())
 
     def _find_parts(self) -> tuple[QWidget, dict[str, QRect]]:
         """Return the picture that is on screen, and the places of its parts."""
@@ -224,10 +224,10 @@ class FirstRun(WindowPart):
     def _places(self) -> list[QRect]:
         """Return the rectangles that the caption should not cover: cards, and everything around the picture."""
         window = self._window.rect()
-        shown, rects = self._find_parts()
-        inside = shown.rect().translated(shown.mapTo(self._window, QPoint(0, 0)))
-        around = [
-            QRect(window.topLeft(), inside.topRight()),
-            QRect(inside.bottomLeft(), window.bottomRight()),
+        widget, rects = self._find_parts()
+        box = widget.rect().translated(widget.mapTo(self._window, QPoint(0, 0)))
+        boxes = [
+            QRect(window.topLeft(), box.topRight()),
+            QRect(box.bottomLeft(), window.bottomRight()),
         ]
-        return [*around, *(self._find_card_rect(name) for name in rects)]
+        return [*boxes, *(self._find_card_rect(name) for name in rects)]

@@ -78,8 +78,8 @@ class Learning(WindowPart):
         live = self._session.live
         if not self._open or live is None or not self._play.practicing or self._task.running:
             return
-        new, self._seen_count = live.journal[self._seen_count :], len(live.journal)
-        if not any(is_action(item.line_without_time) for item in new):
+        new_inputs, self._seen_count = live.journal[self._seen_count :], len(live.journal)
+        if not any(is_action(item.line_without_time) for item in new_inputs):
             return
         self._session.pause()
         self.bar.show_checking()

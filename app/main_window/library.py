@@ -41,8 +41,8 @@ class Library:
         """Search for scenarios (again)."""
         files, self.problems = scenario_files.all_files()
         folder = self._profile.file.parent if self._profile is not None else None
-        found, problems = summaries.read(files, folder, self._read)
-        self.summaries = {summary.name: summary for summary in found}
+        scenario_summaries, problems = summaries.read(files, folder, self._read)
+        self.summaries = {summary.name: summary for summary in scenario_summaries}
         self.problems += problems
         if self._profile is not None:
             try:
@@ -62,8 +62,8 @@ class Library:
 
     def title(self, name: str) -> str:
         """Return the title of a scenario, or its name."""
-        found = self.scenarios.get(name) or self.summaries.get(name)
-        return found.title if found is not None else name
+        scenario = self.scenarios.get(name) or self.summaries.get(name)
+        return scenario.title if scenario is not None else name
 
     def cards(self) -> list[Card]:
         """Return all that can be played, in order."""
@@ -133,8 +133,8 @@ class Library:
         except StorageError as problem:
             self._report_problem(problem)
             return []
-        begun = [run for run in runs if run.tick > 0 or run.lines or run.problem]
-        return [self._interrupted(run) for run in begun[:INTERRUPTED_SHOWN]]
+        unfinished_runs = [run for run in runs if run.tick > 0 or run.lines or run.problem]
+        return [self._interrupted(run) for run in unfinished_runs[:INTERRUPTED_SHOWN]]
 
     def _interrupted(self, run: UnfinishedRun) -> InterruptedRun:
         summary = self.summaries.get(run.scenario_name)

@@ -40,12 +40,12 @@ class TopologyLayout(WindowPart):
 
 def _places(store: WindowSettings) -> dict[str, dict[str, list[float]]]:
     """Return the stored positions without the invalid ones; nothing if the setting is invalid."""
-    found = store.json(settings.PLACES)
-    if not isinstance(found, dict):
+    document = store.json(settings.PLACES)
+    if not isinstance(document, dict):
         return {}
     return {
-        scenario: {name: place for name, place in cards.items() if _is_position(place)}
-        for scenario, cards in found.items()
+        scenario: {name: card for name, card in cards.items() if _is_position(card)}
+        for scenario, cards in document.items()
         if isinstance(cards, dict)
     }
 
@@ -77,14 +77,14 @@ class FullScreen(QObject):
 
     def toggle(self) -> None:
         """Enter or leave full screen."""
-        desk, full = self._desk, Qt.WindowState.WindowFullScreen
-        if not self._window.windowState() & full:
+        desk, window_state = self._desk, Qt.WindowState.WindowFullScreen
+        if not self._window.windowState() & window_state:
             self._previous_layout = (self._state(), desk.size()) if desk.has_been_visible else None
             self._full_screen_layout = None
             self._rest_timer.start()
         elif self._previous_layout is not None and self._full_screen_layout in (None, self._state()):
             desk.expect_restore(*self._previous_layout)
-        self._window.setWindowState(self._window.windowState() ^ full)
+        self._window.setWindowState(self._window.windowState() ^ window_state)
 
     def store_sizes(self) -> None:
         """Store the present sizes; later changes come from the user."""

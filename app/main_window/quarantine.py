@@ -52,14 +52,14 @@ class QuarantineGate(WindowPart):
         if self.knows(scenario.text):
             callback()
         else:
-            one = AcceptedText(sha256(scenario.text), scenario.title, scenario.author or "")
-            self._ask(file, facts_of(contents(scenario)), scenario.text, one, callback)
+            accepted_text = AcceptedText(sha256(scenario.text), scenario.title, scenario.author or "")
+            self._ask(file, facts_of(contents(scenario)), scenario.text, accepted_text, callback)
 
     def admit_run(self, report: Report, scenario: Scenario, file: str, callback: Callable[[], None]) -> None:
         """Admit a recorded run; those that this profile has finished are known."""
         lines: list[str] = report["inputs"]
-        whole = _join_replay_text(report, scenario.text)
-        if self._finished_here(str(report.get("state_hash", ""))) or self._knows_hash(sha256(whole)):
+        replay_text = _join_replay_text(report, scenario.text)
+        if self._finished_here(str(report.get("state_hash", ""))) or self._knows_hash(sha256(replay_text)):
             callback()
             return
         try:
@@ -73,8 +73,8 @@ class QuarantineGate(WindowPart):
             Fact(tr("Actions"), escape_invisible(does) or tr("none")),
             *facts_of(contents(scenario)),
         ]
-        one = AcceptedText(sha256(whole), _run_title(scenario), scenario.author or "")
-        self._ask(file, facts, "\n".join((*lines, "", scenario.text)), one, callback)
+        accepted_text = AcceptedText(sha256(replay_text), _run_title(scenario), scenario.author or "")
+        self._ask(file, facts, "\n".join((*lines, "", scenario.text)), accepted_text, callback)
 
     def admit_bundle(self, bundle: Bundle) -> None:
         """Show the contents of a bundle before its import.
@@ -113,7 +113,7 @@ class QuarantineGate(WindowPart):
     ) -> None:
         """Import the selection into the profile, mark it as accepted, and show it on the start page."""
         try:
-            new = bundle_store.import_bundle(bundle, drills, runs, offered)
+            new_bundle = bundle_store.import_bundle(bundle, drills, runs, offered)
         except (BundleStoreError, ValueError) as problem:  # a drill of that name was created meanwhile
             self._notice.warn(str(problem))
             return
@@ -121,8 +121,8 @@ class QuarantineGate(WindowPart):
         self._navigation.show_home()
         if drills:
             self._picker.choose_card(drills[0])
-        taken = sum(file.parent.name == "runs" for file in new)
-        counts = ((len(new) - taken, trn("{n} drill", "{n} drills", len(new) - taken)),
+        taken = sum(file.parent.name == "runs" for file in new_bundle)
+        counts = ((len(new_bundle) - taken, trn("{n} drill", "{n} drills", len(new_bundle) - taken)),
                   (taken, trn("{n} recorded run", "{n} recorded runs", taken)))  # fmt: skip
         what = ", ".join(text.format(n=count) for count, text in counts if count)
         told = tr("Imported from “{title}”: {what}. Drill ▸ Imported bundles lists and removes them.")
@@ -156,12 +156,12 @@ class QuarantineGate(WindowPart):
 
     def _accept(self) -> None:
         asked, self._pending_request = self._pending_request, None
-        found, self._bundle = self._bundle, None
+        bundle, self._bundle = self._bundle, None
         if asked is not None:
             self._remember([asked[0]])
             asked[1]()
-        elif found is not None and self._page is not None:
-            self._import_selected(found, self._page.items.names())
+        elif bundle is not None and self._page is not None:
+            self._import_selected(bundle, self._page.items.names())
 
     def _decline(self) -> None:
         self._pending_request = self._bundle = None
@@ -170,7 +170,7 @@ class QuarantineGate(WindowPart):
     # --- accepted files -------------------------------------------------------------------------------------
 
     def _knows_hash(self, digest: str) -> bool:
-        return any(one.sha256 == digest for one in self._accepted)
+        return any(accepted_text.sha256 == digest for accepted_text in self._accepted)
 
     def _finished_here(self, state_hash: str) -> bool:
         profile = self._profile
@@ -191,10 +191,10 @@ class QuarantineGate(WindowPart):
         return []
 
     def _remember(self, newly_accepted: Iterable[AcceptedText]) -> None:
-        known = self._accepted
-        for one in newly_accepted:
-            known = accepted_files.add_entry(known, one)
-        self._keep(known)
+        texts = self._accepted
+        for accepted_text in newly_accepted:
+            texts = accepted_files.add_entry(texts, accepted_text)
+        self._keep(texts)
 
     def _keep(self, accepted: list[AcceptedText]) -> None:
         """Save the accepted files. If they cannot be written, they are valid until this window closes."""
@@ -227,17 +227,24 @@ class QuarantineGate(WindowPart):
         self._fill()
         still = len(set(digests) & _collect_local_hashes())
         if still:
-            said = trn(
+            text = trn(
                 "{n} of them is still among your drills and opens without a question until you remove it.",
                 "{n} of them are still among your drills and open without a question until you remove them.",
                 still,
             )
-            self._notice.show_info(said.format(n=still))
+            self._notice.show_info(text.format(n=still))
 
     def _fill(self) -> None:
         if self.listed is not None:
-            found = accepted_files.list_foreign(self._accepted)
-            self.listed.show_files([AcceptedFile(one.sha256, one.title, one.author, one.on) for one in found])
+            foreign = accepted_files.list_foreign(self._accepted)
+            self.listed.show_files(
+                [
+                    AcceptedFile(
+                        accepted_text.sha256, accepted_text.title, accepted_text.author, accepted_text.on
+                    )
+                    for accepted_text in foreign
+                ]
+            )
 
 
 def _collect_local_hashes() -> set[str]:
@@ -250,21 +257,23 @@ def _check_selection(
 ) -> Slices[tuple[list[DrillOffer], list[AcceptedText]]]:
     """Return the drills that the bundle now offers, and the files that become accepted with these drills and runs."""
     count = len(bundle.scenarios) + len(runs)
-    by = bundle.manifest.author or ""
+    author = bundle.manifest.author or ""
     offered: list[DrillOffer] = []
-    known: list[AcceptedText] = []
+    texts: list[AcceptedText] = []
     for offer in bundle_store.offers(bundle):
         offered.append(offer)
         if offer.name in drills and offer.scenario is not None:
-            known.append(AcceptedText(sha256(offer.text), offer.scenario.title, offer.scenario.author or by))
+            texts.append(
+                AcceptedText(sha256(offer.text), offer.scenario.title, offer.scenario.author or author)
+            )
         yield len(offered) / count
     for number, name in enumerate(runs, start=1):
         with suppress(RunFileError):
             report, text = run_files.parse(bundle.runs[name], name)
             title = tr("Recorded run {name}").format(name=name)
-            known.append(AcceptedText(sha256(_join_replay_text(report, text)), title, by))
+            texts.append(AcceptedText(sha256(_join_replay_text(report, text)), title, author))
         yield (len(offered) + number) / count
-    return offered, known
+    return offered, texts
 
 
 def _run_title(scenario: Scenario) -> str:
@@ -277,11 +286,11 @@ def _join_replay_text(report: Report, text: str) -> str:
 
 
 def _build_bundle_facts(bundle: Bundle) -> list[Fact]:
-    said = bundle.manifest
+    manifest = bundle.manifest
     facts = [
-        Fact(tr("Bundle"), said.title),
-        Fact(tr("Made by"), said.author or tr("not named in the file")),
-        Fact(tr("License"), said.licence or tr("not named in the file")),
+        Fact(tr("Bundle"), manifest.title),
+        Fact(tr("Made by"), manifest.author or tr("not named in the file")),
+        Fact(tr("License"), manifest.licence or tr("not named in the file")),
         Fact(tr("SHA-256 of the bundle"), bundle.sha256),
     ]
     return [Fact(fact.what, escape_invisible(fact.value).replace("\n", " ")) for fact in facts]

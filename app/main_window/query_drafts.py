@@ -70,11 +70,11 @@ class QueryDrafts(WindowPart):
 
     def restore(self) -> None:
         """Offer the closed windows of the last session again; from now on texts are stored."""
-        kept = self._load_drafts()
+        drafts = self._load_drafts()
         self._resumable = {str(run.run_id) for run in self._play.unfinished()}
         closed = [
             ClosedWindow(server_of(key.rpartition("/")[2]), text)
-            for key, text in kept.items()
+            for key, text in drafts.items()
             if key.partition("/")[0] != OF_A_RUN and text.strip()
         ]
         self._console.tabs.keep_closed(closed)

@@ -165,7 +165,7 @@ class RunController(QObject):
             said = tr("This run cannot be continued: its journal is inconsistent ({problem}).")
             self.message_ready.emit(said.format(problem=said_of(problems[0])))
             return
-        hashes = [(known.tick, known.state_hash) for known in run.checkpoints]
+        hashes = [(checkpoint.tick, checkpoint.state_hash) for checkpoint in run.checkpoints]
         self._then = lambda history: self._on_resumed(history, run.run_id)
         self._session.load(scenario, run.seed, DrillMode(run.mode), inputs, run.tick, hashes)
 
@@ -262,8 +262,8 @@ class RunController(QObject):
         """Remove a branch and its descendants; their runs stay in the history."""
         self._change(lambda tree: tree.prune(name))
         kept = self.branches.names() if self.branches is not None else []
-        for gone in [name for name in self._runs if name not in kept]:
-            run_id = self._runs.pop(gone)
+        for run in [name for name in self._runs if name not in kept]:
+            run_id = self._runs.pop(run)
             self._write(partial(_give_up_branch, run_id=run_id))
 
     def _change(self, change: Callable[[Branches], None]) -> None:
@@ -280,12 +280,12 @@ class RunController(QObject):
         tree = self.branches
         if tree is None or len(self._runs) < 2:
             return
-        first = self._runs.get(tree.names()[0])
+        first_run = self._runs.get(tree.names()[0])
         for name, run_id in self._runs.items():
             root = tree.root(name)
             parent = self._runs.get(root.parent or "")
-            if first is not None:
-                self._write(partial(_keep_branch, ids=(run_id, first, parent), name=name, root=root))
+            if first_run is not None:
+                self._write(partial(_keep_branch, ids=(run_id, first_run, parent), name=name, root=root))
 
     # --- watching -------------------------------------------------------------------------------------------
 
@@ -350,9 +350,11 @@ class RunController(QObject):
             self._session.open(history, NoRecorder())
             callback()
 
-        own = best.plan[: best.done]
+        own_inputs = best.plan[: best.done]
         self._session.work(
-            replay_inputs(history, own, best.tick, lenient=True), open_position, on_error=self._report_problem
+            replay_inputs(history, own_inputs, best.tick, lenient=True),
+            open_position,
+            on_error=self._report_problem,
         )
 
     def record_practice(self) -> None:
@@ -448,7 +450,7 @@ class RunController(QObject):
                 self.message_ready.emit(str(problem))
         names = {branch.run_id: branch.name for branch in stored}
         if run_id is not None and run_id in names:
-            self.branches = Branches(history, [_branch(each, names) for each in stored], names[run_id])
+            self.branches = Branches(history, [_branch(branch, names) for branch in stored], names[run_id])
             self._runs = {name: branch_id for branch_id, name in names.items()}
         else:
             self.branches = Branches(history)

@@ -57,15 +57,15 @@ class SlotErrors:
             return
         details = "".join(traceback.format_exception(kind, error, trace))
         self._window.failed.emit()  # pauses the run before its inputs are read
-        written = self._write(details)
+        path = self._write(details)
         if not self._window.is_ready:
             self._stop(error, details)
             return
-        place = _format_location(trace)
-        if self._box is not None or monotonic() - self._shown_times.get(place, -REPEAT_S) < REPEAT_S:
+        location = _format_location(trace)
+        if self._box is not None or monotonic() - self._shown_times.get(location, -REPEAT_S) < REPEAT_S:
             return
-        self._shown_times[place] = monotonic()
-        self._show(error, details, written)
+        self._shown_times[location] = monotonic()
+        self._show(error, details, path)
 
     def _show(self, error: BaseException, details: str, log_path: Path | None) -> None:
         said = tr("An internal error occurred: {error!r}.").format(error=error)

@@ -150,7 +150,7 @@ class ClientPorts(WindowPart):
             return ()
         sessions = self.listener.world.sessions
         found = []
-        for name in (one.window for one in self.listener.sessions):
+        for name in (tds_session.window for tds_session in self.listener.sessions):
             session = sessions[name].session if name in sessions else None
             if session is not None and session.program is not None:
                 program = session.program
@@ -162,21 +162,21 @@ class ClientPorts(WindowPart):
         return found
 
     def _add_events(self, events: list[Event]) -> None:
-        told = [deed for event in events if (deed := _read_client_input(event)) is not None]
+        deeds = [deed for event in events if (deed := _read_client_input(event)) is not None]
         if self.window is not None:
-            self.window.add_inputs(told)
+            self.window.add_inputs(deeds)
 
     def _string(self, tool: str, server: str, database: str) -> str:
         assert self.listener is not None
-        where = Address(HOST, self.listener.ports[server], LOGIN, self.listener.password, database)
-        return format_connection_string(tool, where)
+        address = Address(HOST, self.listener.ports[server], LOGIN, self.listener.password, database)
+        return format_connection_string(tool, address)
 
     def _databases(self, server: str) -> Sequence[str]:
         assert self.listener is not None
         world = self.listener.world
         instance = world.listeners.get(server) or server
-        own = [database for at, database in world.copies if at == instance]
-        return [*sorted(set(own)), "master"]
+        own_databases = [database for at, database in world.copies if at == instance]
+        return [*sorted(set(own_databases)), "master"]
 
 
 def _read_client_input(event: Event) -> ClientInput | None:

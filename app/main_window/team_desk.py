@@ -80,9 +80,9 @@ class TeamDesk(QWidget):
 
     def _lay_out(self) -> None:
         columns = QSplitter()
-        below = QWidget()
-        lay_column((self.console, 1), self.no_sql, on=below, margins=0)
-        for parts in ((self.duties,), (self.topology, below), (self.panel.calls, self.events)):
+        widget = QWidget()
+        lay_column((self.console, 1), self.no_sql, on=widget, margins=0)
+        for parts in ((self.duties,), (self.topology, widget), (self.panel.calls, self.events)):
             column = QSplitter(Qt.Orientation.Vertical)
             for part in parts:
                 column.addWidget(part)
@@ -141,10 +141,10 @@ class TeamDesk(QWidget):
             # two spaces at the end break a line in Markdown
             goals = "  \n".join(f"{signs[goal['met']]} {goal['text']}" for goal in view["goals"])
             parts.append(f"**{goals_title}**\n\n{goals}")
-        for asked in view["questions"]:
-            choices = "\n".join(f"{number}. {text}" for number, text in enumerate(asked["choices"], 1))
-            example = Input(0, "answer", (asked["name"], "1")).line_without_time
-            parts.append(f"**{asked['text']}**\n\n{choices}\n\n`{example}`")
+        for question in view["questions"]:
+            choices = "\n".join(f"{number}. {text}" for number, text in enumerate(question["choices"], 1))
+            example = Input(0, "answer", (question["name"], "1")).line_without_time
+            parts.append(f"**{question['text']}**\n\n{choices}\n\n`{example}`")
         text = "\n\n".join([*parts, f"**{brief_title}**\n\n{self._brief}"])
         if text != self._told:
             self._told = text

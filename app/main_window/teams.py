@@ -72,7 +72,9 @@ class Teams(QObject):
             self._code.show()
             return self._code
         drills = [
-            (one.name, one.title) for one in self._library.summaries.values() if one.name.startswith("team-")
+            (summary.name, summary.title)
+            for summary in self._library.summaries.values()
+            if summary.name.startswith("team-")
         ]
         dialog = HoldTeam(sorted(drills, key=lambda drill: drill[1]), self._parent)
         dialog.wanted.connect(self.hold)

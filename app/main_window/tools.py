@@ -76,9 +76,11 @@ class ProgressPages(WindowPart):
             self.page.history_wanted.connect(navigation.show_history)
             self.page.started.connect(self._choice.ask_to_choose)
         self._library.read()
-        found = self._library.progress()
+        progress = self._library.progress()
         titles = {name: summary.title for name, summary in self._library.summaries.items()}
-        self.page.show_progress(found.skills, found.next, titles, found.at, self._library.calibration())
+        self.page.show_progress(
+            progress.skills, progress.next, titles, progress.at, self._library.calibration()
+        )
         navigation.show_page(self.page, tr("Progress"))
         self.page.take_focus()
 

@@ -52,15 +52,15 @@ class ScreenFitter(QObject):
         window = self._window
         if window.isMaximized() or window.isFullScreen() or not window.isVisible():
             return
-        room, frame, inside = window.screen().availableGeometry(), window.frameGeometry(), window.geometry()
+        room, frame, box = window.screen().availableGeometry(), window.frameGeometry(), window.geometry()
         wanted = constrain_rect(frame, room)
         if wanted != frame:
             window.setGeometry(
                 wanted.adjusted(
-                    inside.left() - frame.left(),
-                    inside.top() - frame.top(),
-                    inside.right() - frame.right(),
-                    inside.bottom() - frame.bottom(),
+                    box.left() - frame.left(),
+                    box.top() - frame.top(),
+                    box.right() - frame.right(),
+                    box.bottom() - frame.bottom(),
                 )
             )
 
@@ -121,8 +121,8 @@ class MainWindow(QMainWindow):
         self.statusBar().hide()
         self.statusBar().messageChanged.connect(lambda _: self.show_status_bar())
         self._size()
-        for chosen in (self.picker.chosen, self.picker.edit_wanted, self.picker.fresh_wanted):
-            chosen.connect(lambda name, chosen=chosen: self._repeat_when_ready(chosen, name))
+        for signal in (self.picker.chosen, self.picker.edit_wanted, self.picker.fresh_wanted):
+            signal.connect(lambda name, chosen=signal: self._repeat_when_ready(chosen, name))
         picker = self.picker
         for wanted in (
             picker.history_wanted,
@@ -131,8 +131,8 @@ class MainWindow(QMainWindow):
             picker.watch_wanted,
         ):
             wanted.connect(partial(self._repeat_when_ready, wanted))
-        known = sorted(summary.load_summaries(folders.default_folder()).values(), key=summary.sort_key)
-        self.picker.show_cards([Card.from_summary(each) for each in known], [])
+        summaries = sorted(summary.load_summaries(folders.default_folder()).values(), key=summary.sort_key)
+        self.picker.show_cards([Card.from_summary(scenario_summary) for scenario_summary in summaries], [])
         self.picker.take_focus()
 
     def _size(self) -> None:

@@ -302,12 +302,12 @@ class WindowSeat(QObject):
     def _ask(self) -> None:
         """Ask for the person's self-assessment of the run. In an exam no debrief asks for it."""
         self.form = dialog = QDialog(QApplication.activeWindow())
-        asked = ReflectionForm()
+        form = ReflectionForm()
         dialog.setWindowTitle(tr("Before you see your points"))
         dialog.setMinimumWidth(dialog.fontMetrics().averageCharWidth() * FORM_LETTERS)
-        QVBoxLayout(dialog).addWidget(asked)
-        asked.answered.connect(self._play.reflected)
-        asked.answered.connect(dialog.accept)
+        QVBoxLayout(dialog).addWidget(form)
+        form.answered.connect(self._play.reflected)
+        form.answered.connect(dialog.accept)
         dialog.rejected.connect(lambda: self._play.reflected.emit(None))
         dialog.open()
 
@@ -349,7 +349,7 @@ class WindowSeat(QObject):
                     host=version or tr("(older)"), own=program_version()
                 )
             )
-        lines += [tr("Instructor: {text}").format(text=one.text) for one in self._attendance.missed]
+        lines += [tr("Instructor: {text}").format(text=message.text) for message in self._attendance.missed]
         return " ".join(lines)
 
     @property
@@ -492,11 +492,11 @@ class WindowSeat(QObject):
         live = self._session.live
         if live is None or not self._attendance.has_run:
             return
-        while (one := self._orders.take_due(live.tick)) is not None:
-            if one.what == INJECT:
+        while (message := self._orders.take_due(live.tick)) is not None:
+            if message.what == INJECT:
                 self._session.show_latest()  # the past is read-only
-                self._play.is_ended_by_instructor = one.text == FINISH and not live.finished
-                self._attendance.apply_inject(one.number, one.text, self._session.do)
+                self._play.is_ended_by_instructor = message.text == FINISH and not live.finished
+                self._attendance.apply_inject(message.number, message.text, self._session.do)
             else:
-                self._notice.show_info(tr("Instructor: {text}").format(text=one.text))
-                self._attendance.read(one.number)
+                self._notice.show_info(tr("Instructor: {text}").format(text=message.text))
+                self._attendance.read(message.number)

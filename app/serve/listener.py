@@ -38,7 +38,7 @@ def encode_answer(request: bytes, instances: Known) -> bytes:
     """Encode the response to a *request*; empty if the request is invalid or names an unknown instance."""
     kind, name = request[:1], request[1:].partition(b"\0")[0].decode("ascii", "replace")
     if kind == bytes([NAMED]) and 0 < len(name) <= NAME_MAX:
-        instances = {one: told for one, told in instances.items() if one.lower() == name.lower()}
+        instances = {one: instance for one, instance in instances.items() if one.lower() == name.lower()}
     elif request not in (bytes([TO_ALL]), bytes([TO_ONE])):
         return b""
     told = "".join(
@@ -115,13 +115,13 @@ def state(world: World, name: str) -> PortState:
     server = world.listeners.get(name, name)
     if server is None:
         return PortState.DARK
-    there = world.instances[server]
-    computer = world.computers[there.computer]
+    instance = world.instances[server]
+    computer = world.computers[instance.computer]
     if not (computer.powered and computer.nic_up):
         return PortState.DARK
-    if not (there.running and there.tcp_listening):
+    if not (instance.running and instance.tcp_listening):
         return PortState.REFUSES
-    return PortState.SILENT if there.hung else PortState.ANSWERS
+    return PortState.SILENT if instance.hung else PortState.ANSWERS
 
 
 class BlackholePort:
@@ -196,13 +196,13 @@ class Listener:
 
         port = self.ports.get(name, self._base + len(self.ports) if self._base else 0)
         try:
-            opened = await asyncio.get_running_loop().create_server(accept, HOST, port, backlog=LOGINS_MAX)
+            server = await asyncio.get_running_loop().create_server(accept, HOST, port, backlog=LOGINS_MAX)
         except OSError as problem:
             raise PortUnavailableError(
                 f"port {port} on {HOST} cannot be opened: {problem.strerror}"
             ) from problem
-        self.ports[name] = opened.sockets[0].getsockname()[1]
-        self._open[name] = opened
+        self.ports[name] = server.sockets[0].getsockname()[1]
+        self._open[name] = server
 
     async def follow(self) -> None:
         """Let every port follow its instance, and that of a listener the instance on its node."""
@@ -223,10 +223,12 @@ class Listener:
             if dark and name not in self._holes:
                 self._holes[name] = BlackholePort(self.ports[name])
             elif now[0] is PortState.REFUSES:
-                self._break(one for one in self.sessions if name in (one.server, one.name))
+                self._break(session for session in self.sessions if name in (session.server, session.name))
             elif not dark and name not in self._open:
                 await self._listen(name)
-            self._break(one for one in self.sessions if one.name == name and self._moved_from(one))
+            self._break(
+                session for session in self.sessions if session.name == name and self._moved_from(session)
+            )
             async with self._changed:
                 self._changed.notify_all()
 
@@ -257,8 +259,8 @@ class Listener:
     async def close(self) -> None:
         """Close all ports, and end all connections."""
         self.browser.close()
-        for opened in self._open.values():
-            opened.close()
+        for server in self._open.values():
+            server.close()
         for hole in self._holes.values():
             hole.close()
         self._break(self.sessions)
@@ -273,7 +275,7 @@ class Listener:
     # --- connections
 
     def _accept(self, name: str, pipe: Pipe) -> None:
-        waiting = [one for one in self.sessions if not one.logged_in]
+        waiting = [tds_session for tds_session in self.sessions if not tds_session.logged_in]
         if len(waiting) >= LOGINS_MAX:
             waiting[0].reset()
             del self._sessions[waiting[0].number]
@@ -306,7 +308,7 @@ class Listener:
 
     def _users_reached(self) -> int | None:
         """Return the maximum number of logged-in connections if it is reached, otherwise None."""
-        there = sum(one.logged_in for one in self._sessions.values())
+        there = sum(session.logged_in for session in self._sessions.values())
         return self._users_max if there >= self._users_max else None
 
     def send_input(self, line: str) -> asyncio.Future[RequestResult]:
@@ -314,9 +316,9 @@ class Listener:
         answer = self._host.inbox.post(line).answer
         if not answer.done():
             return asyncio.wrap_future(answer)
-        done: asyncio.Future[RequestResult] = asyncio.get_running_loop().create_future()
-        done.set_result(answer.result())
-        return done
+        future: asyncio.Future[RequestResult] = asyncio.get_running_loop().create_future()
+        future.set_result(answer.result())
+        return future
 
     async def answering(self, name: str) -> str:
         """Wait while the port is silent; then return the instance that responds under a name, or "" if none does."""

@@ -65,12 +65,12 @@ def packet(kind: PacketKind, body: bytes) -> bytes:
 def packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
     """Return a response in packets of *size* bytes at most."""
     step = size - HEADER.size
-    parts = [body[at : at + step] for at in range(0, len(body), step)] or [b""]
+    parts = [body[index : index + step] for index in range(0, len(body), step)] or [b""]
     out = bytearray()
     for number, part in enumerate(parts, start=1):
-        last = END if number == len(parts) else 0
+        last_end = END if number == len(parts) else 0
         out += HEADER.pack(
-            PacketKind.RESPONSE, last, HEADER.size + len(part), spid & 0xFFFF, number & 0xFF, 0
+            PacketKind.RESPONSE, last_end, HEADER.size + len(part), spid & 0xFFFF, number & 0xFF, 0
         )
         out += part
     return bytes(out)
@@ -92,7 +92,7 @@ class Assembler:
     def feed(self, data: bytes) -> list[TdsMessage]:
         """Return the messages that *data* completes. Raises MalformedPacketError."""
         self._waiting += data
-        whole: list[TdsMessage] = []
+        messages: list[TdsMessage] = []
         while len(self._waiting) >= HEADER.size:
             kind, status, length, *_ = HEADER.unpack_from(self._waiting)
             if kind not in PacketKind.__members__.values() or kind == PacketKind.RESPONSE:
@@ -117,10 +117,10 @@ class Assembler:
             del self._waiting[:length]
             if status & END:
                 too_large = bool(self._passed_over)
-                whole.append(TdsMessage(PacketKind(kind), bytes(self._body), self._resets, too_large))
+                messages.append(TdsMessage(PacketKind(kind), bytes(self._body), self._resets, too_large))
                 self._body.clear()
                 self._kind, self._passed_over = None, 0
-        return whole
+        return messages
 
 
 class PacketReader:
@@ -271,8 +271,8 @@ def read_login(body: bytes) -> LoginPacket:
         raise MalformedPacketError(f"a login of {length} bytes in {len(body)}")
     windows, kind, more = body[25:28]
     texts: dict[str, str] = {}
-    for place, name in enumerate(_LENGTHS):
-        offset, count = struct.unpack_from("<HH", body, 36 + 4 * place)
+    for index, name in enumerate(_LENGTHS):
+        offset, count = struct.unpack_from("<HH", body, 36 + 4 * index)
         if name == "extension" or not count:
             continue
         if count > NAME_MAX:

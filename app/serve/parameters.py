@@ -113,10 +113,12 @@ def _read_variant(reader: PacketReader) -> TypedValue:
         raw = bytes([base]) + properties[-2:] + properties[:-2] + struct.pack("<H", len(data)) + data
     else:
         raw = bytes([base]) + b"\x11" * (base in (0x6A, 0x6C)) + properties + bytes([len(data)]) + data
-    whole = PacketReader(raw)
-    inner = read_typed(whole)
-    if whole.remaining_bytes:
-        raise MalformedPacketError(f"{whole.remaining_bytes} bytes after a sql_variant of type {base:#04x}")
+    packet_reader = PacketReader(raw)
+    inner = read_typed(packet_reader)
+    if packet_reader.remaining_bytes:
+        raise MalformedPacketError(
+            f"{packet_reader.remaining_bytes} bytes after a sql_variant of type {base:#04x}"
+        )
     return TypedValue("sql_variant", f"CAST({inner.literal} AS {inner.type})")
 
 

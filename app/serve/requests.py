@@ -165,18 +165,18 @@ def open_cursor(
     number = cursors.open(result)
     cursor = cursors.known[number]
     status, rows = 0, cursor.size
-    out = types.columns_of_cursor(result, tds)
+    columns = types.columns_of_cursor(result, tds)
     if opening.scroll & Scroll.AUTO_FETCH:
         cursor.fetch(FetchDirection.NEXT, 0, opening.rows or ROWS_AT_ONCE)
-        out += types.rows_of_cursor(result, cursor.block, tds)
+        columns += types.rows_of_cursor(result, cursor.block, tds)
         rows = cursor.held
         if opening.scroll & Scroll.AUTO_CLOSE and cursor.held == cursor.size:
             del cursors.known[number]
             status = CLOSED
-    out += types.encode_done(
+    columns += types.encode_done(
         types.DONE_IN_PROC, types.MORE, rows if opening.scroll & Scroll.AUTO_FETCH else 0, tds
     )
-    out += types.encode_return_status(status)
+    columns += types.encode_return_status(status)
     kept = opening.scroll & 0x1F
     forward = kept in (Scroll.FORWARD_ONLY, Scroll.FAST_FORWARD)
     given = {
@@ -186,9 +186,9 @@ def open_cursor(
         "concurrency": READ_ONLY,
         "rows": rows,
     }
-    for name, place in opening.outputs.items():
-        out += types.encode_return_value(place, "", "int", int(given.get(name, 0)), tds)
-    return out + types.encode_done(types.DONE_PROC, types.MORE if more_results else 0, None, tds)
+    for name, output in opening.outputs.items():
+        columns += types.encode_return_value(output, "", "int", int(given.get(name, 0)), tds)
+    return columns + types.encode_done(types.DONE_PROC, types.MORE if more_results else 0, None, tds)
 
 
 def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bool = False) -> bytes:
@@ -284,19 +284,19 @@ def read_transaction(body: bytes, tds: int) -> SqlRequest:
     """Return a transaction manager request. Raises MalformedPacketError, UnsupportedRequestError."""
     reader = PacketReader(body)
     _past_headers(reader, tds)
-    what = reader.number("H")
-    if what == _BEGIN:
+    number = reader.number("H")
+    if number == _BEGIN:
         return SqlRequest(_build_begin_transaction(reader))
-    if what not in (_COMMIT, _ROLLBACK, _SAVE):
+    if number not in (_COMMIT, _ROLLBACK, _SAVE):
         raise UnsupportedRequestError("distributed transactions")
     name = reader.text(reader.number("B") // 2)
-    if what == _SAVE:
+    if number == _SAVE:
         return SqlRequest(f"SAVE TRANSACTION {_name(name)}")
-    text = "COMMIT TRANSACTION" if what == _COMMIT else f"ROLLBACK TRANSACTION {_name(name)}".rstrip()
+    text = "COMMIT TRANSACTION" if number == _COMMIT else f"ROLLBACK TRANSACTION {_name(name)}".rstrip()
     if reader.remaining_bytes and reader.number("B") & 1:
         text += f"; {_build_begin_transaction(reader)}"
     return SqlRequest(
-        f"IF @@TRANCOUNT > 0 {text}" if what == _ROLLBACK and not name and ";" not in text else text
+        f"IF @@TRANCOUNT > 0 {text}" if number == _ROLLBACK and not name and ";" not in text else text
     )
 
 
@@ -371,12 +371,12 @@ def read_calls(body: bytes, tds: int, prepared: PreparedStatements) -> list[SqlR
     """
     reader = PacketReader(body)
     _past_headers(reader, tds)
-    asked = [_read_call(reader, prepared)]
+    requests = [_read_call(reader, prepared)]
     while reader.remaining_bytes:
         reader.take(1)
         if reader.remaining_bytes:
-            asked.append(_read_call(reader, prepared))
-    return asked
+            requests.append(_read_call(reader, prepared))
+    return requests
 
 
 def _read_call(reader: PacketReader, prepared: PreparedStatements) -> SqlRequest:
@@ -389,7 +389,7 @@ def _read_call(reader: PacketReader, prepared: PreparedStatements) -> SqlRequest
     else:
         name = reader.text(length)
     reader.take(2)
-    given: list[RpcParameter] = []
+    parameters: list[RpcParameter] = []
     while reader.remaining_bytes and reader.data[reader.at] not in _BETWEEN:
         called = reader.short_text()
         status = reader.number("B")
@@ -398,9 +398,9 @@ def _read_call(reader: PacketReader, prepared: PreparedStatements) -> SqlRequest
         except UnreadableValueError as problem:
             raise UnsupportedRequestError(str(problem)) from None
         except InvalidValueError as problem:
-            raise InvalidParameterError(len(given) + 1, called, str(problem)) from None
-        given.append(RpcParameter(called, typed, bool(status & 1), bool(status & 2)))
-    return _build_request(name, given, prepared)
+            raise InvalidParameterError(len(parameters) + 1, called, str(problem)) from None
+        parameters.append(RpcParameter(called, typed, bool(status & 1), bool(status & 2)))
+    return _build_request(name, parameters, prepared)
 
 
 def _build_request(name: str, parameters: list[RpcParameter], prepared: PreparedStatements) -> SqlRequest:
@@ -484,7 +484,7 @@ def _build_cursor_request(
         declared, text, _ = known
     elif procedure == "sp_cursorprepexec":
         handle = prepared.store(PreparedStatement(declared, text))
-    asked = _build_execute(text, declared, parameters if declared else [], len(names))
+    request = _build_execute(text, declared, parameters if declared else [], len(names))
     outputs = {name: number for name, number in place.items() if parameters[number].output}
     opening = CursorOpenResponse(
         outputs,
@@ -492,7 +492,7 @@ def _build_cursor_request(
         max(0, _number(parameters, place.get("rows", -1))),
         handle,
     )
-    return replace(asked, text=asked.text if declared else text, opening=opening)
+    return replace(request, text=request.text if declared else text, opening=opening)
 
 
 def _build_fetch(parameters: list[RpcParameter]) -> FetchRequest:
@@ -548,18 +548,18 @@ def _arguments(
     *first_index*.
     """
     before, arguments, outputs = "", [], []
-    for place, one in enumerate(parameters[first_index:], start=first_index):
-        value = "DEFAULT" if one.is_default else one.given.literal
-        if one.output and one.is_default:
+    for index, parameter in enumerate(parameters[first_index:], start=first_index):
+        value = "DEFAULT" if parameter.is_default else parameter.given.literal
+        if parameter.output and parameter.is_default:
             raise UnsupportedRequestError("an output parameter with the default of the procedure")
-        if one.output or value.startswith("CAST("):
-            variable = f"{OUTPUT}{place}"
-            before += f"DECLARE {variable} {one.given.type}; SET {variable} = {value}; "
+        if parameter.output or value.startswith("CAST("):
+            variable = f"{OUTPUT}{index}"
+            before += f"DECLARE {variable} {parameter.given.type}; SET {variable} = {value}; "
             value = variable
-        if one.output:
-            outputs.append((place, one.name, one.given.type))
+        if parameter.output:
+            outputs.append((index, parameter.name, parameter.given.type))
             value += " OUTPUT"
-        arguments.append(f"{one.name} = {value}" if one.name else value)
+        arguments.append(f"{parameter.name} = {value}" if parameter.name else value)
     return before, arguments, outputs
 
 

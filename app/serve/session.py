@@ -113,9 +113,10 @@ def encode_answer(
     out += changes
     if request.call:
         out += _encode_return_values(request, back, tds)
-    last = end or StatementEnd(types.ERROR if failed else 0)
+    last_end = end or StatementEnd(types.ERROR if failed else 0)
     return bytes(
-        out + last.encode(types.DONE_PROC if request.call else inner, types.MORE if more_results else 0, tds)
+        out
+        + last_end.encode(types.DONE_PROC if request.call else inner, types.MORE if more_results else 0, tds)
     )
 
 
@@ -342,19 +343,19 @@ class TdsSession:
         message = await self._await_message()
         self.server = await self.context.answering(self.name)
         build = PRODUCT[self.context.world.instances[self.server].version][0]
-        asked, mars = Encryption.NONE, False
+        encryption, mars = Encryption.NONE, False
         if message.kind is PacketKind.PRELOGIN:
             wanted, mars = logins.read_prelogin(message.body)
-            asked = logins.negotiate_encryption(wanted)
-            await self._send(logins.prelogin_answer(asked, build, mars))
-            if asked is not Encryption.NONE and not self._wire.hidden:
+            encryption = logins.negotiate_encryption(wanted)
+            await self._send(logins.prelogin_answer(encryption, build, mars))
+            if encryption is not Encryption.NONE and not self._wire.hidden:
                 await self._wire.begin_tls(self.context.tls.inside, in_prelogin=True)
             else:
-                asked = Encryption.NONE
+                encryption = Encryption.NONE
             message = await self._await_message()
         if message.kind is not PacketKind.LOGIN:
             raise MalformedPacketError(f"a login was expected, not a message of type {message.kind:#04x}")
-        if asked is Encryption.LOGIN:
+        if encryption is Encryption.LOGIN:
             self._wire.end_tls()
         login = logins.read_login(message.body)
         self._tds = logins.negotiate_version(login.tds, self.context.world.instances[self.server].version)
@@ -374,8 +375,8 @@ class TdsSession:
             )
             await self._send(self._failed(17809, text, severity))
             return False
-        done = await self.context.send_input(f"connect {self.window} {self._as_line(login)}")
-        change = done.done
+        send_input = await self.context.send_input(f"connect {self.window} {self._as_line(login)}")
+        change = send_input.done
         if not isinstance(change, SessionData):
             raise ConnectionClosedError
         if change.what == "routed":
@@ -396,10 +397,10 @@ class TdsSession:
         It has the names, and whether the password is that of the run or of the login.
         """
         known = self.context.world.instances[self.server].find_login(login.user)
-        own = known.password if known is not None else None
+        own_password = known.password if known is not None else None
         right = any(
             password is not None and secrets.compare_digest(login.password.encode(), password.encode())
-            for password in (self.context.password, own)
+            for password in (self.context.password, own_password)
         )
         said = {
             "login": login.user,
@@ -465,7 +466,7 @@ class TdsSession:
             await self._reset()
             out = types.encode_environment(types.RESET_DONE, b"", b"")
         try:
-            asked = self._parse_requests(message)
+            requests = self._parse_requests(message)
         except UnsupportedRequestError as problem:
             await self._send(out + self._failed(50000, f"Not simulated: {problem}."))
             return
@@ -473,15 +474,15 @@ class TdsSession:
             severity, text = fill_message(8023, *problem.args)
             await self._send(out + self._failed(8023, text, severity))
             return
-        for place, one in enumerate(asked, start=1):
-            said = await self._execute_request(one, more_results=place < len(asked))
-            if said is None:
+        for index, request in enumerate(requests, start=1):
+            execute_request = await self._execute_request(request, more_results=index < len(requests))
+            if execute_request is None:
                 await self._send(
                     out + self._changes("") + types.encode_done(status=types.ERROR, tds=self._tds)
                 )
                 await self._send(types.encode_done(status=types.ATTENTION, tds=self._tds))
                 return
-            out += said
+            out += execute_request
             if self.ended:
                 break
         await self._send(out)

@@ -177,10 +177,12 @@ def _moment(kind: SqlType, text: str) -> bytes:
     """Encode a date or time [MS-TDS 2.2.5.5.1.7 to 2.2.5.5.1.11]: old types from 1900, new ones from year 1."""
     name = kind.name
     if name in ("datetime", "smalldatetime"):
-        since = datetime.fromisoformat(text[:26]) - OLD_EPOCH
+        duration = datetime.fromisoformat(text[:26]) - OLD_EPOCH
         if name == "smalldatetime":
-            return struct.pack("<HH", since.days, round(since.seconds / 60))
-        return struct.pack("<iI", since.days, round((since.seconds + since.microseconds / 1e6) * 300))
+            return struct.pack("<HH", duration.days, round(duration.seconds / 60))
+        return struct.pack(
+            "<iI", duration.days, round((duration.seconds + duration.microseconds / 1e6) * 300)
+        )
     offset = 0
     if name == "datetimeoffset":
         text, _, zone = text.rpartition(" ")
@@ -213,17 +215,17 @@ def column(type_name: str, values: Sequence[Scalar], tds: int, parameter: bool =
     by_pointer = long and tds < TDS_7_2 and not parameter
     if long and tds < TDS_7_2:
         kind, long = SqlType(kind.name, _BYTES_MAX), False
-    found = WireColumn(kind, long, by_pointer)
+    wire_column = WireColumn(kind, long, by_pointer)
     try:
         for value in values:
-            found.value(value)
+            wire_column.value(value)
     except (
         ValueError,
         OverflowError,
         struct.error,
     ):  # a value whose format differs from its type is sent as text
         return WireColumn(SqlType("nvarchar", 4000) if kind.base is None else SqlType("sql_variant"))
-    return found
+    return wire_column
 
 
 def _wire_type(kind: SqlType, tds: int) -> SqlType:
@@ -337,7 +339,7 @@ def columns_of(result: Row, tds: int) -> list[WireColumn]:
     """Return the columns of a result as `sql_done` has it."""
     rows: Sequence[Sequence[Scalar]] = result["rows"]
     types = result["types"] or [""] * len(result["columns"])
-    return [column(written, [row[place] for row in rows], tds) for place, written in enumerate(types)]
+    return [column(written, [row[index] for row in rows], tds) for index, written in enumerate(types)]
 
 
 def grid(result: Row, tds: int) -> bytes:
@@ -349,10 +351,10 @@ def grid(result: Row, tds: int) -> bytes:
 def _metadata(names: Sequence[str], columns: Sequence[WireColumn], tds: int, hidden: int = 0) -> bytes:
     """Encode COLMETADATA; the last *hidden* columns are for the driver alone."""
     out = bytearray(struct.pack("<BH", 0x81, len(columns)))
-    for place, (name, one) in enumerate(zip(names, columns, strict=True)):
-        flags = HIDDEN if place >= len(columns) - hidden else NULLABLE
-        out += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, flags) + one.info
-        out += b"\0\0" if one.by_pointer else b""  # name of the table
+    for index, (name, wire_column) in enumerate(zip(names, columns, strict=True)):
+        flags = HIDDEN if index >= len(columns) - hidden else NULLABLE
+        out += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, flags) + wire_column.info
+        out += b"\0\0" if wire_column.by_pointer else b""  # name of the table
         out += short("" if name == NAMELESS else name)
     return bytes(out)
 
@@ -365,10 +367,14 @@ def _rows(columns: Sequence[WireColumn], rows: Sequence[Sequence[Scalar]], tds: 
         if tds >= NBCROW_SINCE and nulls > 1 and nulls * 8 > len(row):
             out += b"\xd2" + _bits(row)
             out += b"".join(
-                one.value(value) for one, value in zip(columns, row, strict=True) if value is not None
+                wire_column.value(value)
+                for wire_column, value in zip(columns, row, strict=True)
+                if value is not None
             )
         else:
-            out += b"\xd1" + b"".join(one.value(value) for one, value in zip(columns, row, strict=True))
+            out += b"\xd1" + b"".join(
+                wire_column.value(value) for wire_column, value in zip(columns, row, strict=True)
+            )
     return bytes(out)
 
 
@@ -385,12 +391,12 @@ def columns_of_cursor(result: Row, tds: int) -> bytes:
     hidden.
     """
     names = [*result["columns"], ROW_STATUS]
-    out = _metadata(names, [*columns_of(result, tds), _status_column(tds)], tds, hidden=1)
+    metadata = _metadata(names, [*columns_of(result, tds), _status_column(tds)], tds, hidden=1)
     told = b"".join(
-        bytes([place & 0xFF, 0, _EXPRESSION | (_OF_DRIVER if place == len(names) else 0)])
-        for place in range(1, len(names) + 1)
+        bytes([index & 0xFF, 0, _EXPRESSION | (_OF_DRIVER if index == len(names) else 0)])
+        for index in range(1, len(names) + 1)
     )
-    return out + struct.pack("<BH", 0xA4, 0) + struct.pack("<BH", 0xA5, len(told)) + told
+    return metadata + struct.pack("<BH", 0xA4, 0) + struct.pack("<BH", 0xA5, len(told)) + told
 
 
 def rows_of_cursor(result: Row, rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
@@ -410,7 +416,7 @@ NBCROW_SINCE: Final = 0x730B0003
 
 def _bits(row: Sequence[object]) -> bytes:
     """Return one bit a column, the lowest first: set where the value is NULL."""
-    number = sum(1 << place for place, value in enumerate(row) if value is None)
+    number = sum(1 << index for index, value in enumerate(row) if value is None)
     return number.to_bytes(-(-len(row) // 8), "little")
 
 
@@ -421,6 +427,11 @@ def encode_return_status(status: int) -> bytes:
 
 def encode_return_value(ordinal: int, name: str, type_name: str, value: Scalar, tds: int) -> bytes:
     """Encode RETURNVALUE [MS-TDS 2.2.7.19] of an output parameter."""
-    one = column(type_name, [value], tds, parameter=True)
+    wire_column = column(type_name, [value], tds, parameter=True)
     head = struct.pack("<BH", 0xAC, ordinal) + short(name) + b"\x01"
-    return head + struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, 0) + one.info + one.value(value)
+    return (
+        head
+        + struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, 0)
+        + wire_column.info
+        + wire_column.value(value)
+    )

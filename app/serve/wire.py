@@ -39,11 +39,11 @@ class Tls:
 def tls(address: str) -> Tls:
     """Create TLS with a new certificate, for clients that connect to *address*."""
     certificate, key = own_certificate.create_certificate("Mirrordrill simulated SQL Server", [address])
-    inside = own_certificate.context(certificate, key, ssl.TLSVersion.TLSv1_2)
-    inside.maximum_version = ssl.TLSVersion.TLSv1_2
+    context = own_certificate.context(certificate, key, ssl.TLSVersion.TLSv1_2)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
     strict = own_certificate.context(certificate, key, ssl.TLSVersion.TLSv1_2)
     strict.set_alpn_protocols([STRICT_PROTOCOL])
-    return Tls(certificate, inside, strict)
+    return Tls(certificate, context, strict)
 
 
 class Wire:
@@ -73,8 +73,8 @@ class Wire:
         """Send a response in packets of up to *size* bytes; with TLS each is one record."""
         whole = packets(body, size, spid)
         if self._tls is not None:
-            for at in range(0, len(whole), size):
-                self._tls.write(whole[at : at + size])
+            for index in range(0, len(whole), size):
+                self._tls.write(whole[index : index + size])
             whole = self._outgoing.read()
         await self._pipe.write(whole)
 

@@ -32,14 +32,14 @@ DRIVE_REMOTE: Final = 4
 
 def network_system(folder: Path) -> str | None:
     """Return the kind of network drive on which *folder* is or will be; None for a local disk or if unknown."""
-    there = folder.absolute()
+    path = folder.absolute()
     if sys.platform == "win32":
-        return _windows_drive(there)
+        return _windows_drive(path)
     try:
         mounts = MOUNTS.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    kind = _kind_of_mount(there.resolve(), mounts)
+    kind = _kind_of_mount(path.resolve(), mounts)
     return kind if kind in NETWORK_SYSTEMS else None
 
 
@@ -67,8 +67,8 @@ def _windows_drive(folder: Path) -> str | None:
         return None
     import ctypes
 
-    found = ctypes.windll.kernel32.GetDriveTypeW(folder.anchor)
-    return "network drive" if found == DRIVE_REMOTE else None
+    drive_type_w = ctypes.windll.kernel32.GetDriveTypeW(folder.anchor)
+    return "network drive" if drive_type_w == DRIVE_REMOTE else None
 
 
 _NO_DATE: Final = (
@@ -94,11 +94,11 @@ _IN_PLAY: Final = f"run_id IN (SELECT id FROM run WHERE status = '{RUNNING}')"
 
 def list_foreign_objects(connection: sqlite3.Connection) -> list[str]:
     """Return triggers, views and virtual tables; a valid profile has none."""
-    found = connection.execute(
+    cursor = connection.execute(
         "SELECT type || ' ' || name FROM sqlite_master "
         "WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' ORDER BY 1"
     )
-    return [str(row[0]) for row in found]
+    return [str(row[0]) for row in cursor]
 
 
 def find_schema_faults(connection: sqlite3.Connection) -> Iterator[str]:
@@ -327,11 +327,11 @@ def _revision(connection: sqlite3.Connection) -> str | None:
 
 def _migrate(connection: sqlite3.Connection, file: Path) -> None:
     migrations, revision = sorted(MIGRATIONS.glob("[0-9]*.sql")), _revision(connection)
-    known = [revision_of(migration) for migration in migrations]
-    newest = known[-1]
+    revisions = [revision_of(migration) for migration in migrations]
+    newest = revisions[-1]
     if revision == newest:
         return
-    if revision is not None and revision not in known:
+    if revision is not None and revision not in revisions:
         sentence = tr(
             "The profile {file} has version {revision}; this Mirrordrill supports versions up to "
             "{newest}. Install a newer Mirrordrill, or export the data with `mirrordrill doctor "

@@ -95,8 +95,8 @@ def _refuse(copy: sqlite3.Connection, file: Path) -> None:
 
 def _tables(copy: sqlite3.Connection) -> list[str]:
     """Return ordinary tables only: a view or virtual table could run code of another program."""
-    found = copy.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name")
-    return [name for name, sql in found if sql and "VIRTUAL" not in sql.upper()[:20]]
+    cursor = copy.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    return [name for name, sql in cursor if sql and "VIRTUAL" not in sql.upper()[:20]]
 
 
 def _rows(copy: sqlite3.Connection, table: str) -> list[dict[str, object]]:

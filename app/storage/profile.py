@@ -118,9 +118,9 @@ class Profile:
         with self._database.transaction() as db:
             for run_id in doomed:
                 runs.delete_finished(db, run_id)
-            marked = problems.read(self.file.parent)
+            mark = problems.read(self.file.parent)
             if (
-                marked is not None and marked.run_id in doomed
+                mark is not None and mark.run_id in doomed
             ):  # before the end: otherwise it would be missing at the next start
                 problems.remove(self.file.parent)
         if self._stored_mark is not None and self._stored_mark.run_id in doomed:
@@ -132,8 +132,10 @@ class Profile:
         To resume one, append to its ID.
         """
         with self._database.transaction() as db:
-            behind = runs.find_superseded_runs(db)
-            return [run for run in runs.unfinished(db, self._stored_mark) if run.run_id not in behind]
+            superseded_runs = runs.find_superseded_runs(db)
+            return [
+                run for run in runs.unfinished(db, self._stored_mark) if run.run_id not in superseded_runs
+            ]
 
     def store_goals(self, run_id: RunId, met: int, total: int) -> None:
         """Store how many goals of a run are met, for the offer to continue it."""
@@ -142,8 +144,8 @@ class Profile:
 
     def load_goals(self, run_id: RunId) -> tuple[int, int] | None:
         """Return the number of met goals and of all goals of a run; None if they are not known."""
-        found = self._read_goals().get(str(run_id))
-        return (found[0], found[1]) if found is not None else None
+        goal = self._read_goals().get(str(run_id))
+        return (goal[0], goal[1]) if goal is not None else None
 
     def _read_goals(self) -> dict[str, list[int]]:
         try:

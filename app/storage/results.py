@@ -45,8 +45,8 @@ class ScenarioResults:
     @property
     def best(self) -> ResultRow | None:
         """Most points without a rewind; among equals the shortest downtime, then the earliest."""
-        fair = [run for run in self.runs if run.score is not None and not run.retried]
-        return min(fair, key=lambda run: (-(run.score or 0.0), run.downtime_s, run.run_id), default=None)
+        runs = [run for run in self.runs if run.score is not None and not run.retried]
+        return min(runs, key=lambda run: (-(run.score or 0.0), run.downtime_s, run.run_id), default=None)
 
     @property
     def latest_run(self) -> ResultRow:
@@ -107,8 +107,8 @@ def best(db: sqlite3.Connection, scenario_name: str) -> ResultRow | None:
 
 def finished_with(db: sqlite3.Connection, state_hash: str) -> bool:
     """Return whether any run ended in that state."""
-    found = db.execute("SELECT 1 FROM result WHERE state_hash = ? LIMIT 1", (state_hash,))
-    return found.fetchone() is not None
+    cursor = db.execute("SELECT 1 FROM result WHERE state_hash = ? LIMIT 1", (state_hash,))
+    return cursor.fetchone() is not None
 
 
 def answers(db: sqlite3.Connection) -> list[Row]:
@@ -117,8 +117,8 @@ def answers(db: sqlite3.Connection) -> list[Row]:
     found: list[Row] = []
     for row in db.execute(wanted, ('"sure_percent"',)):
         with suppress(ValueError, TypeError, KeyError):  # the row was changed by hand
-            told = json.loads(row["report_json"])["questions"]
-            found += [one for one in told if 0.0 <= one.get("sure_percent", -1.0) <= 100.0]
+            questions = json.loads(row["report_json"])["questions"]
+            found += [one for one in questions if 0.0 <= one.get("sure_percent", -1.0) <= 100.0]
     return found
 
 

@@ -68,12 +68,12 @@ def begin(
     if not 0 <= seed < 2**63:
         raise ValueError(f"seed {seed} is not in 0 ... 2**63 - 1, the range that the profile can store")
     row = (scenario_name, scenario_text, scenario_hash, seed, engine_version, mode, RUNNING, format_utc_now())
-    begun = db.execute(
+    cursor = db.execute(
         "INSERT INTO run (scenario_name, scenario_text, scenario_hash, seed, engine_version, mode, status,"
         " started_at, tick, line_count, line_chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) RETURNING id",
         row,
     )
-    return RunId(begun.fetchone()["id"])
+    return RunId(cursor.fetchone()["id"])
 
 
 def append(db: sqlite3.Connection, run_id: RunId, tick: int, text: str) -> int:
@@ -147,8 +147,8 @@ def find_lost_runs(db: sqlite3.Connection, mark: Mark) -> list[str]:
 
 def has_run_of(db: sqlite3.Connection, scenario_name: str) -> bool:
     """Return whether a run of that scenario was ever started."""
-    found = db.execute("SELECT 1 FROM run WHERE scenario_name = ? LIMIT 1", (scenario_name,))
-    return found.fetchone() is not None
+    cursor = db.execute("SELECT 1 FROM run WHERE scenario_name = ? LIMIT 1", (scenario_name,))
+    return cursor.fetchone() is not None
 
 
 def list_started_scenarios(db: sqlite3.Connection) -> frozenset[str]:
@@ -172,8 +172,8 @@ def find_last_run_id(db: sqlite3.Connection) -> RunId | None:
 
 def journal(db: sqlite3.Connection, run_id: RunId) -> tuple[JournalLine, ...]:
     """Return the input lines of a run."""
-    found = db.execute("SELECT tick, text FROM line WHERE run_id = ? ORDER BY number", (run_id,))
-    return tuple(JournalLine(line["tick"], line["text"]) for line in found)
+    cursor = db.execute("SELECT tick, text FROM line WHERE run_id = ? ORDER BY number", (run_id,))
+    return tuple(JournalLine(line["tick"], line["text"]) for line in cursor)
 
 
 def damaged(db: sqlite3.Connection) -> list[str]:
@@ -333,7 +333,7 @@ def forget(db: sqlite3.Connection, run_id: RunId) -> None:
 
 def tree(db: sqlite3.Connection, run_id: RunId) -> list[StoredBranch]:
     """Return the runs of the tree of *run_id*, in the order in which they began; empty without a tree."""
-    found = db.execute(
+    cursor = db.execute(
         "SELECT branch.*, run.mode, run.tick AS until_tick FROM branch JOIN run ON run.id = branch.run_id"
         " WHERE tree_id = (SELECT tree_id FROM branch WHERE run_id = ?) ORDER BY run.id",
         (run_id,),
@@ -349,15 +349,15 @@ def tree(db: sqlite3.Connection, run_id: RunId) -> list[StoredBranch]:
             until_tick=row["until_tick"],
             lines=journal(db, RunId(row["run_id"])),
         )
-        for row in found.fetchall()
+        for row in cursor.fetchall()
     ]
 
 
 def find_superseded_runs(db: sqlite3.Connection) -> set[int]:
     """Return unfinished runs with a later branch in their tree: only that branch can be continued."""
-    found = db.execute(
+    cursor = db.execute(
         "SELECT run_id FROM branch JOIN run ON run.id = run_id WHERE status = ?"
         " AND run_id < (SELECT max(run_id) FROM branch AS other WHERE other.tree_id = branch.tree_id)",
         (RUNNING,),
     )
-    return {row["run_id"] for row in found}
+    return {row["run_id"] for row in cursor}

@@ -110,16 +110,16 @@ class RunTimeline:
     def _mark(self, marker: TimelineMarker) -> None:
         """Add a marker; simultaneous transitions are merged, however many databases change."""
         place = self._latest.get(marker.kind)
-        last = None if place is None else self.markers[place]
+        last_marker = None if place is None else self.markers[place]
         moment_s = marker.t_s * MERGED_SHARE if marker.t_s > MERGED_FROM_S else 0.0
         beside = place == len(self.markers) - 1 or moment_s > 0.0
-        if place is None or last is None or not beside or marker.t_s - last.t_s > moment_s:
+        if place is None or last_marker is None or not beside or marker.t_s - last_marker.t_s > moment_s:
             if marker.kind in MERGED:
                 self._latest[marker.kind] = len(self.markers)
             self.markers.append(marker)
-        elif last.text.count("\n") < MERGED_LINES_MAX:
+        elif last_marker.text.count("\n") < MERGED_LINES_MAX:
             self.markers[place] = TimelineMarker(
-                last.t_s, last.kind, join_messages("\n", (last.text, marker.text))
+                last_marker.t_s, last_marker.kind, join_messages("\n", (last_marker.text, marker.text))
             )
 
     def service(self, until_s: float) -> list[TimelineSpan]:
@@ -201,8 +201,10 @@ def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
 
 def asynchronous(scenario: Scenario) -> tuple[str, ...]:
     """Return the mirrored databases that begin with safety OFF, including each one of a count."""
-    off = {session.database for session in scenario.sessions if session.safety == "OFF"}
-    return tuple(name for one in scenario.databases if one.name in off for name in one.names)
+    databases = {session.database for session in scenario.sessions if session.safety == "OFF"}
+    return tuple(
+        name for database in scenario.databases if database.name in databases for name in database.names
+    )
 
 
 def course_of(

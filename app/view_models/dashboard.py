@@ -93,11 +93,11 @@ class Positions:
         from engine.tsql.scalars.values import format_value
 
         context = Context(self._world, SqlSession(server=self.server, spid=0, login=""))
-        for one in group_databases.databases(context, self._group):
-            if (one.copy.database, one.replica.server) == (database, replica):
+        for replica_database in group_databases.databases(context, self._group):
+            if (replica_database.copy.database, replica_database.replica.server) == (database, replica):
                 return {
                     name: format_value(value)
-                    for name, value in group_databases.database_state(context, one).items()
+                    for name, value in group_databases.database_state(context, replica_database).items()
                 }
         return {}
 
@@ -169,8 +169,8 @@ class GroupDashboard:
 
 def worst(issues: list[Issue] | tuple[Issue, ...]) -> str:
     """Return the worst issue, or HEALTHY without any."""
-    found = {health for health, _ in issues}
-    return next((health for health in (CRITICAL, WARNING) if health in found), HEALTHY)
+    healths = {health for health, _ in issues}
+    return next((health for health in (CRITICAL, WARNING) if health in healths), HEALTHY)
 
 
 def format_issues(issues: tuple[Issue, ...]) -> str:
@@ -191,7 +191,10 @@ def find_groups(world: World, server: str) -> dict[str, Known]:
     """Return the groups of *server* by name with the state of its replica; none while the server does not answer."""
     if server not in world.instances or not tsql.reachable(world, server) or world.instances[server].hung:
         return {}
-    found = ((replicas.group_of(world, server, one.guid), one) for one in replicas.on_server(world, server))
+    found = (
+        (replicas.group_of(world, server, replica_state.guid), replica_state)
+        for replica_state in replicas.on_server(world, server)
+    )
     return {group.name: (group, state) for group, state in found if group is not None}
 
 
@@ -204,19 +207,19 @@ def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupD
         issues.append(OFFLINE)
     if leads:
         issues += _of_primary(world, group)
-    own = group.replica(group.primary)
+    own_replica = group.replica(group.primary)
     listener = group.listener
-    seen = group.replicas if quorum else [one for one in group.replicas if one.server == server]
+    seen = group.replicas if quorum else [replica for replica in group.replicas if replica.server == server]
     return GroupDashboard(
         server=server,
         group=group.name,
         primary=state.primary or formatting.NOTHING,
-        failover=_mode(own),
+        failover=_mode(own_replica),
         cluster=node.cluster if node is not None else formatting.NOTHING,
         quorum=_quorum(quorum, node is not None and node.config.forced),
         listener=f"{listener.name}:{listener.port}" if listener is not None else formatting.NOTHING,
         issues=tuple(issues),
-        replicas=tuple(_replica(world, group, state, one) for one in seen),
+        replicas=tuple(_replica(world, group, state, replica) for replica in seen),
         databases=tuple(_databases(world, group, state)),
     )
 
@@ -235,11 +238,11 @@ def _mode(replica: Replica | None) -> str:
 
 def _of_primary(world: World, group: AvailabilityGroup) -> Iterator[Issue]:
     """Yield the issues of policies that only the primary can evaluate."""
-    others = [replica for replica in group.replicas if replica.server != group.primary]
-    targets = [one for one in others if failover.automatic_target(group, one.server)]
-    if targets and not any(failover.ready(group, one.server) for one in targets):
+    other_replicas = [replica for replica in group.replicas if replica.server != group.primary]
+    targets = [replica for replica in other_replicas if failover.automatic_target(group, replica.server)]
+    if targets and not any(failover.ready(group, target.server) for target in targets):
         yield NOT_READY
-    synchronous = [one for one in others if one.mode is CommitMode.SYNCHRONOUS_COMMIT]
+    synchronous = [replica for replica in other_replicas if replica.mode is CommitMode.SYNCHRONOUS_COMMIT]
     copies = replicas.copies(world, group.primary, group.guid)
     if any(c.availability.peer(o.server) is not SyncState.SYNCHRONIZED for o in synchronous for c in copies):
         yield NOT_IN_STEP
@@ -263,8 +266,8 @@ def _replica(world: World, group: AvailabilityGroup, state: ReplicaState, replic
     role, sync, issues = "", tr("Unknown"), list[Issue]()
     if _is_visible(state, replica):
         role = (state.role if own else ReplicaRole.SECONDARY).name.capitalize()
-        found = [found for _, found in _states(world, group, state, replica)]
-        sync = STATES[min(found)] if found else formatting.NOTHING
+        states = [sync_state for _, sync_state in _states(world, group, state, replica)]
+        sync = STATES[min(states)] if states else formatting.NOTHING
         issues += [NO_ROLE] if own and state.role is ReplicaRole.RESOLVING else []
         issues += [] if _linked(world, state, replica) else [DISCONNECTED]
         issues += [] if replica.joined else [NOT_JOINED]
@@ -289,25 +292,25 @@ def _states(
 
 
 def _databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> Iterator[DatabaseRow]:
-    asked = Positions(world, group, state.server)
+    positions = Positions(world, group, state.server)
     for replica in group.replicas:
         if not _is_visible(state, replica):
             continue
         synchronous = replica.mode is CommitMode.SYNCHRONOUS_COMMIT
         aim = SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING
-        for database, found in _states(world, group, state, replica):
+        for database, sync_state in _states(world, group, state, replica):
             paused = _suspended(world, state, replica, database)
-            issues = [] if found in (aim, SyncState.SYNCHRONIZED) else [NOT_HEALTHY]
+            issues = [] if sync_state in (aim, SyncState.SYNCHRONIZED) else [NOT_HEALTHY]
             issues += [SUSPENDED] if paused else []
             safe = (database, replica.server) in group.ready
             yield DatabaseRow(
                 database,
                 replica.server,
-                STATES[found],
+                STATES[sync_state],
                 tr("No data loss") if safe else tr("Data loss"),
                 paused or tr("No"),
                 tuple(issues),
-                asked,
+                positions,
             )
 
 

@@ -87,12 +87,16 @@ def format_node(server: Instance) -> str:
 
 def listeners(world: World, server: Instance) -> Iterator[StatusSign]:
     """Yield the listeners on the instance's node, online or in the state of their role."""
-    for _, found in roles.iterate_roles(world):
-        group = replicas.by_name(world, server.name, found.name) if found.owner == server.computer else None
+    for _, cluster_role in roles.iterate_roles(world):
+        group = (
+            replicas.by_name(world, server.name, cluster_role.name)
+            if cluster_role.owner == server.computer
+            else None
+        )
         if group is None or group.listener is None or server.clustered:
             continue
         away = (mark("{name} failing over"), "warn")
-        word, tone = _LISTENING.get(found.state, away)
+        word, tone = _LISTENING.get(cluster_role.state, away)
         if tone == "ok" and (world.listeners.get(group.listener.name) != server.name or not server.answering):
             word, tone = away
         name = f"{group.listener.name}:{group.listener.port}"
@@ -124,14 +128,14 @@ def _node_notes(world: World, name: str) -> Iterator[str]:
 def computer_faces(world: World) -> Iterator[ServerFace]:
     """Yield computers without their own instance: file servers, and nodes of failover cluster instances."""
     with_instance = {instance.name for instance in world.instances.values()}
-    bare = [computer for computer in world.computers.values() if computer.name not in with_instance]
-    for place, computer in enumerate(bare, len(world.instances)):
+    computers = [computer for computer in world.computers.values() if computer.name not in with_instance]
+    for index, computer in enumerate(computers, len(world.instances)):
         node = world.nodes.get(computer.name)
         witness = node is None and any(_is_share(world, computer.name))
         yield ServerFace(
             name=computer.name,
             kind="node" if node is not None else "share" if witness else "computer",
-            color=place,
+            color=index,
             status=_POWER[computer.powered],
             version=0,
             copies=(),
@@ -156,11 +160,14 @@ def _is_share(world: World, computer: str) -> Iterator[bool]:
 
 def _owned(world: World, computer: Computer) -> Iterator[StatusSign]:
     """Yield the roles that a node owns."""
-    for _, found in roles.iterate_roles(world):
-        if found.owner == computer.name:
-            tone = _RESOURCE_TONE.get(found.state, "warn")
+    for _, cluster_role in roles.iterate_roles(world):
+        if cluster_role.owner == computer.name:
+            tone = _RESOURCE_TONE.get(cluster_role.state, "warn")
             yield StatusSign(
-                f"{found.name} {found.state.value}", tone, "dot" if tone == "ok" else "warning", found.name
+                f"{cluster_role.name} {cluster_role.state.value}",
+                tone,
+                "dot" if tone == "ok" else "warning",
+                cluster_role.name,
             )
 
 

@@ -71,21 +71,21 @@ def list_offers(
     Each action is tried on a copy of the world. Without *truth*, as in an exam, every action for that kind of
     target is listed, so that the menu does not reveal what is broken.
     """
-    found: list[ActionOffer] = []
-    back: list[ActionOffer] = []
+    offers: list[ActionOffer] = []
+    action_offers: list[ActionOffer] = []
     for verb in VERBS.values():
         offered = verb.group in _ORDER and verb.name not in EDITED
         for args in _arguments(world, verb, target, truth, open_database) if offered else ():
             if not truth or verb.sensible(world, args):
-                found += _offers_of(world, verb, args)
+                offers += _offers_of(world, verb, args)
             if verb.back_label is not None and (not truth or not verb.sensible(world, args)):
                 name, _, options = verb.reverse.partition(" ")
                 line, label = " ".join((name, *args, options)), verb.back_label(args)
-                back.append(ActionOffer(line, tr(label), "repair", "mend", english=label))
-    found += back
+                action_offers.append(ActionOffer(line, tr(label), "repair", "mend", english=label))
+    offers += action_offers
     if truth:
-        found = [offer for offer in found if _works(world, offer.line)]
-    return sorted(found, key=lambda offer: (_ORDER.index(offer.group), bool(offer.section), offer.section))
+        offers = [offer for offer in offers if _works(world, offer.line)]
+    return sorted(offers, key=lambda offer: (_ORDER.index(offer.group), bool(offer.section), offer.section))
 
 
 def _offers_of(world: World, verb: Verb, args: Args) -> Iterator[ActionOffer]:
@@ -129,8 +129,8 @@ def _arguments(
             if verb.kinds in ((verb.kinds[0],), (verb.kinds[0], "node")):
                 yield (name, target.names[0])[: len(verb.kinds)]
     elif _accepts_target(world, verb, target):
-        needed = [parameter for parameter in verb.parameters if not parameter.optional]
-        rest = [list(_values(world, parameter, target, truth, open_database)) for parameter in needed[1:]]
+        parameters = [parameter for parameter in verb.parameters if not parameter.optional]
+        rest = [list(_values(world, parameter, target, truth, open_database)) for parameter in parameters[1:]]
         for values in product(*rest):
             yield (target.names[0], *values)
 

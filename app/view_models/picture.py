@@ -228,12 +228,12 @@ def _copy_face(world: World, copy: DatabaseCopy) -> CopyFace:
     if not running:
         if copy.availability.guid is not None and copy.mirroring.role is None:
             role = replace(role, text="")  # no server can be asked for its role
-        was = StatusSign(
+        sign = StatusSign(
             tr("was {role}").format(role=role.label) if copy.mirroring.role else role.label,
             "idle",
             role.shape,
         )
-        return CopyFace(copy.server, copy.database, was, None, _NO_INSTANCE, None, (), None)
+        return CopyFace(copy.server, copy.database, sign, None, _NO_INSTANCE, None, (), None)
     return CopyFace(
         server=copy.server,
         database=copy.database,
@@ -446,18 +446,18 @@ def _link_face(world: World, a: str, b: str, kind: str, believed: list[bool]) ->
 
 
 def _link_status(world: World, a: str, b: str) -> StatusSign:
-    there, back = network.link(world, a, b), network.link(world, b, a)
+    link, back = network.link(world, a, b), network.link(world, b, a)
     for end in (a, b):
         here = end in world.instances or end in world.computers
         if here and not world.computer_named(end).powered:
             return StatusSign(mark("power off"), "bad", "cross")
         if not network.nic_up(world, end):
             return StatusSign(mark("cable pulled"), "bad", "cross")
-    if not (there.up and back.up):
+    if not (link.up and back.up):
         return StatusSign(mark("cut"), "bad", "cross")
-    if not there.passing and not back.passing:
+    if not link.passing and not back.passing:
         return StatusSign(mark("drops all packets"), "bad", "ring")
-    if not there.passing or not back.passing:
+    if not link.passing or not back.passing:
         return StatusSign(
             tr("no packets {way}").format(way=f"{a} → {b}" if back.passing else f"{b} → {a}"), "bad", "bar"
         )

@@ -58,15 +58,15 @@ def preview(world: World, line: str, truth: bool = True) -> ImpactPreview:
     after = picture_of(copy)
     changed = {target for target, face in _faces(before).items() if _faces(after).get(target) != face}
     changed |= {ActionTarget("link", pair) for pair in _pairs(after) - _pairs(before)}
-    things = [
+    targets = [
         target
         for target in _targets(before)
         if target in changed or (target.kind in ("server", "client") and target.names[0] in named)
     ]
-    was, is_now = all_copies(world), all_copies(copy)
-    databases = dict.fromkeys(a.database for a, b in zip(was, is_now, strict=False) if a != b)
+    copy_faces, is_now = all_copies(world), all_copies(copy)
+    databases = dict.fromkeys(a.database for a, b in zip(copy_faces, is_now, strict=False) if a != b)
     databases |= dict.fromkeys(name for name in world.databases() if name in named)
-    return ImpactPreview(tuple(things), tuple(databases))
+    return ImpactPreview(tuple(targets), tuple(databases))
 
 
 def _faces(picture: Picture) -> dict[ActionTarget, tuple[object, ...]]:

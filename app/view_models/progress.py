@@ -28,7 +28,9 @@ class LearnerProgress:
     @property
     def due_scenarios(self) -> frozenset[str]:
         """Scenarios that are due for repetition now."""
-        return frozenset(each.scenario for each in self.next if each.since is not None)
+        return frozenset(
+            recommendation.scenario for recommendation in self.next if recommendation.since is not None
+        )
 
 
 def practiced_runs(rows: Iterable[ResultRow]) -> list[PracticedRun]:
@@ -84,12 +86,12 @@ def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dic
         ],
         "next": [
             {
-                "scenario": each.scenario,
-                "title": titles.get(each.scenario, each.scenario),
-                "skills": [skill.key for skill in each.skills],
-                "due_since": _time(each.since),
+                "scenario": recommendation.scenario,
+                "title": titles.get(recommendation.scenario, recommendation.scenario),
+                "skills": [skill.key for skill in recommendation.skills],
+                "due_since": _time(recommendation.since),
             }
-            for each in learner_progress.next
+            for recommendation in learner_progress.next
         ],
         "scenarios": [
             {
@@ -119,10 +121,12 @@ def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -
             f"{said}{runs if standing.runs else 'never practiced'}{when if standing.last else ''}{due}"
         )
     lines.append("")
-    for each in learner_progress.next:
-        why = "due" if each.since is not None else "new"
-        skills = ", ".join(skill.title for skill in each.skills)
-        lines.append(f"{why}: {each.scenario} ({titles.get(each.scenario, each.scenario)}) for {skills}")
+    for advice in learner_progress.next:
+        why = "due" if advice.since is not None else "new"
+        skills = ", ".join(skill.title for skill in advice.skills)
+        lines.append(
+            f"{why}: {advice.scenario} ({titles.get(advice.scenario, advice.scenario)}) for {skills}"
+        )
     if not learner_progress.next:
         lines.append("Nothing is due.")
     if learner_progress.calibration is not None:

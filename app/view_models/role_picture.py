@@ -37,7 +37,9 @@ def _limit_server(face: ServerFace, world: World, role: StoryRole) -> ServerFace
         status = _ON if power else UNSEEN
     unplugged = power and face.name in world.instances and not world.computer_named(face.name).nic_up
     instance = world.instances.get(face.name)
-    copies = face.copies if "queues" in role.sees else tuple(replace(one, queue=None) for one in face.copies)
+    copies = (
+        face.copies if "queues" in role.sees else tuple(replace(copy, queue=None) for copy in face.copies)
+    )
     return replace(
         face,
         status=status,

@@ -148,8 +148,12 @@ def _format_item(item: ItemJson | None) -> str:
     if item is None:
         return formatting.NOTHING
     most = float(item["max"])
-    got = formatting.plain_number(float(item["points"]))
-    return tr("{points} of {most}").format(points=got, most=formatting.plain_number(most)) if most else got
+    plain_number = formatting.plain_number(float(item["points"]))
+    return (
+        tr("{points} of {most}").format(points=plain_number, most=formatting.plain_number(most))
+        if most
+        else plain_number
+    )
 
 
 def _difference(
@@ -168,11 +172,11 @@ def _difference(
 def list_compared_actions(left_report: Report, right_report: Report) -> list[ComparedAction]:
     """Return the actions of both runs in order of time. Actions at the same time share a row."""
     found: dict[tuple[float, int], list[str]] = {}
-    for side, report in enumerate((left_report, right_report)):
+    for index, report in enumerate((left_report, right_report)):
         at: dict[float, int] = {}
         for t_s, words in _list_actions(report):
             number = at[t_s] = at.get(t_s, -1) + 1
-            found.setdefault((t_s, number), ["", ""])[side] = words
+            found.setdefault((t_s, number), ["", ""])[index] = words
     return [ComparedAction(t_s, *both) for (t_s, _), both in sorted(found.items())]
 
 

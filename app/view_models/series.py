@@ -94,8 +94,10 @@ class Columns:
             several = streams.get(source, ())
             here = sources == source
             for stream in several if len(several) > 1 else ():
-                other = self.samples.read_entries(start_index, sources, np.where(here, stream, numbers))
-                values[:, QUEUES] = np.maximum(values[:, QUEUES], other[:, QUEUES])
+                other_entries = self.samples.read_entries(
+                    start_index, sources, np.where(here, stream, numbers)
+                )
+                values[:, QUEUES] = np.maximum(values[:, QUEUES], other_entries[:, QUEUES])
         return sources, values
 
     def add_together(
@@ -157,14 +159,14 @@ class CounterHistory:
         if database != self._database:
             self._database, self._columns = database, Columns()
         count, before = min(samples.count, len(logs)), self._columns.count
-        known = self._columns.agree(samples, count)
-        new = logs[known:count]
+        agree = self._columns.agree(samples, count)
+        new_logs = logs[agree:count]
         if database == ALL_DATABASES:
-            names = dict.fromkeys(name for places in new for name in places)
-            self._columns.add_together([_places_of(new, name) for name in names], streams)
+            names = dict.fromkeys(name for places in new_logs for name in places)
+            self._columns.add_together([_places_of(new_logs, name) for name in names], streams)
         else:
-            self._columns.add(_places_of(new, database), streams)
-        return known != before or count != before
+            self._columns.add(_places_of(new_logs, database), streams)
+        return agree != before or count != before
 
     @property
     def end_s(self) -> float:
@@ -195,8 +197,8 @@ class CounterHistory:
         """Yield the time and the value of each counter, sample by sample; None where no instance ran."""
         columns = [self.samples(counter, from_s, to_s)[1] for counter in counters]
         first, last = self._places(from_s, to_s)
-        for place, tick in enumerate(self._ticks[first:last]):
-            values = (float(column[place]) for column in columns)
+        for index, tick in enumerate(self._ticks[first:last]):
+            values = (float(column[index]) for column in columns)
             yield float(tick) / TICKS_PER_S, *(None if np.isnan(value) else value for value in values)
 
     def _places(self, from_s: float, to_s: float) -> tuple[int, int]:

@@ -272,11 +272,13 @@ def recommend(cards: Sequence[Card], progress: LearnerProgress) -> NextDrill | N
     )
     taken = [by_name[name] for name, _ in newest_first if name in by_name]
     if not taken:
-        first = by_name.get(FIRST_DRILL)
-        return NextDrill(first, tr("Start here: see what happens in a failover.")) if first else None
-    for each in progress.next:
-        if each.since is not None and each.scenario in by_name:
-            return NextDrill(by_name[each.scenario], _due_reason(each, progress))
+        first_card = by_name.get(FIRST_DRILL)
+        return (
+            NextDrill(first_card, tr("Start here: see what happens in a failover.")) if first_card else None
+        )
+    for recommendation in progress.next:
+        if recommendation.since is not None and recommendation.scenario in by_name:
+            return NextDrill(by_name[recommendation.scenario], _due_reason(recommendation, progress))
     for card in taken:
         if card.failed and card.last is not None:
             points = formatting.plain_number(card.last)
@@ -286,8 +288,10 @@ def recommend(cards: Sequence[Card], progress: LearnerProgress) -> NextDrill | N
 
 def _due_reason(recommendation: Recommendation, progress: LearnerProgress) -> str:
     skill = recommendation.skills[0]
-    last = next((each.last for each in progress.skills if each.skill.key == skill.key), None)
-    days = _days_between(last, progress.at) if last is not None else 0
+    last_skill = next(
+        (standing.last for standing in progress.skills if standing.skill.key == skill.key), None
+    )
+    days = _days_between(last_skill, progress.at) if last_skill is not None else 0
     if days <= 0:
         return tr("“{skill}” is due.").format(skill=tr(skill.title))
     return trn(
@@ -303,7 +307,7 @@ def _days_between(start: datetime, end: datetime) -> int:
 
 
 def _next_in_path(cards: Sequence[Card], finished_cards: Sequence[Card]) -> NextDrill | None:
-    paths = {each.path.key: each for each in list_path_progress(cards)}
+    paths = {progress.path.key: progress for progress in list_path_progress(cards)}
     recent = dict.fromkeys(card.technology for card in finished_cards)
     for key in (*recent, *(key for key in paths if key not in recent)):
         path = paths[key]

@@ -56,18 +56,20 @@ def legend() -> tuple[tuple[str, str], ...]:
 
 def merge_waits(moves: Sequence[RunSegment]) -> list[RunSegment]:
     """Return the segments with consecutive waits of small losses merged into one."""
-    found: list[RunSegment] = []
+    segments: list[RunSegment] = []
     for move in moves:
-        before = found[-1] if found else None
+        before = segments[-1] if segments else None
         waits = before is not None and before.line == move.line == WAITING
         if before is not None and waits and before.regret > 0.0 and 0.0 < move.regret < LOSSES["inaccuracy"]:
             lost = before.before - move.after
             label = next((name for points, name in LABELS if lost >= points), "best")
-            first = before if before.plan else move
-            found[-1] = replace(first, until=move.until, before=before.before, after=move.after, label=label)
+            first_segment = before if before.plan else move
+            segments[-1] = replace(
+                first_segment, until=move.until, before=before.before, after=move.after, label=label
+            )
         else:
-            found.append(move)
-    return found
+            segments.append(move)
+    return segments
 
 
 def find_stops(account: Account) -> list[RunSegment]:
@@ -80,8 +82,8 @@ def slopes(account: Account) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
     waits = [move for move in account.moves if move.line == WAITING]
     for stop in find_stops(account):
         if stop.regret >= NOTED:
-            inside = [move for move in waits if stop.tick <= move.tick < stop.until] or [stop]
-            ends = [((move.tick, move.before), (move.until, move.after)) for move in inside]
+            segments = [move for move in waits if stop.tick <= move.tick < stop.until] or [stop]
+            ends = [((move.tick, move.before), (move.until, move.after)) for move in segments]
             yield TONES[stop.label][1], list(chain(*ends))
 
 

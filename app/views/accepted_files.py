@@ -58,24 +58,24 @@ class AcceptedFiles(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Accepted files"))
-        said = QLabel(
+        label = QLabel(
             tr(
                 "Drills and runs from other sources that open without a question. If you forget "
                 "a file, you are asked again before it opens."
             )
         )
-        said.setWordWrap(True)
-        said.setProperty("muted", "true")
+        label.setWordWrap(True)
+        label.setProperty("muted", "true")
         self.list = TableView(TableModel(COLUMNS), self.windowTitle())
         self.list.set_empty_text(tr("No accepted files."))
         self.list.selectionModel().selectionChanged.connect(lambda *_: self._show_buttons())
         self.forget, self.forget_all = QPushButton(tr("&Forget")), QPushButton(tr("Forget &all"))
         close = QPushButton(tr("&Close"))
         self.forget.clicked.connect(
-            lambda: self.forget_wanted.emit([one.sha256 for one in self._get_selected_files()])
+            lambda: self.forget_wanted.emit([file.sha256 for file in self._get_selected_files()])
         )
         self.forget_all.clicked.connect(
-            lambda: self.forget_wanted.emit([one.sha256 for one in self.list.table.rows])
+            lambda: self.forget_wanted.emit([row.sha256 for row in self.list.table.rows])
         )
         close.clicked.connect(self.close)
         row = QHBoxLayout()
@@ -85,7 +85,7 @@ class AcceptedFiles(QDialog):
         row.addWidget(self.forget_all)
         row.addStretch()
         row.addWidget(close)
-        lay_column(said, (self.list, 1), row, on=self, spacing=10)
+        lay_column(label, (self.list, 1), row, on=self, spacing=10)
         em = self.fontMetrics().height()
         fit_on_screen(self, 44 * em, 24 * em)
 

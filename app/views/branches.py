@@ -68,14 +68,14 @@ def rows_of(tree: Branches) -> list[BranchRow]:
 
 def _row(tree: Branches, name: str, drill: Drill) -> BranchRow:
     root, sums, score = tree.root(name), availability_json(drill.world), drill.score()
-    at = formatting.run_time(drill.world.t_s)
+    time = formatting.run_time(drill.world.t_s)
     shown = score.scored and (drill.finished or drill.terms.progress)
     return BranchRow(
         name=name,
         parent=root.parent,
         current=name == tree.current,
         from_text=formatting.run_time(root.tick / TICKS_PER_S, 1) if root.parent is not None else "",
-        at=tr("{moment}, ended").format(moment=at) if drill.finished else at,
+        at=tr("{moment}, ended").format(moment=time) if drill.finished else time,
         downtime=formatting.seconds(sums["downtime_s"], 1),
         lost=formatting.number(sums["lost_transactions"]),
         points=formatting.plain_number(score.total) if shown else formatting.NOTHING,
@@ -169,15 +169,15 @@ class BranchCurves(QWidget):
         first, small = None, theme.sized(self.font(), 0.9)
         metrics = QFontMetrics(small)
         for number, curve in enumerate(self._curves):
-            below = TimeAxis(orientation="bottom")
+            time_axis = TimeAxis(orientation="bottom")
             unit = KB if curve.counter.endswith("_kb") else PER_S
-            side = ValueAxis(unit, logarithmic=False)
-            plot = self._view.addPlot(number, 0, axisItems={"bottom": below, "left": side})
+            value_axis = ValueAxis(unit, logarithmic=False)
+            plot = self._view.addPlot(number, 0, axisItems={"bottom": time_axis, "left": value_axis})
             plot.setTitle(
                 html.escape(tr(TITLES[curve.counter])), color=colors.muted, size=f"{small.pointSizeF():g}pt"
             )
-            side.setWidth(metrics.horizontalAdvance(AXIS_SAMPLE) + AXIS_MARGIN_PX)
-            for axis in (side, below):
+            value_axis.setWidth(metrics.horizontalAdvance(AXIS_SAMPLE) + AXIS_MARGIN_PX)
+            for axis in (value_axis, time_axis):
                 axis.setPen(colors.border)
                 axis.setTextPen(colors.muted)
                 axis.setTickFont(small)
@@ -194,7 +194,7 @@ class BranchCurves(QWidget):
                 first = plot
             else:
                 plot.setXLink(first)
-            below.setStyle(showValues=number == len(self._curves) - 1)
+            time_axis.setStyle(showValues=number == len(self._curves) - 1)
 
     def _show_theme(self) -> None:
         self._view.setBackground(theme.tokens(self.palette()).surface)
@@ -236,8 +236,8 @@ class BranchComparison(QScrollArea):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        inside = QWidget()
-        column = lay_column(on=inside, margins=(8, 14, 18, 14), spacing=12)
+        widget = QWidget()
+        column = lay_column(on=widget, margins=(8, 14, 18, 14), spacing=12)
         pair = lay_row(_label(tr("Side by side"), 1.15, bold=True), 0)
         for box in (self.left, self.right):
             box.setMinimumContentsLength(8)
@@ -245,12 +245,12 @@ class BranchComparison(QScrollArea):
         column.addLayout(pair)
         column.addWidget(self._parted)
         column.addLayout(self._tables)
-        over = lay_row(_label(tr("Queues and load"), 1.05, bold=True), (self._legend, 1), self.database)
-        column.addLayout(over)
+        layout = lay_row(_label(tr("Queues and load"), 1.05, bold=True), (self._legend, 1), self.database)
+        column.addLayout(layout)
         column.addWidget(self.curves)
         column.addStretch()
         self.curves.setMinimumHeight(CURVES_UNITS * self.fontMetrics().height())
-        self.setWidget(inside)
+        self.setWidget(widget)
 
     def show_pair(self, tree: Branches, left_name: str, right_name: str) -> None:
         """Compare two branches of *tree*."""
@@ -299,8 +299,8 @@ class BranchComparison(QScrollArea):
         if self._tree is None:
             return
         left, right = (self._tree.history_of(box.currentText()).drill for box in (self.left, self.right))
-        found = difference.compare_curves(left, right)
-        self.curves.show_curves([curve for curve in found if curve.database == self.database.currentText()])
+        curves = difference.compare_curves(left, right)
+        self.curves.show_curves([curve for curve in curves if curve.database == self.database.currentText()])
 
 
 def _label(text: str, scale: float = 1.0, bold: bool = False, muted: bool = False) -> QLabel:
@@ -399,10 +399,10 @@ class BranchPage(QWidget):
         title = QLabel(tr("Branches of this run"))
         title.setFont(theme.sized(title.font(), 1.5, bold=True))
         buttons = lay_row(self.go_on, self.rename, self.prune, 0, self.back)
-        side = QWidget()
-        lay_column(title, self._note, (self.tree, 1), buttons, on=side, margins=(18, 14, 8, 14), spacing=8)
+        widget = QWidget()
+        lay_column(title, self._note, (self.tree, 1), buttons, on=widget, margins=(18, 14, 8, 14), spacing=8)
         split = self._split = QSplitter(Qt.Orientation.Horizontal)
-        split.addWidget(side)
+        split.addWidget(widget)
         split.addWidget(self.comparison)
         split.setStretchFactor(0, 4)
         split.setStretchFactor(1, 6)

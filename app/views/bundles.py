@@ -77,12 +77,16 @@ class ImportedBundlesDialog(QDialog):
     def show_bundles(self, bundles: Sequence[BundleRow]) -> None:
         """Show the imported bundles."""
         self.tree.clear()
-        for one in bundles:
-            count = trn("{n} drill", "{n} drills", len(one.drills)).format(n=len(one.drills))
-            parts = [escape_invisible(one.title), *([escape_invisible(one.by)] if one.by else []), count]
+        for bundle in bundles:
+            count = trn("{n} drill", "{n} drills", len(bundle.drills)).format(n=len(bundle.drills))
+            parts = [
+                escape_invisible(bundle.title),
+                *([escape_invisible(bundle.by)] if bundle.by else []),
+                count,
+            ]
             top = self._row("  ·  ".join(parts))
-            top.setData(0, _KEPT, one)
-            for kind, entries in (("drill", one.drills), ("run", one.runs)):
+            top.setData(0, _KEPT, bundle)
+            for kind, entries in (("drill", bundle.drills), ("run", bundle.runs)):
                 for key, text in entries:
                     part = self._row(escape_invisible(text))
                     part.setData(0, _PART, (kind, key))
@@ -91,9 +95,9 @@ class ImportedBundlesDialog(QDialog):
             top.setExpanded(True)
         self._empty_label.setVisible(not bundles)
         if bundles:
-            first = self.tree.topLevelItem(0)
-            assert first is not None
-            self.tree.setCurrentItem(first)
+            first_top_level_item = self.tree.topLevelItem(0)
+            assert first_top_level_item is not None
+            self.tree.setCurrentItem(first_top_level_item)
         self._show_buttons()
 
     def _row(self, text: str) -> QTreeWidgetItem:
@@ -128,9 +132,9 @@ class BundleMaker(QDialog):
         """Create the dialog; *drills*: name and title of each."""
         super().__init__(parent)
         self.setWindowTitle(tr("Export as a bundle"))
-        said = QLabel(tr("A bundle is one file with drills to share. Shipped drills need not be included."))
-        said.setWordWrap(True)
-        said.setProperty("muted", "true")
+        label = QLabel(tr("A bundle is one file with drills to share. Shipped drills need not be included."))
+        label.setWordWrap(True)
+        label.setProperty("muted", "true")
         self.title_field, self.author, self.licence = QLineEdit(), QLineEdit(author), QLineEdit()
         self.title_field.setPlaceholderText(tr("for example: Mirroring, week 1"))
         self.licence.setPlaceholderText(tr("for example: CC BY 4.0"))
@@ -157,7 +161,7 @@ class BundleMaker(QDialog):
         self.save = self.buttons.addButton(tr("Save as…"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        lay_column(said, form, (self.drills, 1), self.buttons, on=self)
+        lay_column(label, form, (self.drills, 1), self.buttons, on=self)
         em = self.fontMetrics().height()
         fit_on_screen(self, 32 * em, 26 * em)
         self._show_button()

@@ -115,10 +115,10 @@ class ClusterManager(QWidget):
         """Fill the menu with the actions of the selected row; return False if there are none."""
         if self._world is None or self.selected_row is None:
             return False
-        found = cluster_manager.actions(self._world, self.nodes.currentText(), self.selected_row)
-        for action in found:
+        actions = cluster_manager.actions(self._world, self.nodes.currentText(), self.selected_row)
+        for action in actions:
             menu.addAction(action.label).triggered.connect(lambda _=False, action=action: self._do(action))
-        return bool(found)
+        return bool(actions)
 
     def _do(self, action: Action) -> None:
         if action.warning:

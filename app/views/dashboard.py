@@ -207,11 +207,11 @@ class Dashboard(QWidget):
         server = self.servers.currentText()
         known = dashboard.find_groups(world, server) if server else {}
         if not known and not self._is_chosen:  # the first server that answers, until the user chooses one
-            for place in range(self.servers.count()):
-                if found := dashboard.find_groups(world, self.servers.itemText(place)):
-                    server, known = self.servers.itemText(place), found
+            for index in range(self.servers.count()):
+                if found := dashboard.find_groups(world, self.servers.itemText(index)):
+                    server, known = self.servers.itemText(index), found
                     blocked = self.servers.blockSignals(True)
-                    self.servers.setCurrentIndex(place)
+                    self.servers.setCurrentIndex(index)
                     self.servers.blockSignals(blocked)
                     break
         _list(self.groups, list(known))

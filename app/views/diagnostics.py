@@ -83,7 +83,7 @@ class Diagnostics(QDialog):
         said = trn("{n} item needs attention.", "{n} items need attention.", wrong).format(n=wrong)
         self._message.setText(said if wrong else tr("Mirrordrill works on this computer."))
         self._check_button.setEnabled(True)
-        bad = next((place for place, line in enumerate(rows) if not line.well), 0)
+        bad = next((index for index, line in enumerate(rows) if not line.well), 0)
         if rows:
             self.lines.selectRow(bad)
         self.lines.setFocus()

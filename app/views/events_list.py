@@ -66,10 +66,10 @@ def rows_of(event: Event, world: World) -> Iterator[EventRow]:
     """Yield the row of an event; a batch is shown by its first line."""
     text = event.text
     if isinstance(event.data, SqlData | SqlDoneData):
-        done = data_of(event, SqlDoneData)
-        lines = (text if done is None else done.batch).strip().splitlines()
+        done_data = data_of(event, SqlDoneData)
+        lines = (text if done_data is None else done_data.batch).strip().splitlines()
         text = (lines[0] if lines else "") + (" …" if len(lines) > 1 else "")
-        errors = [m for m in done.messages if m["severity"] > 10] if done is not None else []
+        errors = [m for m in done_data.messages if m["severity"] > 10] if done_data is not None else []
         text += f"  →  Msg {errors[0]['number']}: {errors[0]['text']}" if errors else ""
     yield EventRow(event.t_s, event.kind, event.server, event.database, text)
 

@@ -36,9 +36,9 @@ class Facilitator(QScrollArea):
         self._coming = QLabel()
         self._coming.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
         self._coming.setWordWrap(True)
-        inside = QWidget()
-        lay_column(self._notes, self._coming_title, self._coming, 0, on=inside)
-        self.setWidget(inside)
+        widget = QWidget()
+        lay_column(self._notes, self._coming_title, self._coming, 0, on=widget)
+        self.setWidget(widget)
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setAccessibleName(tr("For the instructor"))

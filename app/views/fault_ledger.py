@@ -239,15 +239,21 @@ class FaultLedger(QWidget):
             return
         self._shown_faults = ledger
         # if the true state is hidden, the faults of the scenario must remain hidden
-        mine = ledger if self._drill.terms.truth else _filter_requested(ledger, self._drill.journal)
-        wanted = [f for f in mine if f.reverted_tick is None] if self.only_active.isChecked() else list(mine)
+        own_faults = ledger if self._drill.terms.truth else _filter_requested(ledger, self._drill.journal)
+        wanted = (
+            [f for f in own_faults if f.reverted_tick is None]
+            if self.only_active.isChecked()
+            else list(own_faults)
+        )
         if [fault.id for fault in wanted] == [fault.id for fault in self.model.rows]:
             self.model.update(wanted)
         else:
             self._show_others(wanted)
-        active = sum(fault.reverted_tick is None for fault in mine)
+        active = sum(fault.reverted_tick is None for fault in own_faults)
         self._count = (
-            tr("{active} of {all} active.").format(active=active, all=len(mine)) if mine else tr("No faults.")
+            tr("{active} of {all} active.").format(active=active, all=len(own_faults))
+            if own_faults
+            else tr("No faults.")
         )
         self._refresh()
 
@@ -257,7 +263,7 @@ class FaultLedger(QWidget):
         The three times are always visible. The remaining width goes to the fault's text, then to the time of
         the request, which rarely differs from the activation, then to the effect.
         """
-        others = sum(self.table.columnWidth(place) for place in range(ALWAYS) if place != FAULT)
+        others = sum(self.table.columnWidth(index) for index in range(ALWAYS) if index != FAULT)
         left, metrics = self.table.viewport().width() - others, self.fontMetrics()
         widths = (metrics.horizontalAdvance(words) + CELL_PADDING_PX for words in (SHORT_FAULT, LONG_FAULT))
         least, longest = widths
@@ -265,11 +271,11 @@ class FaultLedger(QWidget):
 
     def _show_others(self, wanted: list[Fault]) -> None:
         """Show other rows; the selected fault stays selected if it still exists."""
-        chosen = self._find_selected_fault()
+        selected_fault = self._find_selected_fault()
         self.model.replace(wanted)
         ids = [fault.id for fault in wanted]
-        if chosen is not None and chosen.id in ids:
-            self.table.selectRow(ids.index(chosen.id))
+        if selected_fault is not None and selected_fault.id in ids:
+            self.table.selectRow(ids.index(selected_fault.id))
         else:
             self.table.scrollToBottom()
 
@@ -277,7 +283,7 @@ class FaultLedger(QWidget):
         """Select a fault if the focus arrives by a key. With a single row, no arrow key would select it."""
         by_key = isinstance(event, QFocusEvent) and event.gotFocus() and event.reason() in BY_KEY
         if by_key and self._find_selected_fault() is None and self.model.rows:
-            active = [place for place, fault in enumerate(self.model.rows) if fault.reverted_tick is None]
+            active = [index for index, fault in enumerate(self.model.rows) if fault.reverted_tick is None]
             self.table.selectRow((active or [len(self.model.rows) - 1])[-1])
         return super().eventFilter(watched, event)
 

@@ -94,9 +94,9 @@ class ScoreChart(QWidget):
         steps = max(1, len(self._runs) - 1)
         return [
             QPointF(
-                inner.left() + inner.width() * place / steps, plot.bottom() - plot.height() * run.score / 100
+                inner.left() + inner.width() * index / steps, plot.bottom() - plot.height() * run.score / 100
             )
-            for place, run in enumerate(self._runs)
+            for index, run in enumerate(self._runs)
         ]
 
     def _write_dates(self, painter: QPainter, plot: QRectF, line: float) -> None:
@@ -236,10 +236,10 @@ class RunHistoryPage(QWidget):
         self.compare.clicked.connect(self._compare)
         self.delete.clicked.connect(self._delete)
         self._add_key("Del", tr("Delete…"), self._delete)
-        back = build_back_button(tr("All drills"), self, self.left)
+        button = build_back_button(tr("All drills"), self, self.left)
         head = lay_row(self._title, (self._count, 1, Qt.AlignmentFlag.AlignBottom))
         choices = lay_row((self.drill, 3), (self.outcome, 2), (self.date, 2), 2)
-        buttons = lay_row(back, 0, self.delete, self.compare, self._open_button)
+        buttons = lay_row(button, 0, self.delete, self.compare, self._open_button)
         lay_column(
             head,
             choices,
@@ -294,13 +294,13 @@ class RunHistoryPage(QWidget):
 
     def _pair(self) -> tuple[FinishedRun, FinishedRun] | None:
         """Return the runs to compare, earlier one first: the two selected ones, or one and its predecessor."""
-        chosen = self.selected_runs
-        if len(chosen) == 2:
-            return chosen[1], chosen[0]
-        if len(chosen) == 1:
-            older = [run for run in self._runs if run.run_id < chosen[0].run_id]
-            before = next((run for run in older if run.scenario == chosen[0].scenario), None)
-            return (before, chosen[0]) if before is not None else None
+        runs = self.selected_runs
+        if len(runs) == 2:
+            return runs[1], runs[0]
+        if len(runs) == 1:
+            older = [run for run in self._runs if run.run_id < runs[0].run_id]
+            before = next((run for run in older if run.scenario == runs[0].scenario), None)
+            return (before, runs[0]) if before is not None else None
         return None
 
     def _compare(self) -> None:
@@ -314,12 +314,12 @@ class RunHistoryPage(QWidget):
 
     def _show_chosen(self) -> None:
         """Show the commands for the selected runs, and the history of the first selected run's drill."""
-        chosen = self.selected_runs
-        self._open_button.setEnabled(len(chosen) == 1)
-        self.delete.setEnabled(bool(chosen))
+        runs = self.selected_runs
+        self._open_button.setEnabled(len(runs) == 1)
+        self.delete.setEnabled(bool(runs))
         self.compare.setEnabled(self._pair() is not None)
         before = tr("Compare with the previous run")
-        self.compare.setText(before if len(chosen) == 1 and self.compare.isEnabled() else tr("Compare"))
+        self.compare.setText(before if len(runs) == 1 and self.compare.isEnabled() else tr("Compare"))
         self.compare.setToolTip(tr("To compare two runs, select both (Ctrl+click, or Shift+arrow key)"))
         self._show_chart()
 
@@ -337,16 +337,16 @@ class RunHistoryPage(QWidget):
 
     def _show_chart(self) -> None:
         """Show the scores of the selected run's drill, also a single one."""
-        chosen = self._selected()
+        finished_run = self._selected()
         scored = [
             HistoryRun(run.finished_at, run.score, run.retried)
             for run in reversed(self._runs)
-            if chosen is not None and run.scenario == chosen.scenario and run.score is not None
+            if finished_run is not None and run.scenario == finished_run.scenario and run.score is not None
         ]
         for widget in (self._chart, self._chart_title):
             widget.setVisible(bool(scored))
-        if chosen is not None and scored:
-            title = tr("Score over time: {drill}").format(drill=chosen.title)
+        if finished_run is not None and scored:
+            title = tr("Score over time: {drill}").format(drill=finished_run.title)
             hollow = any(run.retried for run in scored)
             self._chart_title.setText(" ".join((title, tr("(hollow: rewound)"))) if hollow else title)
             self._chart.show_runs(scored)

@@ -177,8 +177,8 @@ class KeyEditor(QDialog):
     def _filter(self) -> None:
         query = self.field.text()
         if query.strip():
-            found = fuzzy.best(query, COMMANDS, lambda c: KeyRow(c, self._keys[c.name], ()).searched)
-            names = {command.name for command, _ in found}
+            best = fuzzy.best(query, COMMANDS, lambda c: KeyRow(c, self._keys[c.name], ()).searched)
+            names = {command.name for command, _ in best}
             self.model.keep(lambda row: row.command.name in names)
         else:
             self.model.keep(None)
@@ -189,8 +189,8 @@ class KeyEditor(QDialog):
 
     @property
     def _row(self) -> KeyRow | None:
-        place = self.table.currentIndex().row()
-        return self.model.rows[place] if 0 <= place < len(self.model.rows) else None
+        row = self.table.currentIndex().row()
+        return self.model.rows[row] if 0 <= row < len(self.model.rows) else None
 
     def _show_command(self) -> None:
         row = self._row

@@ -169,22 +169,22 @@ class Palette(QFrame):
             before.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _search(self, query: str) -> None:
-        there = [entry for entry in self._offered if entry.action.isVisible()]
-        there.sort(
+        entries = [entry for entry in self._offered if entry.action.isVisible()]
+        entries.sort(
             key=lambda entry: self._rank_by_recency(entry.action)
         )  # equally good entries keep this order
         if query.strip():
-            found = [
+            palette_entries = [
                 PaletteEntry(entry.group, entry.action, frozenset(fit.places))
-                for entry, fit in fuzzy.best(query, there, lambda entry: entry.searched)
+                for entry, fit in fuzzy.best(query, entries, lambda entry: entry.searched)
             ]
         else:
-            found = there
+            palette_entries = entries
         # stable: only moves disabled entries to the end
-        found.sort(key=lambda entry: not entry.action.isEnabled())
-        self.model.replace(found)
-        self.list.setVisible(bool(found))
-        self._empty_label.setVisible(not found)
+        palette_entries.sort(key=lambda entry: not entry.action.isEnabled())
+        self.model.replace(palette_entries)
+        self.list.setVisible(bool(palette_entries))
+        self._empty_label.setVisible(not palette_entries)
         self.list.setCurrentIndex(self.model.index(0))
         self.list.scrollToTop()
         self._announce_current()
@@ -294,14 +294,14 @@ class _Line(QStyledItemDelegate):
             painter.drawRoundedRect(room.adjusted(1, 0, -1, 0), 5, 5)
         text = colors.on_selection if chosen else colors.text
         muted = colors.on_selection if chosen else colors.muted
-        inside = room.adjusted(10, 0, -10, 0)
+        box = room.adjusted(10, 0, -10, 0)
         painter.setPen(muted)
         mark = "✓ " if entry.action.isChecked() else ""
         keys = mark + (entry.keys if enabled else tr("not available now"))
-        painter.drawText(inside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, keys)
-        inside.setRight(inside.right() - painter.fontMetrics().horizontalAdvance(keys) - 12)
-        found = colors.on_selection if chosen else colors.accent
-        _draw_found(painter, inside, entry, text if enabled else muted, muted, found)
+        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, keys)
+        box.setRight(box.right() - painter.fontMetrics().horizontalAdvance(keys) - 12)
+        color = colors.on_selection if chosen else colors.accent
+        _draw_found(painter, box, entry, text if enabled else muted, muted, color)
         painter.restore()
 
 
@@ -309,13 +309,13 @@ def _draw_found(
     painter: QPainter, room: QRect, entry: PaletteEntry, text: QColor, muted: QColor, hit_color: QColor
 ) -> None:
     """Draw the name with matched letters in bold."""
-    usual, bold = QFont(painter.font()), theme.sized(painter.font(), 1.0, bold=True)
+    font, bold = QFont(painter.font()), theme.sized(painter.font(), 1.0, bold=True)
     start_of_name = len(entry.heading)
     x = float(room.left())
     for (hit, in_group), run in groupby(
         enumerate(entry.text), lambda at: (at[0] in entry.places, at[0] < start_of_name)
     ):
-        painter.setFont(bold if hit else usual)
+        painter.setFont(bold if hit else font)
         painter.setPen(hit_color if hit else muted if in_group else text)
         letters = "".join(letter for _, letter in run)
         left = QRectF(x, room.top(), max(0.0, room.right() - x), room.height())

@@ -212,10 +212,10 @@ class ProgressPage(QWidget):
         theme.follow(self, theme.FONT, self._show_font)
 
     def _lay_out(self) -> None:
-        inside = QWidget()
-        inside.setLayout(self._cards)
+        widget = QWidget()
+        widget.setLayout(self._cards)
         scroll = QScrollArea()
-        scroll.setWidget(inside)
+        scroll.setWidget(widget)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -223,12 +223,12 @@ class ProgressPage(QWidget):
         head = lay_row(self._title, (self._summary, 1, Qt.AlignmentFlag.AlignBottom))
         right = lay_column(self._next_title, (scroll, 1), spacing=8)
         body = lay_row((self._table, 8), (right, 5), spacing=20)
-        back, history = build_back_button(tr("Back"), self, self.left), QPushButton(tr("History"))
+        button, history = build_back_button(tr("Back"), self, self.left), QPushButton(tr("History"))
         history.clicked.connect(self.history_wanted)
         note = QLabel(tr("Rewound runs do not count. Mastery fades if you do not practice."))
         note.setProperty("muted", "true")
         note.setWordWrap(True)
-        buttons = lay_row(back, history, Gap(12), (note, 1))
+        buttons = lay_row(button, history, Gap(12), (note, 1))
         lay_column(head, (body, 1), buttons, on=self, margins=(28, 18, 28, 20), spacing=12)
 
     def show_progress(
@@ -256,15 +256,17 @@ class ProgressPage(QWidget):
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        for each in following:
-            card = _NextCard(each, titles.get(each.scenario, each.scenario), current_time)
+        for recommendation in following:
+            card = _NextCard(
+                recommendation, titles.get(recommendation.scenario, recommendation.scenario), current_time
+            )
             card.started.connect(self.started)
             self._cards.addWidget(card)
         if not following:
-            nothing = QLabel(tr("No skill is due or new. Choose any drill."))
-            nothing.setProperty("muted", "true")
-            nothing.setWordWrap(True)
-            self._cards.addWidget(nothing)
+            label = QLabel(tr("No skill is due or new. Choose any drill."))
+            label.setProperty("muted", "true")
+            label.setWordWrap(True)
+            self._cards.addWidget(label)
         if answers is not None:
             self._cards.addWidget(_calibration(answers))
         self._cards.addStretch()
@@ -323,15 +325,15 @@ def _calibration(answers: Calibration) -> QFrame:
         )
         for point in answers["curve"]
     ]
-    for place, row in enumerate([(tr("confidence"), tr("correct"), tr("answers")), *rows]):
+    for index, row in enumerate([(tr("confidence"), tr("correct"), tr("answers")), *rows]):
         for column, words in enumerate(row):
             label = QLabel(words)
-            label.setProperty("muted", "false" if place else "true")
-            numbers.addWidget(label, place, column, Qt.AlignmentFlag.AlignRight)
+            label.setProperty("muted", "false" if index else "true")
+            numbers.addWidget(label, index, column, Qt.AlignmentFlag.AlignRight)
     numbers.setHorizontalSpacing(14)
     numbers.setRowStretch(len(rows) + 1, 1)
-    beside = lay_row(numbers, Gap(14), (CalibrationCurve(answers), 1))
-    lay_column(title, score, beside, on=card, margins=(14, 10, 12, 12), spacing=8)
+    layout = lay_row(numbers, Gap(14), (CalibrationCurve(answers), 1))
+    lay_column(title, score, layout, on=card, margins=(14, 10, 12, 12), spacing=8)
     return card
 
 
@@ -355,18 +357,18 @@ class _BarDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        drawn = read_look(option)
-        colors = theme.tokens(drawn.palette)
+        look = read_look(option)
+        colors = theme.tokens(look.palette)
         row: SkillRow = self._table.table.rows[index.row()]
-        chosen = bool(drawn.state & QStyle.StateFlag.State_Selected)
-        box = QRectF(drawn.rect)
+        chosen = bool(look.state & QStyle.StateFlag.State_Selected)
+        box = QRectF(look.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if chosen:
             painter.fillRect(box, colors.selection)
         elif index.row() % 2:
-            painter.fillRect(box, drawn.palette.alternateBase())
-        number = drawn.metrics.horizontalAdvance("100") + 12
+            painter.fillRect(box, look.palette.alternateBase())
+        number = look.metrics.horizontalAdvance("100") + 12
         bar = box.adjusted(7, box.height() * 0.32, -number, -box.height() * 0.32)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.idle_soft)

@@ -77,7 +77,7 @@ def facts_of(contents: Contents) -> list[Fact]:
     )
     pictures = trn("{n} reference; not loaded", "{n} references; not loaded", contents.images)
     links = tr("{n}, shown as text only")
-    found = [
+    facts = [
         Fact(tr("Title"), contents.title),
         Fact(tr("Author"), author),
         Fact(tr("SHA-256"), contents.sha256),
@@ -98,7 +98,7 @@ def facts_of(contents: Contents) -> list[Fact]:
             ),
         ),
     ]  # fmt: skip
-    return [Fact(fact.what, escape_invisible(fact.value).replace("\n", " "), fact.spoils) for fact in found]
+    return [Fact(fact.what, escape_invisible(fact.value).replace("\n", " "), fact.spoils) for fact in facts]
 
 
 def _format_link_count(links: Sequence[str]) -> str:
@@ -159,13 +159,13 @@ class Items(QWidget):
         self.tree.itemChanged.connect(lambda *_: self.chosen.emit(len(self.names())))
         self._count = QLabel()
         self._count.setProperty("muted", "true")
-        every, none = QPushButton(tr("Select all")), QPushButton(tr("Select none"))
-        every.clicked.connect(lambda: self._choose(Qt.CheckState.Checked))
+        button, none = QPushButton(tr("Select all")), QPushButton(tr("Select none"))
+        button.clicked.connect(lambda: self._choose(Qt.CheckState.Checked))
         none.clicked.connect(lambda: self._choose(Qt.CheckState.Unchecked))
         self.chosen.connect(self._show_count)
         self.controls = QWidget()
         """Space for the row of buttons of the page."""
-        lay_row(every, none, self._count, on=self.controls, margins=0)
+        lay_row(button, none, self._count, on=self.controls, margins=0)
         lay_column(self.tree, on=self, margins=0)
 
     def show_items(self, items: Sequence[BundleItem]) -> None:
@@ -205,8 +205,8 @@ class Items(QWidget):
         return [row.data(0, _ITEM).name for row in self._rows() if _is_checked(row)]
 
     def _rows(self) -> list[QTreeWidgetItem]:
-        found = (self.tree.topLevelItem(number) for number in range(self.tree.topLevelItemCount()))
-        return [row for row in found if row is not None]
+        top_level_items = (self.tree.topLevelItem(number) for number in range(self.tree.topLevelItemCount()))
+        return [row for row in top_level_items if row is not None]
 
     def _choose(self, state: Qt.CheckState) -> None:
         for row in self._rows():
@@ -233,9 +233,9 @@ def show_whole(table: QTableView) -> None:
     """Make the rows of *table* as high as their texts. The table must have few rows."""
     table.setItemDelegate(WrappingDelegate(table))
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    soon = QTimer(table, singleShot=True, interval=0)
-    soon.timeout.connect(table.resizeRowsToContents)
-    table.horizontalHeader().sectionResized.connect(lambda *_: soon.start())
+    timer = QTimer(table, singleShot=True, interval=0)
+    timer.timeout.connect(table.resizeRowsToContents)
+    table.horizontalHeader().sectionResized.connect(lambda *_: timer.start())
 
 
 class WrappingDelegate(QStyledItemDelegate):
@@ -269,8 +269,8 @@ class WrappingDelegate(QStyledItemDelegate):
         self.initStyleOption(made, index)
         metrics = QFontMetrics(made.font)
         width = max(1, self._table.columnWidth(index.column()) - 2 * MARGIN_PX)
-        taken = metrics.boundingRect(QRect(0, 0, width, 0), _flags(made.text, width, metrics), made.text)
-        return QSize(taken.width() + 2 * MARGIN_PX, taken.height() + 6)
+        box = metrics.boundingRect(QRect(0, 0, width, 0), _flags(made.text, width, metrics), made.text)
+        return QSize(box.width() + 2 * MARGIN_PX, box.height() + 6)
 
 
 def _flags(text: str, width: int, metrics: QFontMetrics) -> int:
@@ -308,11 +308,11 @@ class Quarantine(QWidget):
         self.text.setTabChangesFocus(True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.text.setAccessibleName(tr("The file as text"))
-        both = QSplitter(Qt.Orientation.Horizontal)
-        both.addWidget(self.facts)
-        both.addWidget(self.text)
-        both.setSizes([660, 480])
-        both.setChildrenCollapsible(False)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.addWidget(self.facts)
+        splitter.addWidget(self.text)
+        splitter.setSizes([660, 480])
+        splitter.setChildrenCollapsible(False)
         self._facts: Sequence[Fact] = ()
         self._full_text = ""
         self.author = QCheckBox(tr("Open as author: show solution and answers"))
@@ -323,15 +323,15 @@ class Quarantine(QWidget):
         self.items.chosen.connect(self._show_selected_count)
         self._all = QSplitter(Qt.Orientation.Vertical)
         self._all.addWidget(self.items)
-        self._all.addWidget(both)
+        self._all.addWidget(splitter)
         self._all.setSizes([200, 400])
         self._all.setChildrenCollapsible(False)
         self.decline, self.accept = QPushButton(), QPushButton()
         self.accept.setProperty("primary", "true")
         self.accept.clicked.connect(self.accepted)
         self.decline.clicked.connect(self.declined)
-        inside = Qt.ShortcutContext.WidgetWithChildrenShortcut
-        QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.declined.emit, context=inside)
+        widget = Qt.ShortcutContext.WidgetWithChildrenShortcut
+        QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.declined.emit, context=widget)
         buttons = lay_row(self.decline, Gap(12), self.items.controls, 0, self.accept)
         lay_column(
             self._title,

@@ -77,10 +77,10 @@ class RunComparison(QWidget):
         self.figures = TableView(TableModel(figure_columns("", "")), tr("Outcomes"))
         self.acts = TableView(TableModel(action_columns("", "")), tr("Actions"))
         self.acts.set_empty_text(tr("No actions in either run."))
-        back = QPushButton(tr("Back to the history"))
-        back.setToolTip(tr("Back to the history (Esc)"))
-        back.clicked.connect(self.left)
-        row = lay_row(back, 0)
+        button = QPushButton(tr("Back to the history"))
+        button.setToolTip(tr("Back to the history (Esc)"))
+        button.clicked.connect(self.left)
+        row = lay_row(button, 0)
         lay_column(
             self._title,
             self._note,

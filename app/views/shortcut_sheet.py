@@ -97,11 +97,13 @@ class ShortcutSheet(QDialog):
         return search(self.field.text(), self._keys)
 
     def _show(self) -> None:
-        found = self._find_commands()
-        self._count.setText(tr("{count} of {count2} commands").format(count=len(found), count2=len(COMMANDS)))
+        commands = self._find_commands()
+        self._count.setText(
+            tr("{count} of {count2} commands").format(count=len(commands), count2=len(COMMANDS))
+        )
         columns = max(1, min(3, self.sheet.viewport().width() // (COLUMN_EM * self._em)))
         place = self.sheet.verticalScrollBar().value()
-        self.sheet.setHtml(sheet_html(found, self._keys, theme.tokens(self.palette()), columns))
+        self.sheet.setHtml(sheet_html(commands, self._keys, theme.tokens(self.palette()), columns))
         self.sheet.verticalScrollBar().setValue(place)
 
     @property

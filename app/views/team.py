@@ -112,9 +112,9 @@ class TakeRole(QDialog):
         )
         buttons = accept_buttons(self, tr("&Take role"))
         (self.take,) = (
-            one
-            for one in buttons.buttons()
-            if buttons.buttonRole(one) is QDialogButtonBox.ButtonRole.AcceptRole
+            button
+            for button in buttons.buttons()
+            if buttons.buttonRole(button) is QDialogButtonBox.ButtonRole.AcceptRole
         )
         self.take.setEnabled(False)
         form = QFormLayout(self)
@@ -210,15 +210,15 @@ class RolePanel(QWidget):
         super().__init__()
         self._role = welcome.role
         self.calls = TableView(TableModel(CALLS), tr("Orders and questions"))
-        others = [one.key for one in welcome.roles if one.key != self._role]
-        example = f"call {next(iter(others), self._role)} …"
+        other_keys = [role.key for role in welcome.roles if role.key != self._role]
+        example = f"call {next(iter(other_keys), self._role)} …"
         self.calls.set_empty_text(
             tr("No orders yet. An order begins with: {example}").format(example=example)
         )
         header = self.calls.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        for place in range(len(CALLS) - 2, len(CALLS)):
-            header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
+        for index in range(len(CALLS) - 2, len(CALLS)):
+            header.setSectionResizeMode(index, QHeaderView.ResizeMode.Stretch)
         self.answer = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.answer.setAccessibleName(tr("Answer to the last input"))
@@ -325,7 +325,7 @@ class RolePanel(QWidget):
 def _beginnings(welcome: MemberWelcome) -> Iterator[str]:
     """Yield the first words of the lines that the role can use."""
     yield from welcome.does
-    others = [seat.key for seat in welcome.roles if seat.key != welcome.role]
+    other_keys = [seat.key for seat in welcome.roles if seat.key != welcome.role]
     for word in ("call", "read-back", "confirm", "ask-status", "status"):
-        for other in others:
+        for other in other_keys:
             yield f"{word} {other}"

@@ -95,21 +95,21 @@ def rows_of(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[
             failover,
             now_tick,
             0,
-            drill.published.get(place),
-            drill.unlike.get(place),
+            drill.published.get(index),
+            drill.unlike.get(index),
             measure_phases(drill, failover),
         )
-        for place, failover in enumerate(failovers)
+        for index, failover in enumerate(failovers)
     ]
     longest = max((sum(ticks for _, ticks, _ in row.phases) for row in rows), default=0)
     return [replace(row, longest_ticks=max(longest, 1)) for row in reversed(rows)]
 
 
 def _title(row: TimingRow) -> str:
-    found = row.failover
-    at = formatting.run_time(found.failed_tick / TICKS_PER_S)
-    cause = f", {found.cause}" if found.cause not in (found.kind, "unknown") else ""
-    return f"{at}  {found.database}: {formatting.failover_kind(found.kind)}{cause}"
+    failover = row.failover
+    time = formatting.run_time(failover.failed_tick / TICKS_PER_S)
+    cause = f", {failover.cause}" if failover.cause not in (failover.kind, "unknown") else ""
+    return f"{time}  {failover.database}: {formatting.failover_kind(failover.kind)}{cause}"
 
 
 COLUMNS: Final = (
@@ -133,12 +133,12 @@ def steps_of(row: TimingRow | None) -> list[Step]:
     """Return (name, tick at its end, ticks after the failure, ticks that it took) of each phase."""
     if row is None:
         return []
-    first = row.failover.failed_tick
+    first_failed_tick = row.failover.failed_tick
     return [
         (
             phase.kind.name,
             phase.end_tick,
-            None if phase.end_tick is None else phase.end_tick - first,
+            None if phase.end_tick is None else phase.end_tick - first_failed_tick,
             None if phase.end_tick is None else phase.ticks_at(phase.end_tick),
         )
         for phase in row.parts
@@ -249,10 +249,10 @@ class PhaseBar(QStyledItemDelegate):
         assert isinstance(view, TableView)
         row: TimingRow = view.table.rows[index.row()]
         colors = theme.tokens(view.palette())
-        place = QRectF(option.rect).adjusted(4.0, 4.0, -4.0, -4.0)
+        box = QRectF(option.rect).adjusted(4.0, 4.0, -4.0, -4.0)
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, colors.selection)
-        paint_phases(painter, place, row, row.longest_ticks, colors)
+        paint_phases(painter, box, row, row.longest_ticks, colors)
 
     @override
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
@@ -278,10 +278,10 @@ def paint_phases(
 
 def phase_color(colors: theme.ThemeTokens, series_or_name: str | int) -> QColor:
     """Return the color of a phase."""
-    found: QColor = (
+    color: QColor = (
         colors.series[series_or_name] if isinstance(series_or_name, int) else colors.named(series_or_name)
     )
-    return found
+    return color
 
 
 class Phases(QWidget):
@@ -391,16 +391,16 @@ class Timing(QWidget):
         steps.show_rows(max(map(len, PHASES.values())) - 1)
         self._compared = TableView(self.comparison, tr("Published times"))
         self._compared.show_rows(3)
-        beside = lay_column(self._compared, (self.verdict, 1), spacing=2)
+        layout = lay_column(self._compared, (self.verdict, 1), spacing=2)
         self._tables = tables = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         tables.setSpacing(4)
         tables.addWidget(steps, 1, Qt.AlignmentFlag.AlignTop)
-        tables.addLayout(beside, 1)
-        inside = QWidget()
-        lay_column(self.phases, (tables, 1), on=inside, margins=0, spacing=2)
+        tables.addLayout(layout, 1)
+        widget = QWidget()
+        lay_column(self.phases, (tables, 1), on=widget, margins=0, spacing=2)
         details = QScrollArea(widgetResizable=True)
         details.setFrameShape(QScrollArea.Shape.NoFrame)
-        details.setWidget(inside)
+        details.setWidget(widget)
         self._split = QSplitter(Qt.Orientation.Vertical)
         self._split.addWidget(self.table)
         self._split.addWidget(details)
@@ -454,9 +454,9 @@ class Timing(QWidget):
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
         """Select the failover in progress at *t_s* (seconds since the start), if any."""
-        for place, row in enumerate(self.model.rows):
+        for index, row in enumerate(self.model.rows):
             if t_s is not None and row.failover.failed_tick <= t_s * TICKS_PER_S <= _end_tick(row):
-                self.table.selectRow(place)
+                self.table.selectRow(index)
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:

@@ -278,18 +278,18 @@ class TopologyTable(QWidget):
             return
         self.model.replace(rows)
         selection = self.table.selectionModel()
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             if row.key in selected:
                 flags = selection.SelectionFlag.Select | selection.SelectionFlag.Rows
-                selection.select(self.model.index(place, 0), flags)
+                selection.select(self.model.index(index, 0), flags)
 
     # --- selection and actions ----------------------------------------------------------------------------
 
     @property
     def target(self) -> ActionTarget | None:
         """Target of the current row, or None."""
-        place = self.table.currentIndex().row()
-        return self.model.rows[place].target if 0 <= place < len(self.model.rows) else None
+        row = self.table.currentIndex().row()
+        return self.model.rows[row].target if 0 <= row < len(self.model.rows) else None
 
     def selected(self) -> list[TopologyRow]:
         """Return the selected rows."""

@@ -188,8 +188,8 @@ class Transport(QWidget):
 
     def _lay_out(self) -> None:
         clock = lay_column(self._clock, self._server_time, spacing=0)
-        above = lay_row(self._speed, 0, self._note)
-        speed = lay_column(above, _SliderArea(self._slider, self._progress), spacing=2)
+        layout = lay_row(self._speed, 0, self._note)
+        speed = lay_column(layout, _SliderArea(self._slider, self._progress), spacing=2)
         lay_row(clock, Gap(10), *self._buttons, Gap(10), speed, on=self, margins=(10, 4, 6, 4), spacing=2)
 
     # --- display --------------------------------------------------------------------------------------------

@@ -45,8 +45,8 @@ class SharedActions(QObject):
 
     def actions_for(self, world: World, target: ActionTarget, palette: QPalette) -> list[QAction]:
         """Return the actions for *target* now, repairs first; icons in the colors of *palette*."""
-        found = list_offers(world, target, self.truth, self.opened)
-        return [self._action(offer, theme.tokens(palette)) for offer in found]
+        offers = list_offers(world, target, self.truth, self.opened)
+        return [self._action(offer, theme.tokens(palette)) for offer in offers]
 
     def fill_menu(self, menu: QMenu, world: World, target: ActionTarget) -> None:
         """Add the actions for *target* to *menu*: repairs separate from faults, rarer ones in submenus."""

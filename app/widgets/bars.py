@@ -44,8 +44,8 @@ class Bar(QToolBar):
             arrow.setAccessibleName(tr("More buttons"))
 
     def _fit(self) -> None:
-        side = self.fontMetrics().height()
-        self.setIconSize(QSize(side, side))
+        height = self.fontMetrics().height()
+        self.setIconSize(QSize(height, height))
 
 
 def hang(menu: QMenu, button: QToolButton) -> None:
@@ -57,9 +57,9 @@ def hang(menu: QMenu, button: QToolButton) -> None:
     button.setPopupMode(QToolButton.ToolButtonPopupMode.DelayedPopup)
     button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # the text contains the arrow
     # Deferred until the click is over: the menu blocks its caller until it is closed.
-    soon = QTimer(button, singleShot=True, interval=0)
-    soon.timeout.connect(lambda: menu.hide() if menu.isVisible() else button.showMenu())
-    button.clicked.connect(lambda _=False: soon.start())
+    timer = QTimer(button, singleShot=True, interval=0)
+    timer.timeout.connect(lambda: menu.hide() if menu.isVisible() else button.showMenu())
+    button.clicked.connect(lambda _=False: timer.start())
     close_when_chosen(menu)
 
 

@@ -202,9 +202,9 @@ class CodeEdit(QPlainTextEdit):
         """Change every line that the selection touches and keep them selected."""
         cursor = self.textCursor()
         document = self.document()
-        last = document.findBlock(max(cursor.selectionStart(), cursor.selectionEnd() - 1))
+        last_block = document.findBlock(max(cursor.selectionStart(), cursor.selectionEnd() - 1))
         cursor.setPosition(document.findBlock(cursor.selectionStart()).position())
-        cursor.setPosition(last.position() + len(last.text()), QTextCursor.MoveMode.KeepAnchor)
+        cursor.setPosition(last_block.position() + len(last_block.text()), QTextCursor.MoveMode.KeepAnchor)
         start = cursor.selectionStart()
         text = "\n".join(change(line) for line in _normalize_newlines(cursor.selectedText()).split("\n"))
         cursor.insertText(text)
@@ -249,9 +249,9 @@ class CodeEdit(QPlainTextEdit):
             popup.hide()
             return
         popup.setCurrentIndex(self._completer.completionModel().index(0, 0))
-        place = self.cursorRect().translated(self._margin.width(), 0)
-        place.setWidth(popup.sizeHintForColumn(0) + popup.verticalScrollBar().sizeHint().width() + 12)
-        self._completer.complete(place)
+        box = self.cursorRect().translated(self._margin.width(), 0)
+        box.setWidth(popup.sizeHintForColumn(0) + popup.verticalScrollBar().sizeHint().width() + 12)
+        self._completer.complete(box)
 
     def _insert_word(self, completion: str) -> None:
         cursor = self.textCursor()
@@ -304,17 +304,17 @@ class CodeEdit(QPlainTextEdit):
     def _place_margin(self) -> None:
         """Place line numbers to the left of the text, the find bar below it."""
         width = self._margin.sizeHint().width()
-        below = 0 if self.find_bar.isHidden() else self.find_bar.sizeHint().height()
-        lines = LINES_BESIDE_BAR if below else LINES_MIN
-        self.setMinimumHeight(below + lines * self.fontMetrics().height())
-        margins = QMargins(width, 0, 0, below)
+        height = 0 if self.find_bar.isHidden() else self.find_bar.sizeHint().height()
+        lines = LINES_BESIDE_BAR if height else LINES_MIN
+        self.setMinimumHeight(height + lines * self.fontMetrics().height())
+        margins = QMargins(width, 0, 0, height)
         if (
             self.viewportMargins() != margins
         ):  # in a resizeEvent this would loop forever, because scroll bars come and go
             self.setViewportMargins(margins)
-        inside = self.contentsRect()
-        self._margin.setGeometry(QRect(inside.left(), inside.top(), width, inside.height() - below))
-        self.find_bar.setGeometry(inside.left(), inside.bottom() - below + 1, inside.width(), below)
+        rect = self.contentsRect()
+        self._margin.setGeometry(QRect(rect.left(), rect.top(), width, rect.height() - height))
+        self.find_bar.setGeometry(rect.left(), rect.bottom() - height + 1, rect.width(), height)
 
     def _scroll_margin(self, rect: QRect, dy: int) -> None:
         if dy:
@@ -326,15 +326,15 @@ class CodeEdit(QPlainTextEdit):
         """Draw the line numbers for *event* into the margin."""
         painter = QPainter(self._margin)
         painter.fillRect(event.rect(), self.colors.raised)
-        here = self.textCursor().blockNumber()
+        block_number = self.textCursor().blockNumber()
         block = self.firstVisibleBlock()
         top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
         while block.isValid() and top <= event.rect().bottom():
             height = self.blockBoundingRect(block).height()
-            color: QColor = self.colors.text if block.blockNumber() == here else self.colors.muted
+            color: QColor = self.colors.text if block.blockNumber() == block_number else self.colors.muted
             painter.setPen(color)
-            place = QRect(QPoint(0, round(top)), QSize(self._margin.width() - 8, self.fontMetrics().height()))
-            painter.drawText(place, Qt.AlignmentFlag.AlignRight, str(block.blockNumber() + 1))
+            rect = QRect(QPoint(0, round(top)), QSize(self._margin.width() - 8, self.fontMetrics().height()))
+            painter.drawText(rect, Qt.AlignmentFlag.AlignRight, str(block.blockNumber() + 1))
             block, top = block.next(), top + height
         painter.end()
 

@@ -83,12 +83,12 @@ class EventRows(Sequence[object]):
     def start(self, events: Iterable[Event], world: World) -> None:
         """Start with another run, or another time of the same run."""
         log = self._filter_kinds(events)
-        same = self._log.count_shared(log)
+        same_shared = self._log.count_shared(log)
         self._log, self._world = log, world
-        self._searched_count = min(self._searched_count, same)
+        self._searched_count = min(self._searched_count, same_shared)
         self._shown_rows = self._shown_rows[: np.searchsorted(self._shown_rows[:, 0], self._searched_count)]
         self._row_cache = {}
-        if not same:
+        if not same_shared:
             self._counts = self._counts[:0]
 
     def add(self, events: Iterable[Event]) -> None:
@@ -146,12 +146,12 @@ class EventRows(Sequence[object]):
 
     def _find_matches(self, start_index: int, end_index: int) -> Array:
         wanted = self._wanted
-        found: Array = self._log.find_indices(wanted.kinds, wanted.server, start_index, end_index)
+        indices: Array = self._log.find_indices(wanted.kinds, wanted.server, start_index, end_index)
         if wanted.span is not None:
-            ticks = self._log.columns["tick"][found]
+            ticks = self._log.columns["tick"][indices]
             low, high = (seconds * TICKS_PER_S for seconds in wanted.span)
-            found = found[(ticks >= low - AT_ONCE_TICKS) & (ticks <= high + AT_ONCE_TICKS)]
-        return found
+            indices = indices[(ticks >= low - AT_ONCE_TICKS) & (ticks <= high + AT_ONCE_TICKS)]
+        return indices
 
     def _with_rows(self, places: Array) -> Array:
         """Return the rows of these events: (number of the event, index of its row).
@@ -406,9 +406,9 @@ class EventTable(QWidget):
         self._count()
 
     def _count(self) -> None:
-        shown = self.model.rowCount()
+        row_count = self.model.rowCount()
         narrowed = bool(self.filter.text()) or self._shown_span is not None
-        self.found.setText(tr("{shown} found").format(shown=formatting.number(shown)) if narrowed else "")
+        self.found.setText(tr("{shown} found").format(shown=formatting.number(row_count)) if narrowed else "")
         self.found.setVisible(narrowed)
         self.table.set_empty_text(self._explain_empty())
 
@@ -437,8 +437,8 @@ class EventTable(QWidget):
 
     def _show_detail(self) -> None:
         """Show the selected row in full below the table, which shortens long texts."""
-        chosen = self.table.selectionModel().selectedRows()
-        row = self.model.rows[chosen[0].row()] if len(chosen) == 1 else None
+        rows = self.table.selectionModel().selectedRows()
+        row = self.model.rows[rows[0].row()] if len(rows) == 1 else None
         self.detail.setText(self._text_of(row) if row is not None else "")
         self.detail.setVisible(row is not None)
 
@@ -461,9 +461,9 @@ class EventTable(QWidget):
         wanted = self.servers.sizeHint().width() + others + FILTER_PX[self._narrow] + 2 * self.bar.spacing()
         beside = wanted <= self.width()
         self.filter.setMaximumWidth(FILTER_PX[self._narrow] if beside else self.width())
-        way = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
-        if way != self.bar.direction():
-            self.bar.setDirection(way)
+        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        if direction != self.bar.direction():
+            self.bar.setDirection(direction)
             self.bar.setContentsMargins(0 if beside else 4, 0, 4, 0)
 
     # --- appearance ---------------------------------------------------------------------------------------

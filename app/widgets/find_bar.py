@@ -63,15 +63,15 @@ class FindBar(QFrame):
         self._replace_button, self._all = QPushButton(tr("Replace")), QPushButton(tr("Replace all"))
         self._replace_button.clicked.connect(self.replace)
         self._all.clicked.connect(self.replace_all)
-        first, second = QHBoxLayout(), QHBoxLayout()
-        first.addWidget(self.needle, 1)
+        first_layout, second = QHBoxLayout(), QHBoxLayout()
+        first_layout.addWidget(self.needle, 1)
         for widget in (self.place, self.same_case, before, after, close):
-            first.addWidget(widget)
+            first_layout.addWidget(widget)
         second.addWidget(self.with_, 1)
         second.addWidget(self._replace_button)
         second.addWidget(self._all)
         rows = lay_column(on=self, margins=(6, 3, 6, 3), spacing=3)
-        for row in (first, second):
+        for row in (first_layout, second):
             row.setSpacing(3)
             rows.addLayout(row)
         for key, act in {
@@ -102,9 +102,9 @@ class FindBar(QFrame):
     def open(self, replacing: bool = False) -> None:
         """Show the bar with the selected text, if it is part of a line; *replacing*: with the second line."""
         cursor = self._editor.textCursor()
-        chosen = cursor.selectedText()
-        if chosen and "\u2029" not in chosen and len(chosen) <= NEEDLE_MAX:
-            self.needle.setText(chosen)
+        selected_text = cursor.selectedText()
+        if selected_text and "\u2029" not in selected_text and len(selected_text) <= NEEDLE_MAX:
+            self.needle.setText(selected_text)
         self._start_position = cursor.selectionStart()
         for widget in (self.with_, self._replace_button, self._all):
             widget.setVisible(replacing)
@@ -142,15 +142,15 @@ class FindBar(QFrame):
             self._show_status("", "muted")
             return
         document, flags = self._editor.document(), self._flags(backward)
-        found = document.find(needle, self._editor.textCursor(), flags)
-        if found.isNull():
+        cursor = document.find(needle, self._editor.textCursor(), flags)
+        if cursor.isNull():
             ends = QTextCursor(document)
             if backward:
                 ends.movePosition(QTextCursor.MoveOperation.End)
-            found = document.find(needle, ends, flags)
-        if not found.isNull():
-            self._editor.setTextCursor(found)
-            self._start_position = found.selectionStart()
+            cursor = document.find(needle, ends, flags)
+        if not cursor.isNull():
+            self._editor.setTextCursor(cursor)
+            self._start_position = cursor.selectionStart()
         self._show_match_number()
 
     def _pattern(self) -> re.Pattern[str]:
@@ -160,8 +160,8 @@ class FindBar(QFrame):
 
     def _is_match_selected(self) -> bool:
         """Return whether the selected text is a match."""
-        chosen = self._editor.textCursor().selectedText()
-        return bool(chosen) and self._pattern().fullmatch(chosen) is not None
+        selected_text = self._editor.textCursor().selectedText()
+        return bool(selected_text) and self._pattern().fullmatch(selected_text) is not None
 
     def _show_match_number(self) -> None:
         if not self.needle.text():

@@ -81,8 +81,8 @@ class FlowLayout(QLayout):
 def _layout_row(row: Sequence[tuple[QLayoutItem, QRect]], apply: bool) -> int:
     """Lay out a row and center its items vertically; return its height."""
     height = max((where.height() for _, where in row), default=0)
-    for item, where in row if apply else ():
-        item.setGeometry(where.translated(0, (height - where.height()) // 2))
+    for item, box in row if apply else ():
+        item.setGeometry(box.translated(0, (height - box.height()) // 2))
     return height
 
 

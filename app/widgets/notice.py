@@ -118,9 +118,9 @@ class NoticeBar(QFrame):
         line = self._text.fontMetrics().boundingRect(QRect(), 0, self._text.text()).width() + 8
         width = min(round(WIDTH_SHARE * room.width()), around + line)
         height = self.heightForWidth(width)
-        place = QRect(room.left() + (room.width() - width) // 2, 0, width, height)
+        rect = QRect(room.left() + (room.width() - width) // 2, 0, width, height)
         edges = [room.bottom() - height + 1, room.top()]
-        self.setGeometry(min((place.translated(0, y) for y in edges), key=self._measure_overlap))
+        self.setGeometry(min((rect.translated(0, y) for y in edges), key=self._measure_overlap))
 
     def _measure_overlap(self, rect: QRect) -> int:
         """Return the degree of disturbance by a notice at *rect*.
@@ -132,8 +132,10 @@ class NoticeBar(QFrame):
         focus = QApplication.focusWidget()
         typed = False
         if focus is not None and page.isAncestorOf(focus):
-            at = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle)
-            cursor = at.toRect() if hasattr(at, "toRect") else at if isinstance(at, QRect) else QRect()
+            query = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle)
+            cursor = (
+                query.toRect() if hasattr(query, "toRect") else query if isinstance(query, QRect) else QRect()
+            )
             typed = rect.contains(focus.mapTo(page, cursor.center()))
         return 2 * pointer + typed
 
@@ -155,8 +157,8 @@ class NoticeBar(QFrame):
         colors = theme.tokens(self.palette())
         tone = colors.named(self._tone)
         self._close.setIcon(theme.icon("close", colors))
-        side = self.fontMetrics().height()
-        self._mark.setPixmap(theme.pixmap("warning" if self._tone == "warn" else "note", tone, side))
+        height = self.fontMetrics().height()
+        self._mark.setPixmap(theme.pixmap("warning" if self._tone == "warn" else "note", tone, height))
         self.update()
 
     @override

@@ -79,17 +79,21 @@ def follow_selection(view: QAbstractItemView) -> None:
 
     def follow() -> None:
         current = view.currentIndex()
-        chosen = selection.selection()
-        if chosen.count() == 1 and chosen.first().height() == 1 and not chosen.contains(current):
-            column = current.column() if current.isValid() else chosen.first().left()
-            first = chosen.first()
-            index = view.model().index(first.top(), column, first.parent())
+        item_selection = selection.selection()
+        if (
+            item_selection.count() == 1
+            and item_selection.first().height() == 1
+            and not item_selection.contains(current)
+        ):
+            column = current.column() if current.isValid() else item_selection.first().left()
+            first_range = item_selection.first()
+            index = view.model().index(first_range.top(), column, first_range.parent())
             selection.setCurrentIndex(index, selection.SelectionFlag.NoUpdate)
 
     # Deferred: keys and mouse move the selection first and the current row after it.
-    later = QTimer(view, singleShot=True, interval=0)
-    later.timeout.connect(follow)
-    selection.selectionChanged.connect(lambda *_: later.start() if QAccessible.isActive() else None)
+    later_timer = QTimer(view, singleShot=True, interval=0)
+    later_timer.timeout.connect(follow)
+    selection.selectionChanged.connect(lambda *_: later_timer.start() if QAccessible.isActive() else None)
 
 
 def close_when_chosen(menu: QMenu) -> None:

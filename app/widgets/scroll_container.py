@@ -61,12 +61,12 @@ class ScrollContainer(QScrollArea):
         by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton
         if widget is not None and held is not None and self.isAncestorOf(widget) and not by_mouse:
             self.ensureWidgetVisible(widget)  # a widget larger than the viewport: show the cursor
-            place = QRect(widget.mapTo(held, QPoint()), widget.size())
+            rect = QRect(widget.mapTo(held, QPoint()), widget.size())
             room = self.viewport().size()
-            if place.bottom() < room.height():
+            if rect.bottom() < room.height():
                 self.verticalScrollBar().setValue(0)  # the heading above it is in view as well
-            elif place.width() <= room.width() and place.height() <= room.height():
-                for corner in (place.bottomRight() + QPoint(1, 1), place.topLeft()):
+            elif rect.width() <= room.width() and rect.height() <= room.height():
+                for corner in (rect.bottomRight() + QPoint(1, 1), rect.topLeft()):
                     self.ensureVisible(corner.x(), corner.y(), 0, 0)
 
 
@@ -83,11 +83,11 @@ def _connect_focus_tracking() -> None:
 
 
 def _follow() -> None:
-    place = QApplication.focusWidget()
-    while place is not None:
-        place = place.parentWidget()
-        if isinstance(place, ScrollContainer):
-            place.follow()
+    widget = QApplication.focusWidget()
+    while widget is not None:
+        widget = widget.parentWidget()
+        if isinstance(widget, ScrollContainer):
+            widget.follow()
 
 
 class Pages(QStackedWidget):
@@ -113,9 +113,9 @@ class Pages(QStackedWidget):
 
     @override
     def addWidget(self, page: QWidget) -> int:
-        at = super().addWidget(page)
+        widget = super().addWidget(page)
         self._resize_to_page()
-        return at
+        return widget
 
     def heightForWidth(self, width: int) -> int:
         """Return the minimum height of the page.
@@ -128,8 +128,8 @@ class Pages(QStackedWidget):
         return layout.totalMinimumHeightForWidth(width) if layout is not None else -1
 
     def _resize_to_page(self) -> None:
-        for at in range(self.count()):
-            page, asks = self.widget(at), at == self.currentIndex()
+        for index in range(self.count()):
+            page, asks = self.widget(index), index == self.currentIndex()
             policy = QSizePolicy.Policy.Preferred if asks else QSizePolicy.Policy.Ignored
             if page is not None:
                 page.setSizePolicy(policy, policy)

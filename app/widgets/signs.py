@@ -290,5 +290,5 @@ def draw_levels(
         painter.setPen(QPen(colors.border, 1.0))
         painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
         painter.setPen(colors.muted)
-        where = QRectF(0.0, y - line / 2, plot.left() - GAP_PX, line)
-        painter.drawText(where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
+        box = QRectF(0.0, y - line / 2, plot.left() - GAP_PX, line)
+        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)

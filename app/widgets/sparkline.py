@@ -54,9 +54,9 @@ class Sparkline(QStyledItemDelegate):
         points = self._points(rows[index.row()])
         if not points:
             return
-        drawn = read_look(option)
-        colors, box = theme.tokens(drawn.palette), QRectF(drawn.rect)
-        plot = box.adjusted(SIDE_PX, SIDE_PX, -SIDE_PX, -drawn.metrics.height() - 4.0)
+        look = read_look(option)
+        colors, box = theme.tokens(look.palette), QRectF(look.rect)
+        plot = box.adjusted(SIDE_PX, SIDE_PX, -SIDE_PX, -look.metrics.height() - 4.0)
         last = self._find_last(rows)
         line = [
             QPointF(

@@ -204,9 +204,9 @@ class TimeStrip(QWidget):
         self.update()
 
     def _describe(self) -> None:
-        last = self.markers[-3:]
+        last_markers = self.markers[-3:]
         self.setAccessibleDescription(
-            "; ".join(f"{formatting.run_time(m.t_s)} {localize(m.text)}" for m in last)
+            "; ".join(f"{formatting.run_time(m.t_s)} {localize(m.text)}" for m in last_markers)
         )
 
     @property
@@ -279,8 +279,8 @@ class TimeStrip(QWidget):
 
     def marker_near(self, x: float) -> TimelineMarker | None:
         """Return the marker within a finger's breadth of *x*."""
-        near = [marker for marker in self.markers if abs(self.x_of(marker.t_s) - x) <= NEAR_PX]
-        return min(near, key=lambda m: (m.kind in MERGED, abs(self.x_of(m.t_s) - x)), default=None)
+        markers = [marker for marker in self.markers if abs(self.x_of(marker.t_s) - x) <= NEAR_PX]
+        return min(markers, key=lambda m: (m.kind in MERGED, abs(self.x_of(m.t_s) - x)), default=None)
 
     # --- painting -------------------------------------------------------------------------------------------
 
@@ -311,9 +311,9 @@ class TimeStrip(QWidget):
         if lane_names_px(self):
             self._draw_names(painter, colors, rows)
         draw_times(painter, self, lanes, self.span_s)
-        chosen = self.markers[self._cursor_index] if self._cursor_index is not None else None
+        timeline_marker = self.markers[self._cursor_index] if self._cursor_index is not None else None
         for marker in self._select_markers():
-            self._draw_marker(painter, marker, colors, marker == chosen)
+            self._draw_marker(painter, marker, colors, marker == timeline_marker)
         if self._roomy:
             self._draw_labels(painter, colors)
         for (_, states), lane in zip(self._extra_lanes, rows[len(fixed) :], strict=True):
@@ -460,8 +460,8 @@ class TimeStrip(QWidget):
         tip = _tip(marker)
         self.setAccessibleDescription(tip)
         announce(self, tip)
-        place = QPoint(round(self.x_of(marker.t_s)), self.height())
-        QToolTip.showText(self.mapToGlobal(place), plain_tip(tip), self)
+        point = QPoint(round(self.x_of(marker.t_s)), self.height())
+        QToolTip.showText(self.mapToGlobal(point), plain_tip(tip), self)
         self.update()
 
 

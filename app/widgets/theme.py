@@ -149,10 +149,10 @@ def fixed_font(scale: float = 1.0) -> QFont:
 
 def sized(font: QFont, scale: float, bold: bool = False) -> QFont:
     """Return *font* in another size."""
-    new = QFont(font)
-    new.setPointSizeF(font.pointSizeF() * scale)
-    new.setBold(bold)
-    return new
+    new_font = QFont(font)
+    new_font.setPointSizeF(font.pointSizeF() * scale)
+    new_font.setBold(bold)
+    return new_font
 
 
 # --- icons --------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
         app.setProperty("styled", True)
     font = app.font()
     growth = BASE_POINTS * font_scale / font.pointSizeF()
-    chosen = _find_custom_fonts(app)
+    fonts = _find_custom_fonts(app)
     # replacing a sheet takes Qt four times as long as removing it and setting the new one
     app.setStyleSheet("")
     font.setPointSizeF(BASE_POINTS * font_scale)
@@ -256,7 +256,7 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
     for widget in app.allWidgets():
         if _has_palette_handler(widget):
             QApplication.sendEvent(widget, QEvent(QEvent.Type.PaletteChange))
-    for widget, before in chosen:
+    for widget, before in fonts:
         if (
             shiboken6.isValid(widget)
             and abs(widget.font().pointSizeF() - before.pointSizeF() * growth) > 0.01

@@ -34,16 +34,16 @@ class TwoLineCells(QStyledItemDelegate):
         self._table.style().drawControl(
             QStyle.ControlElement.CE_ItemViewItem, background, painter, self._table
         )
-        drawn = read_look(option)
+        look = read_look(option)
         column, row = self._table.table.columns[index.column()], self._table.table.rows[index.row()]
-        colors, box, tone = theme.tokens(drawn.palette), QRectF(drawn.rect), column.tone(row)
-        selected = bool(drawn.state & QStyle.StateFlag.State_Selected)
+        colors, box, tone = theme.tokens(look.palette), QRectF(look.rect), column.tone(row)
+        selected = bool(look.state & QStyle.StateFlag.State_Selected)
         text_color = colors.on_selection if selected else colors.text
         painter.save()
         if self._band and tone:
             painter.fillRect(QRectF(box.left(), box.top(), BAND_PX, box.height() - 1.0), colors.named(tone))
         detail = column.detail(row) if column.detail is not None else ""
-        height = float(drawn.metrics.height())
+        height = float(look.metrics.height())
         lines = box.adjusted(SIDE_PX, 0.0, -SIDE_PX, 0.0)
         top = lines.center().y() - (height if detail else height / 2.0)
         name = column.sign(row) if column.sign is not None else None
@@ -54,10 +54,10 @@ class TwoLineCells(QStyledItemDelegate):
             picture = theme.pixmap(name, color, round(height * ratio))
             painter.drawPixmap(QRectF(left, top, height, height), picture, QRectF(picture.rect()))
             left += height + SIDE_PX / 2.0
-        bold = theme.sized(drawn.font, 1.0, bold=True)
+        bold = theme.sized(look.font, 1.0, bold=True)
         for at, font, text, color in (
             (top, bold, column.text(row), text_color if selected or not tone else colors.named(tone)),
-            (top + height, drawn.font, detail, text_color if selected else colors.muted),
+            (top + height, look.font, detail, text_color if selected else colors.muted),
         ):
             place = QRectF(left, at, lines.right() - left, height)
             painter.setFont(font)
@@ -65,6 +65,8 @@ class TwoLineCells(QStyledItemDelegate):
             flags = Qt.AlignmentFlag.AlignVCenter | (
                 Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
             )
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(place.width()))
-            painter.drawText(place, flags, shown)
+            elided_text = painter.fontMetrics().elidedText(
+                text, Qt.TextElideMode.ElideRight, int(place.width())
+            )
+            painter.drawText(place, flags, elided_text)
         painter.restore()

@@ -44,7 +44,7 @@ def select_announced_kinds(terms: Terms) -> frozenset[str]:
 def sentences(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK)) -> str:
     """Describe the events in their order; empty if no event is worth an announcement."""
     kept = _without_echoes([event for event in events if event.kind in kinds])
-    found = [(RANK.index(group[0].kind), place, group) for place, group in enumerate(_grouped(kept))]
+    found = [(RANK.index(group[0].kind), index, group) for index, group in enumerate(_grouped(kept))]
     said = sorted(sorted(found)[:SENTENCES_MAX], key=lambda each: each[1])
     left = sum(len(group) for _, _, group in found) - sum(len(group) for _, _, group in said)
     words = [_sentence(group) for _, _, group in said]

@@ -158,9 +158,9 @@ def server_time(start_time: str, tick: int, decimals: int = 2) -> str:
 
     *start_time* is what `Settings.start_time` holds (ISO 8601).
     """
-    at = datetime.fromisoformat(start_time) + timedelta(seconds=tick / TICKS_PER_S)
-    text = at.strftime("%Y-%m-%d %H:%M:%S")
-    return f"{text}.{at.microsecond // 10 ** (6 - decimals):0{decimals}}" if decimals else text
+    time = datetime.fromisoformat(start_time) + timedelta(seconds=tick / TICKS_PER_S)
+    text = time.strftime("%Y-%m-%d %H:%M:%S")
+    return f"{text}.{time.microsecond // 10 ** (6 - decimals):0{decimals}}" if decimals else text
 
 
 def cell(value: object) -> str:

@@ -33,13 +33,13 @@ class TeamReplica:
 
     def follow(self, entries: Sequence[LogEntry], tick: Tick) -> bool:
         """Apply new *entries* of the log up to *tick*. Return whether the run was rewound."""
-        new = list(entries)
-        self._log += new
-        rewound = any(map(is_rewind, new))
+        new_entries = list(entries)
+        self._log += new_entries
+        rewound = any(map(is_rewind, new_entries))
         if rewound:
             self._restart()
-            new = effective(self._log)
-        for entry in new:
+            new_entries = effective(self._log)
+        for entry in new_entries:
             self.drill.advance_to(entry.tick)
             if entry.line:
                 with suppress(InputError):  # an inject that the team's world refused as well

@@ -138,8 +138,8 @@ class TeamServer:
     async def _apply_input(self, role: str, message: SubmitInput) -> ToMember:
         try:
             await asyncio.wrap_future(self._world.do(role, message.number, message.line))
-        except InputRejectedError as why:
-            return InputFailed(message.number, as_json(str(why)))
+        except InputRejectedError as error:
+            return InputFailed(message.number, as_json(str(error)))
         return InputDone(message.number)
 
 
@@ -162,14 +162,18 @@ def hold(
     *play* runs the world; *show* gets the code, which stays the same after a restart. Raises
     ListenAddressError, and the exceptions of *play*.
     """
-    kept = _load_credentials(folder / "team.json")
-    listening = open_socket(listen or ("0.0.0.0:0" if not kept["address"] else None), kept["address"])
+    credentials = _load_credentials(folder / "team.json")
+    listening = open_socket(
+        listen or ("0.0.0.0:0" if not credentials["address"] else None), credentials["address"]
+    )
     address, port = listening.getsockname()[:2]
-    _save_credentials(folder / "team.json", {**kept, "address": f"{address}:{port}"})
-    named = fingerprint(certificate.convert_to_der(kept["certificate"]))
+    _save_credentials(folder / "team.json", {**credentials, "address": f"{address}:{port}"})
+    named = fingerprint(certificate.convert_to_der(credentials["certificate"]))
     host, *others = reachable(address) or ["127.0.0.1"]  # without a network only this computer can join
-    invited = Invitation(kept["secret"], named, host, port, tuple(address_of(one, port) for one in others))
-    return asyncio.run(_run_team(world, play, kept, listening, lambda: show(str(invited))))
+    invited = Invitation(
+        credentials["secret"], named, host, port, tuple(address_of(one, port) for one in others)
+    )
+    return asyncio.run(_run_team(world, play, credentials, listening, lambda: show(str(invited))))
 
 
 async def _run_team(
@@ -183,28 +187,28 @@ async def _run_team(
     server = server_of(
         TeamServer(world, credentials["secret"]).app, credentials["certificate"], credentials["key"]
     )
-    ended: asyncio.Future[Participation] = loop.create_future()
+    future: asyncio.Future[Participation] = loop.create_future()
 
     def run() -> None:
         try:
-            found = play()
+            participation = play()
         except BaseException as problem:
-            loop.call_soon_threadsafe(_settle, ended, None, problem)
+            loop.call_soon_threadsafe(_settle, future, None, problem)
         else:
-            loop.call_soon_threadsafe(_settle, ended, found, None)
+            loop.call_soon_threadsafe(_settle, future, participation, None)
 
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: os._exit(0))  # all accepted inputs are on disk
     threading.Thread(target=run, daemon=True, name="world of a team").start()
     serving = asyncio.create_task(server.serve(sockets=[listening]))
-    while world.scenario is None and not ended.done():  # the host of the class must respond first
+    while world.scenario is None and not future.done():  # the host of the class must respond first
         await asyncio.sleep(BEGIN_S)
     ready()
     try:
-        found = await ended
-        world.send(TeamDrillEnded(found.report["class"]["verdict"]))
+        participation = await future
+        world.send(TeamDrillEnded(participation.report["class"]["verdict"]))
         await asyncio.sleep(LAST_WORD_S)
-        return found
+        return participation
     finally:
         server.stop()
         await serving

@@ -211,17 +211,17 @@ def _downtime(report: Report) -> Iterator[SummaryFigure]:
     database_s = report["availability"]["downtime_s"]
     database = formatting.seconds(database_s)
     over = tr("over {time}")
-    last = _last_service(report)
-    if last == DOWN:
+    last_service = _last_service(report)
+    if last_service == DOWN:
         database = over.format(time=database)
-    tone = "bad" if last == DOWN else ""
+    tone = "bad" if last_service == DOWN else ""
     if not report.get("clients") or not report["clients"]["databases"]:
         yield SummaryFigure("downtime_s", tr("Downtime"), database, tone, tip=tip)
         return
     yield SummaryFigure("", tr("Downtime"), "", tip=tip)
     yield SummaryFigure("downtime_s", tr("database"), database, tone, detail=True, tip=tip)
     clients = formatting.seconds(report["clients"]["downtime_s"])
-    away = last in (DOWN, CLIENTS_IDLE)
+    away = last_service in (DOWN, CLIENTS_IDLE)
     clients = over.format(time=clients) if away else clients
     yield SummaryFigure("clients_s", tr("clients"), clients, "bad" if away else "", detail=True, tip=tip)
 
@@ -284,8 +284,8 @@ def reject_answer(lesson: RunSegment, judgment: Judgment) -> LessonCard:
     if judgment.idle:
         heading = tr("That has no effect here.")
         return LessonCard(heading, "warn", (tr("Try another action."),), (), (HINT, ANSWER, AGAIN, SKIP))
-    lost = formatting.plain_number(round(lesson.before - judgment.value, 1))
-    heading = tr("Not the best: that costs {points} points.").format(points=lost)
+    plain_number = formatting.plain_number(round(lesson.before - judgment.value, 1))
+    heading = tr("Not the best: that costs {points} points.").format(points=plain_number)
     lines = (tr("Return to the position and try again."),)
     return LessonCard(heading, "warn", lines, (), (AGAIN, HINT, ANSWER, SKIP), AGAIN)
 
@@ -314,10 +314,10 @@ def find_hint(lesson: RunSegment, choices: Asked) -> str:
     if first is None:
         return tr("Hint: no action is needed here.")
     place = first.args[0].partition("#")[0] if first.args else ""
-    at = formatting.run_time(first.tick / TICKS_PER_S)
+    time = formatting.run_time(first.tick / TICKS_PER_S)
     if not place:
-        return tr("Hint: the best continuation acts at {at}.").format(at=at)
-    return tr("Hint: the best continuation acts on {place}, at {at}.").format(place=place, at=at)
+        return tr("Hint: the best continuation acts at {at}.").format(at=time)
+    return tr("Hint: the best continuation acts on {place}, at {at}.").format(place=place, at=time)
 
 
 def _reveal(
@@ -341,9 +341,11 @@ def find_reason(lesson: RunSegment, review: Review | None) -> str:
             if step.why and is_same_action(parse_line(step.line), item):
                 return step.why
     advice: Sequence[str] = [
-        localize(each.better)
-        for each in review.mistakes
-        if each.better and each.cause_tick is not None and lesson.tick <= each.cause_tick <= lesson.until
+        localize(mistake.better)
+        for mistake in review.mistakes
+        if mistake.better
+        and mistake.cause_tick is not None
+        and lesson.tick <= mistake.cause_tick <= lesson.until
     ]
     return next(iter(advice), "")
 

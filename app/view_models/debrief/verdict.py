@@ -129,11 +129,11 @@ def judge_run(
         return None if review is None else _unscored(review)
     if account is None:
         return None
-    found = tuple(find_lessons(account) if lessons is None else lessons)
-    biggest = biggest_lesson(found)
+    segments = tuple(find_lessons(account) if lessons is None else lessons)
+    biggest = biggest_lesson(segments)
     if biggest is None:
         return None if provisional or review is None else _flawless(report, review, account)
-    return describe_lesson(biggest, account.last_chance, ask_choices(report), found)
+    return describe_lesson(biggest, account.last_chance, ask_choices(report), segments)
 
 
 def ask_choices(report: Report) -> dict[str, list[str]]:
@@ -198,10 +198,10 @@ def describe_step(item: Input, choices: Asked) -> Step:
 def omit_columns(statement: str) -> str:
     """Return *statement* with "…" in place of each long column list between SELECT and FROM."""
     parts = SELECT_OR_FROM.split(statement)
-    for at in range(1, len(parts) - 2, 2):
-        between = (parts[at].upper(), parts[at + 2].upper())
-        if between == ("SELECT", "FROM") and len(parts[at + 1].strip()) >= COLUMNS_MAX:
-            parts[at + 1] = " … "
+    for index in range(1, len(parts) - 2, 2):
+        between = (parts[index].upper(), parts[index + 2].upper())
+        if between == ("SELECT", "FROM") and len(parts[index + 1].strip()) >= COLUMNS_MAX:
+            parts[index + 1] = " … "
     return "".join(parts)
 
 

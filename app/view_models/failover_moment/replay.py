@@ -25,10 +25,13 @@ class MomentReplay:
     def __init__(self, history: History, number: int) -> None:
         self._history, drill = history, history.drill
         self.moment = make_moment(drill, number)
-        first = self.moment.failover.failed_tick
+        first_failed_tick = self.moment.failover.failed_tick
         last = self.moment.end_tick if self.moment.end_tick is not None else drill.tick
         self._last = last
-        ticks = {e.tick for e in drill.events if first <= e.tick <= last and e.kind in KINDS} | {first, last}
+        ticks = {e.tick for e in drill.events if first_failed_tick <= e.tick <= last and e.kind in KINDS} | {
+            first_failed_tick,
+            last,
+        }
         for phase in self.moment.phases:
             if (
                 phase.kind.until == "redo_done"
@@ -39,8 +42,8 @@ class MomentReplay:
                 ticks |= {phase.start_tick + length * n // REDO_FRAMES for n in range(REDO_FRAMES)}
         self._ticks = sorted(ticks)
         self._frames: dict[Tick, StageFacts] = {}
-        self._before_kb = self._facts_at(first).redo_kb or 0.0
-        self._voters = self._facts_at(first).votes
+        self._before_kb = self._facts_at(first_failed_tick).redo_kb or 0.0
+        self._voters = self._facts_at(first_failed_tick).votes
 
     @property
     def begun_count(self) -> int:
@@ -90,10 +93,10 @@ class MomentReplay:
 
     def _redo_at(self, tick: Tick) -> float | None:
         """Return the redo queue at *tick*, between two key frames in proportion."""
-        here = self._facts_at(tick)
+        facts = self._facts_at(tick)
         after = min((t for t in self._ticks if t > tick), default=None)
-        if here.redo_kb is None or after is None:
-            return here.redo_kb
-        there = self._facts_at(after).redo_kb
-        share = (tick - here.tick) / max(1, after - here.tick)
-        return here.redo_kb if there is None else here.redo_kb + (there - here.redo_kb) * share
+        if facts.redo_kb is None or after is None:
+            return facts.redo_kb
+        redo_kb = self._facts_at(after).redo_kb
+        share = (tick - facts.tick) / max(1, after - facts.tick)
+        return facts.redo_kb if redo_kb is None else facts.redo_kb + (redo_kb - facts.redo_kb) * share

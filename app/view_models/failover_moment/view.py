@@ -141,7 +141,7 @@ def make_view(
         tr("Failover time, from detection"), _failover_time(moment, tick), gauge, published,
         tuple(_list_rows(moment, facts, tick, over)),
         tr(kind.check).format(**names) if kind.check else "",
-        tuple(_make_chip(phase, place, number, tick, over) for place, phase in enumerate(moment.phases)),
+        tuple(_make_chip(phase, index, number, tick, over) for index, phase in enumerate(moment.phases)),
         tuple(_list_segments(moment, tick, scale_s)),
         scale_s, min(1.0, since / TICKS_PER_S / scale_s),
         facts, kind.lit, kind.wires, votes, votes_tone, _make_vessel(moment, facts, before_kb),
@@ -302,12 +302,12 @@ def _make_chip(phase: FailoverPhase, index: int, number: int, tick: Tick, finish
 
 
 def _list_segments(moment: Moment, tick: Tick, scale_s: float) -> list[Segment]:
-    first = moment.failover.failed_tick
+    first_failed_tick = moment.failover.failed_tick
     return [
         Segment(
             phase.kind.color,
-            (phase.start_tick - first) / TICKS_PER_S / scale_s,
-            min(1.0, (phase.start_tick - first + phase.ticks_at(tick)) / TICKS_PER_S / scale_s),
+            (phase.start_tick - first_failed_tick) / TICKS_PER_S / scale_s,
+            min(1.0, (phase.start_tick - first_failed_tick + phase.ticks_at(tick)) / TICKS_PER_S / scale_s),
         )
         for phase in moment.phases
         if phase.start_tick is not None and phase.start_tick <= tick

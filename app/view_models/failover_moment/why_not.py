@@ -83,35 +83,35 @@ def explain_failover(history: History) -> WhyNotView | None:
         rows = _choose_target(rows)  # the only unmet condition can be that the loss is not noticed yet
     else:
         rows = beforehand
-    found = tuple(
+    requirement_rows = tuple(
         RequirementRow(_capitalize(localize(row.name)), row.holds, localize(row.now) if row.now else "",
                        localize(row.seen_in))
         for row in rows
     )  # fmt: skip
-    missing = sum(not row.met for row in found)
-    if not found:
+    missing = sum(not row.met for row in requirement_rows)
+    if not requirement_rows:
         heading = tr("No automatic failover")
         row = RequirementRow(tr("Another server or node can take over"), False, tr("none"), CHECK_COPY)
         return WhyNotView(heading, tr(NO_COPY).format(database=database), (row,))
     if not missing:
-        return WhyNotView(tr("Automatic failover is possible"), tr(POSSIBLE), found)
+        return WhyNotView(tr("Automatic failover is possible"), tr(POSSIBLE), requirement_rows)
     heading = trn(
         "No automatic failover: {n} requirement is not met",
         "No automatic failover: {n} requirements are not met",
         missing,
     ).format(n=missing)
-    return WhyNotView(heading, tr(AS_OF if down else AT_PRESENT).format(database=database), found)
+    return WhyNotView(heading, tr(AS_OF if down else AT_PRESENT).format(database=database), requirement_rows)
 
 
 def _judge(history: History, database: str, lost_tick: int) -> list[FailoverPrecondition]:
     """Return the requirements at the loss, except that the detection of the loss counts as of now."""
-    now = preconditions(history.drill.world, database)
+    failover_preconditions = preconditions(history.drill.world, database)
     try:
         before: World = history.seek(max(0, lost_tick - 1)).world
     except InputError:
-        return now
+        return failover_preconditions
     then = [row for row in preconditions(before, database) if row.about in ("", "memory")]
-    return [*then, *(row for row in now if row.about in ("beginning", "loss"))]
+    return [*then, *(row for row in failover_preconditions if row.about in ("beginning", "loss"))]
 
 
 def _choose_target(rows: list[FailoverPrecondition]) -> list[FailoverPrecondition]:
@@ -153,7 +153,7 @@ def find_expected(drill: Drill, database: str) -> tuple[Failover, str] | None:
 
 def _expect(drill: Drill, copy: DatabaseCopy, lost_server: str, target: str) -> Failover:
     world = drill.world
-    since = world.availability[copy.database].since_tick
+    since_tick = world.availability[copy.database].since_tick
     server = lost_server if lost_server in world.instances else copy.server
     cause, _ = causes.of_loss(world, server, None)
     return Failover(
@@ -164,6 +164,6 @@ def _expect(drill: Drill, copy: DatabaseCopy, lost_server: str, target: str) -> 
         from_server=lost_server,
         to_server=target,
         under_load=False,
-        failed_tick=since,
-        detected_tick=since,
+        failed_tick=since_tick,
+        detected_tick=since_tick,
     )

@@ -134,8 +134,8 @@ class BriefPage(QWidget):
     @property
     def mode(self) -> str:
         """The chosen mode; a scenario without a rubric is free play."""
-        chosen = self._modes.checkedButton()
-        return chosen.objectName() if self._scored and chosen is not None else "lab"
+        button = self._modes.checkedButton()
+        return button.objectName() if self._scored and button is not None else "lab"
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -206,8 +206,8 @@ class BriefPage(QWidget):
         self._card.setFixedWidth(max(1, width))
         longest = sum(button.sizeHint().width() + MODE_GAP_PX for button in self._modes.buttons())
         fits = longest <= width - 56
-        way = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
-        self._mode_row.setDirection(way)
+        direction = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
+        self._mode_row.setDirection(direction)
         self._mode_row.setSpacing(MODE_GAP_PX if fits else MODE_GAP_PX // 4)
 
 
@@ -223,7 +223,7 @@ def _details(scenario: Scenario) -> list[str]:
         lines.append(f"{where}: {lesson.teaches}")
     lines += [proved] if (proved := proof.describe(scenario.name, scenario.text)) else []
     sources = [f"{source.paper}: {source.section}" for source in scenario.sources]
-    return [*lines, *(tr("Source: {source}").format(source=each) for each in sources)]
+    return [*lines, *(tr("Source: {source}").format(source=source) for source in sources)]
 
 
 def heading(text: str) -> QLabel:

@@ -54,11 +54,11 @@ class QuestionCard(QFrame):
         self._text = _label(question.text)
         layout = lay_column(title, self._text, on=self, margins=(10, 8, 10, 10), spacing=6)
         if question.until_tick is not None:
-            until = _label(
+            label = _label(
                 tr("by {time}").format(time=formatting.run_time(question.until_tick / TICKS_PER_S))
             )
-            until.setProperty("muted", "true")
-            layout.addWidget(until)
+            label.setProperty("muted", "true")
+            layout.addWidget(label)
         self._group = QButtonGroup(self, exclusive=True)
         self.choices = [WrapButton() for _ in question.choices]
         for number, button in enumerate(self.choices, start=1):
@@ -97,12 +97,12 @@ class QuestionCard(QFrame):
         guard().appeared(self)
 
     def _mark_choice(self) -> None:
-        chosen = self._group.checkedId()
+        checked_id = self._group.checkedId()
         for number, (button, text) in enumerate(
             zip(self.choices, self.question.choices, strict=True), start=1
         ):
-            button.show_text(f"{'●' if number == chosen else '○'}  {text}", spoken=text)
-        self.confirm.setEnabled(chosen > 0)
+            button.show_text(f"{'●' if number == checked_id else '○'}  {text}", spoken=text)
+        self.confirm.setEnabled(checked_id > 0)
 
     def _confirm(self) -> None:
         if self.open:
@@ -125,9 +125,9 @@ class QuestionShelf(QScrollArea):
         self._panel = panel
         self.cards: list[QuestionCard] = []
         self.at_top = False
-        self._content = inside = QWidget()
-        self._column = lay_column(on=inside, margins=8, spacing=8)
-        self.setWidget(inside)
+        self._content = widget = QWidget()
+        self._column = lay_column(on=widget, margins=8, spacing=8)
+        self.setWidget(widget)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.Box)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -151,17 +151,21 @@ class QuestionShelf(QScrollArea):
 
     def show_open(self, questions: Sequence[OpenQuestion], end_of: Callable[[str], str]) -> None:
         """Show the open questions; *end_of* maps the name of a closed question to the text of its result."""
-        waiting = {each.name for each in questions}
-        new = [each for each in questions if all(card.question.name != each.name for card in self.cards)]
-        if new:
+        waiting = {question.name for question in questions}
+        new_questions = [
+            question
+            for question in questions
+            if all(card.question.name != question.name for card in self.cards)
+        ]
+        if new_questions:
             for card in [card for card in self.cards if not card.open]:
                 self._remove(card)
         for card in self.cards:
             if card.open and card.question.name not in waiting:
                 card.show_end(end_of(card.question.name))
                 self._update_geometry()
-        for each in new:
-            self._add(QuestionCard(each))
+        for open_question in new_questions:
+            self._add(QuestionCard(open_question))
 
     def _add(self, card: QuestionCard) -> None:
         card.confirmed.connect(self.confirmed)
@@ -196,12 +200,12 @@ class QuestionShelf(QScrollArea):
 
     def _compute_geometry(self, top: bool) -> QRect:
         room = self._panel.contentsRect()
-        inside = self._content
-        inside.ensurePolished()
+        content = self._content
+        content.ensurePolished()
         edges = 2 * self.frameWidth()
         # the width with a scroll bar, in case one is needed
         width = room.width() - edges - self.verticalScrollBar().sizeHint().width()
-        wanted = inside.heightForWidth(width) if inside.hasHeightForWidth() else inside.sizeHint().height()
+        wanted = content.heightForWidth(width) if content.hasHeightForWidth() else content.sizeHint().height()
         height = min(wanted + edges, round(HEIGHT_SHARE * room.height()))
         return QRect(room.left(), room.top() if top else room.bottom() - height + 1, room.width(), height)
 
@@ -237,11 +241,11 @@ HINT_LAYERS: Final = (mark("Where to look"), mark("What it means"), mark("What t
 def goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
     """Return (symbol, tone, text) of a goal at *tick*."""
     if state.met_tick is not None:
-        at = formatting.run_time(state.met_tick / TICKS_PER_S)
-        return "✓", "ok", tr("met at {time}").format(time=at)
+        time = formatting.run_time(state.met_tick / TICKS_PER_S)
+        return "✓", "ok", tr("met at {time}").format(time=time)
     if state.missed_tick is not None:
-        at = formatting.run_time(state.missed_tick / TICKS_PER_S)
-        return "✗", "bad", tr("missed at {time}").format(time=at)
+        time = formatting.run_time(state.missed_tick / TICKS_PER_S)
+        return "✗", "bad", tr("missed at {time}").format(time=time)
     words = []
     if state.since_tick is not None and goal.hold:
         held_s = (tick - state.since_tick) / TICKS_PER_S
@@ -286,7 +290,7 @@ class Briefing(QScrollArea):
         self.shelf.changed.connect(self._make_room)
         self._above, self._below = QWidget(), QWidget()
         """Space as high as the shelf, so that covered text can be scrolled into view."""
-        inside = QWidget()
+        widget = QWidget()
         lay_column(
             self._goals_title,
             self._goal_box,
@@ -298,16 +302,16 @@ class Briefing(QScrollArea):
             self._brief_title,
             self._text,
             0,
-            on=inside,
+            on=widget,
             margins=(12, 10, 12, 12),
             spacing=8,
         )
-        around = lay_column(margins=0, spacing=0)
+        layout = lay_column(margins=0, spacing=0)
         self._content = whole = QWidget()
-        whole.setLayout(around)
-        for part in (self._above, inside, self._below):
-            around.addWidget(part)
-        around.setStretchFactor(inside, 1)
+        whole.setLayout(layout)
+        for part in (self._above, widget, self._below):
+            layout.addWidget(part)
+        layout.setStretchFactor(widget, 1)
         self._above.setFixedHeight(0)
         self._below.setFixedHeight(0)
         self.setWidget(whole)
@@ -368,10 +372,10 @@ class Briefing(QScrollArea):
         for row in self._goals:
             state = drill.goals[row.goal.name] if drill.terms.progress or drill.finished else GoalState()
             row.show_state(state, drill.tick, colors)
-        held = drill.list_pending_kinds() if drill.terms.progress else []
-        reasons = ", ".join(tr(HELD[holder]) for holder in held)
+        kinds = drill.list_pending_kinds() if drill.terms.progress else []
+        reasons = ", ".join(tr(HELD[holder]) for holder in kinds)
         self._waits.setText(tr("All goals met. The drill continues: {reasons}.").format(reasons=reasons))
-        self._waits.setVisible(bool(held))
+        self._waits.setVisible(bool(kinds))
         self._show_questions(drill)
         self._show_hints(drill)
 
@@ -408,7 +412,7 @@ class Briefing(QScrollArea):
     def _show_hints(self, drill: Drill) -> None:
         hint = drill.next_hint()
         texts = {goal.name: goal.text for goal in drill.scenario.goals}
-        known = {(opened.goal, opened.layer) for opened in drill.hints}
+        known = {(opened_hint.goal, opened_hint.layer) for opened_hint in drill.hints}
         layers = [layer for layer in (1, 2, 3) if hint is not None and (hint.goal, layer) not in known]
         self._hints_title.setVisible(hint is not None or bool(drill.hints))
         self._hint_for.setVisible(hint is not None)

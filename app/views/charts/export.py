@@ -137,8 +137,8 @@ def _draw(painter: QPainter, sheet: Sheet) -> None:
     for lane in sheet.above:
         top = _draw_widget(painter, lane, top)
     scene = sheet.plots.sceneRect()
-    place = QRectF(0.0, top, scene.width(), scene.height())
-    sheet.plots.scene().render(painter, place, scene, Qt.AspectRatioMode.IgnoreAspectRatio)
+    box = QRectF(0.0, top, scene.width(), scene.height())
+    sheet.plots.scene().render(painter, box, scene, Qt.AspectRatioMode.IgnoreAspectRatio)
     _draw_widget(painter, sheet.below, top + round(scene.height()))
 
 

@@ -134,16 +134,16 @@ class AvailabilityLane(AxisStrip):
         if ends is None:
             return
         x0, x1 = ends
-        place = QRectF(x0, 1.0, x1 - x0, self._row_height() - 2.0)
+        box = QRectF(x0, 1.0, x1 - x0, self._row_height() - 2.0)
         word, ink, soft, pattern = LOOKS[span.what]
         tone, ground = colors.named(ink), colors.named(soft)
-        painter.fillRect(place, ground)
-        painter.fillRect(place, QBrush(tone, pattern))
-        painter.fillRect(QRectF(x0, place.bottom() - 1.0, place.width(), 2.0), tone)
+        painter.fillRect(box, ground)
+        painter.fillRect(box, QBrush(tone, pattern))
+        painter.fillRect(QRectF(x0, box.bottom() - 1.0, box.width(), 2.0), tone)
         text = f"{tr(word)} {formatting.seconds(span.to_s - span.from_s, 1)}"
         width = self.fontMetrics().horizontalAdvance(text) + 8
-        if width <= place.width():
-            words = QRectF(place.left(), place.top(), width, place.height())
+        if width <= box.width():
+            words = QRectF(box.left(), box.top(), width, box.height())
             painter.fillRect(words, ground)
             painter.setPen(tone)
             painter.drawText(words, Qt.AlignmentFlag.AlignCenter, text)
@@ -173,9 +173,9 @@ class AvailabilityLane(AxisStrip):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        near = self.marks_near(event.position().x())
-        if near and event.button() == Qt.MouseButton.LeftButton:
-            closest = min(near, key=lambda marker: abs(self._pixel_of(marker.t_s) - event.position().x()))
+        markers = self.marks_near(event.position().x())
+        if markers and event.button() == Qt.MouseButton.LeftButton:
+            closest = min(markers, key=lambda marker: abs(self._pixel_of(marker.t_s) - event.position().x()))
             self.time_selected.emit(closest.t_s)
 
 
@@ -239,10 +239,10 @@ class States:
         The present state says nothing about the past: a copy without events has always had its initial state.
         """
         self._runs, self._standing, self._followed = {}, None, 0
-        there = {copy.server for copy in world.copies_of(self.database)}
-        there |= {server for server, database in initial_states if database == self.database}
+        servers = {copy.server for copy in world.copies_of(self.database)}
+        servers |= {server for server, database in initial_states if database == self.database}
         self._clustered = {
-            server for server in there if server in world.instances and world.instances[server].clustered
+            server for server in servers if server in world.instances and world.instances[server].clustered
         }
         self._changes = {
             server: [
@@ -252,7 +252,7 @@ class States:
                     or (ONLINE if server in self._clustered else NO_SESSION),
                 )
             ]
-            for server in sorted(there)
+            for server in sorted(servers)
         }
         self.add(events)
 
@@ -272,14 +272,14 @@ class States:
 
     def follow(self, standings: Sequence[SampledState], times_s: Array) -> None:
         """Add the state of the servers at each sample. A server without a running instance has no state."""
-        for place in range(self._followed, min(len(standings), len(times_s))):
-            standing = standings[place]
+        for index in range(self._followed, min(len(standings), len(times_s))):
+            standing = standings[index]
             if standing is not self._standing:
                 self._standing = standing
                 for name, server in standing.instances.items():
-                    seen = self._runs.setdefault(name, [(0.0, True)])
-                    if seen[-1][1] != server.running:
-                        seen.append((float(times_s[place]), server.running))
+                    run = self._runs.setdefault(name, [(0.0, True)])
+                    if run[-1][1] != server.running:
+                        run.append((float(times_s[index]), server.running))
         self._followed = max(self._followed, min(len(standings), len(times_s)))
 
     def lanes(self, until_s: float) -> dict[str, list[TimelineSpan]]:
@@ -381,13 +381,13 @@ class StateLanes(AxisStrip):
         x0, x1 = ends
         tone_name, pattern = STATE_LOOKS.get(span.what, ("idle", Qt.BrushStyle.NoBrush))
         tone, ground = colors.named(tone_name), colors.named(f"{tone_name}_soft")
-        place = QRectF(x0, top + 1.0, x1 - x0, self._row_height() - 2.0)
-        painter.fillRect(place, ground)
-        painter.fillRect(place, QBrush(tone, pattern))
-        painter.fillRect(QRectF(x0, place.top(), 2.0, place.height()), tone)
+        box = QRectF(x0, top + 1.0, x1 - x0, self._row_height() - 2.0)
+        painter.fillRect(box, ground)
+        painter.fillRect(box, QBrush(tone, pattern))
+        painter.fillRect(QRectF(x0, box.top(), 2.0, box.height()), tone)
         width = self.fontMetrics().horizontalAdvance(tr(span.what)) + 8
-        if width <= place.width():
-            words = QRectF(place.left() + 2.0, place.top(), width, place.height())
+        if width <= box.width():
+            words = QRectF(box.left() + 2.0, box.top(), width, box.height())
             painter.fillRect(words, ground)
             painter.setPen(tone)
             painter.drawText(words, Qt.AlignmentFlag.AlignCenter, tr(span.what))

@@ -91,10 +91,10 @@ class TimeScale(QWidget):
             painter.setPen(colors.border)
             painter.drawLine(round(x), 0, round(x), TICK_PX)
             text = formatting.run_time(t_s)
-            place = self._compute_label_rect(x, text)
-            if not place.intersects(cursor):  # the time of the cursor is shown there instead
+            box = self._compute_label_rect(x, text)
+            if not box.intersects(cursor):  # the time of the cursor is shown there instead
                 painter.setPen(colors.muted)
-                painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         painter.fillRect(cursor, colors.text)
         painter.setPen(colors.surface)
         painter.drawText(cursor, Qt.AlignmentFlag.AlignCenter, self.cursor_text)
@@ -103,9 +103,9 @@ class TimeScale(QWidget):
     def _compute_label_rect(self, x: float, text: str, margin_px: float = 0.0) -> QRectF:
         """Return the rectangle of *text* for *x*: centered below it, but within the edges."""
         width = self.fontMetrics().horizontalAdvance(text) + 2.0 * margin_px
-        place = QRectF(x - width / 2.0, TICK_PX, width, self.height() - TICK_PX)
-        place.moveLeft(max(0.0, min(place.left(), self.width() - width)))
-        return place
+        box = QRectF(x - width / 2.0, TICK_PX, width, self.height() - TICK_PX)
+        box.moveLeft(max(0.0, min(box.left(), self.width() - width)))
+        return box
 
 
 QUEUE_WORTH_KB: Final = 1024.0

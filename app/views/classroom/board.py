@@ -121,10 +121,10 @@ class ClassBoard(QDialog):
         self.paper.clicked.connect(self._save_paper)
         QShortcut(QKeySequence("F1"), self, self.help_wanted.emit)
         self.without = _button(tr("Without &network"))
-        without = QMenu(self.without)
-        without.addAction(tr("&Save the class file for seats…"), self._export_sheet)
-        without.addAction(tr("&Import seat logs…"), self._hand_in)
-        self.without.setMenu(without)
+        menu = QMenu(self.without)
+        menu.addAction(tr("&Save the class file for seats…"), self._export_sheet)
+        menu.addAction(tr("&Import seat logs…"), self._hand_in)
+        self.without.setMenu(menu)
 
     def _make_roster(self) -> None:
         self.tiles = RosterTable()

@@ -115,8 +115,8 @@ class StartClass(QDialog):
         self.address.addItem(everything or tr("no network: only seats on this computer"), EVERYWHERE[0])
         if len(addresses) > 1:
             self.address.setItemText(0, tr("all addresses: {addresses}").format(addresses=everything))
-            for one in addresses:
-                self.address.addItem(f"{one.address} ({one.interface})", one.address)
+            for address in addresses:
+                self.address.addItem(f"{address.address} ({address.interface})", address.address)
 
     def _ask_for_earlier(self) -> None:
         kind = tr("Classes") + " (*.sqlite)"

@@ -97,8 +97,8 @@ class RunPane(QWidget):
             clients_at_start(drill.scenario),
         )
         course.add(event.as_json() for event in drill.events)
-        for one in marks:
-            course.add_marker(one)
+        for mark in marks:
+            course.add_marker(mark)
         self.strip.show_course(course, drill.world.t_s, live=False)
 
     def show_time(self, tick: Tick) -> None:
@@ -144,8 +144,8 @@ class RunPair(QWidget):
         self, runs: Sequence[tuple[str, History]], marks: Sequence[Sequence[TimelineMarker]] = ((), ())
     ) -> None:
         """Show one or two runs, each with its title and its marks."""
-        for pane, run, own in zip(self.panes, runs, marks, strict=False):
-            pane.show_run(*run, own)
+        for pane, run, own_markers in zip(self.panes, runs, marks, strict=False):
+            pane.show_run(*run, own_markers)
         self.panes[1].setVisible(len(runs) > 1)
 
     def show_time(self, tick: Tick) -> None:
@@ -237,8 +237,8 @@ class ReplayPage(QWidget):
         top = FlowLayout(6)
         for chooser in (self.back, *self.seats, self.jumps, self.find_partings, self.mark, self.share):
             top.addWidget(chooser)
-        below = lay_row(self.play, self.speed, (self.slider, 1), self.time)
-        lay_column(top, (self.pair, 1), below, on=self, margins=0)
+        layout = lay_row(self.play, self.speed, (self.slider, 1), self.time)
+        lay_column(top, (self.pair, 1), layout, on=self, margins=0)
         self._player = QTimer(self, interval=FRAME_MS)
         self._player.timeout.connect(self._advance)
         self._sharer = QTimer(self, interval=SHARE_MS, singleShot=True)
@@ -249,8 +249,8 @@ class ReplayPage(QWidget):
 
     def show_seats(self, seats: Sequence[tuple[int, str]]) -> None:
         """Offer the seats of the class; the selection is kept."""
-        for place, box in enumerate(self.seats):
-            known = [(None, tr("no second seat"))] if place else []
+        for index, box in enumerate(self.seats):
+            known = [(None, tr("no second seat"))] if index else []
             wanted = [*known, *seats]
             if [box.itemData(row) for row in range(box.count())] != [number for number, _ in wanted]:
                 chosen = box.currentData()
@@ -278,8 +278,8 @@ class ReplayPage(QWidget):
         self.jumps.clear()
         count = len(self._marks) + len(self._partings)
         self.jumps.addItem(tr("Go to…") if count else tr("No marks yet"))
-        for one in (*self._marks, *self._partings):
-            self.jumps.addItem(f"{formatting.run_time(one.t_s)}  {one.text}")
+        for target in (*self._marks, *self._partings):
+            self.jumps.addItem(f"{formatting.run_time(target.t_s)}  {target.text}")
 
     def _find_partings(self) -> None:
         self.find_partings.setEnabled(False)
@@ -324,9 +324,9 @@ class ReplayPage(QWidget):
         """Show the requested runs."""
         marks = [
             [
-                TimelineMarker(one.t_s, "note", one.text)
-                for one in self._marks
-                if not one.groups or seat in one.groups[0]
+                TimelineMarker(mark.t_s, "note", mark.text)
+                for mark in self._marks
+                if not mark.groups or seat in mark.groups[0]
             ]
             for seat in self.chosen_seats
         ]
@@ -403,6 +403,6 @@ class ReplayPage(QWidget):
 
 
 def _button(text: str) -> QPushButton:
-    made = QPushButton(text)
-    made.setAutoDefault(False)
-    return made
+    button = QPushButton(text)
+    button.setAutoDefault(False)
+    return button

@@ -98,7 +98,7 @@ class Lobby(QWidget):
     def show_findings(self, findings: Sequence[RoomFinding]) -> None:
         """Show the results of the check of the room."""
         self.check.setEnabled(True)
-        self.findings.setText("\n".join(f"{SIGNS[one.is_good]} {one.text}" for one in findings))
+        self.findings.setText("\n".join(f"{SIGNS[finding.is_good]} {finding.text}" for finding in findings))
 
     def show_code(self, code: str) -> None:
         """Show the join code."""
@@ -156,7 +156,7 @@ RESULTS: Final = (
 
 def _dots(tile: Tile) -> str:
     goals = tile.verdict["goals"] if tile.verdict is not None else {}
-    met = sum(at is not None for at in goals.values())
+    met = sum(goal is not None for goal in goals.values())
     return "●" * met + "○" * (len(goals) - met)
 
 
@@ -207,10 +207,10 @@ class ProjectorView(QWidget):
 
     def show_on_projector(self) -> None:
         """Fill another screen than that of the instructor, or this one if there is no other."""
-        here = self.screen()
-        others = [one for one in QGuiApplication.screens() if one is not here]
-        if others:
-            self.setGeometry(others[0].availableGeometry())
+        screen = self.screen()
+        other_screens = [one for one in QGuiApplication.screens() if one is not screen]
+        if other_screens:
+            self.setGeometry(other_screens[0].availableGeometry())
         self.showMaximized()
 
     def show_board(self, board: DashboardUpdate, tiles: Sequence[Tile]) -> None:

@@ -66,15 +66,15 @@ class RosterState:
 
 def find_state(tile: Tile) -> RosterState:
     """Return the state of the seat: its most urgent reason for help, or that it works."""
-    found = tile.verdict
-    if found is not None and found["parted_t_s"] is not None:
-        at = formatting.run_time(found["parted_t_s"])
-        return RosterState(tr("Diverges at {t}").format(t=at), found["parted"], "bad", "close")
-    if tile.over or (found is not None and found["ended_by"] is not None):
+    verdict = tile.verdict
+    if verdict is not None and verdict["parted_t_s"] is not None:
+        time = formatting.run_time(verdict["parted_t_s"])
+        return RosterState(tr("Diverges at {t}").format(t=time), verdict["parted"], "bad", "close")
+    if tile.over or (verdict is not None and verdict["ended_by"] is not None):
         return RosterState(tr("Finished"), sign="finish")
     if not tile.connected:
-        at = formatting.run_time(tile.at_s)
-        return RosterState(tr("Not connected"), tr("recorded up to {t}").format(t=at), "warn", "cut")
+        time = formatting.run_time(tile.at_s)
+        return RosterState(tr("Not connected"), tr("recorded up to {t}").format(t=time), "warn", "cut")
     if tile.hand is not None:
         asks = tr("{n}. “{question}”").format(n=tile.hand_place, question=tile.hand)
         return RosterState(tr("Raised hand"), asks, "info", "user")
@@ -91,8 +91,8 @@ def find_state(tile: Tile) -> RosterState:
         at_s, lost = mistake
         text = tr("Lost {n} points at {t}").format(n=f"{lost:.0f}", t=formatting.run_time(at_s))
         return RosterState(text, _last_input(tile), "bad", "close")
-    if found is not None and found["stuck_since_s"] is not None:
-        since = formatting.run_time(found["stuck_since_s"])
+    if verdict is not None and verdict["stuck_since_s"] is not None:
+        since = formatting.run_time(verdict["stuck_since_s"])
         return RosterState(tr("Idle since {t}").format(t=since), tone="warn", sign="warning")
     return RosterState(tr("Active"), tone="ok", sign="check")
 
@@ -113,12 +113,12 @@ def needs_help(tile: Tile) -> bool:
 
 
 def _goals(tile: Tile) -> str:
-    found = tile.verdict
-    goals = found["goals"] if found is not None else {}
-    if found is None or not goals:
+    verdict = tile.verdict
+    goals = verdict["goals"] if verdict is not None else {}
+    if verdict is None or not goals:
         return ""
-    count = f"{sum(met is not None for met in goals.values())}/{len(goals)}"
-    helped = len(found["instructor_goals"])
+    count = f"{sum(goal is not None for goal in goals.values())}/{len(goals)}"
+    helped = len(verdict["instructor_goals"])
     return f"{count} " + tr("({n} by the instructor)").format(n=helped) if helped else count
 
 
@@ -149,22 +149,22 @@ def _is_last_by_instructor(found: LogVerdict) -> bool:
 
 
 def _last_input(tile: Tile) -> str:
-    found = tile.verdict
-    if found is None:
+    verdict = tile.verdict
+    if verdict is None:
         return ""
-    line = found.get("instructor_act", "") if _is_last_by_instructor(found) else found["last_act"]
+    line = verdict.get("instructor_act", "") if _is_last_by_instructor(verdict) else verdict["last_act"]
     return describe_input(line, {}) if line else ""
 
 
 def _last_input_time(tile: Tile) -> str:
-    found = tile.verdict
-    if found is None:
+    verdict = tile.verdict
+    if verdict is None:
         return ""
-    if _is_last_by_instructor(found):
-        return tr("by you at {t}").format(t=formatting.run_time(found.get("instructor_act_t_s") or 0.0))
-    if found["last_act_t_s"] is None:
+    if _is_last_by_instructor(verdict):
+        return tr("by you at {t}").format(t=formatting.run_time(verdict.get("instructor_act_t_s") or 0.0))
+    if verdict["last_act_t_s"] is None:
         return ""
-    return tr("at {t}").format(t=formatting.run_time(found["last_act_t_s"]))
+    return tr("at {t}").format(t=formatting.run_time(verdict["last_act_t_s"]))
 
 
 def _place(tile: Tile) -> str:
@@ -205,8 +205,8 @@ def describe_class(board: DashboardUpdate, tiles: Sequence[Tile], nameless: bool
         ends = datetime.now() + timedelta(seconds=board.ends_in_s)
         said += ", " + tr("end at about {time}").format(time=f"{ends:%H:%M}")
     if board.break_s is not None:
-        back = datetime.now() + timedelta(seconds=board.break_s)
-        said += ", " + tr("break until {time}").format(time=f"{back:%H:%M}")
+        time = datetime.now() + timedelta(seconds=board.break_s)
+        said += ", " + tr("break until {time}").format(time=f"{time:%H:%M}")
     if board.state == "over":
         if board.part_number < board.parts:
             return f"{said}. " + tr("This part has ended.")
@@ -280,12 +280,12 @@ class RosterTable(TableView):
         )
         self.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
         self.setItemDelegateForColumn(0, TwoLineCells(self, band=True))
-        for place, column in enumerate(COLUMNS):
+        for index, column in enumerate(COLUMNS):
             if column.detail is not None:
-                self.setItemDelegateForColumn(place, TwoLineCells(self))
+                self.setItemDelegateForColumn(index, TwoLineCells(self))
             if column.text is format_points:
                 curve = Sparkline(self, lambda tile: tile.worth, TOTAL_MAX)
-                self.setItemDelegateForColumn(place, curve)
+                self.setItemDelegateForColumn(index, curve)
 
     @property
     def selected_seat(self) -> int | None:
@@ -304,13 +304,13 @@ class RosterTable(TableView):
 
         While the pointer is over the list no row moves: seats that join are added below.
         """
-        chosen = self.selected_seat
+        seat = self.selected_seat
         if self.is_pointed_at():
-            known = {number: place for place, number in enumerate(self.seats)}
+            known = {number: index for index, number in enumerate(self.seats)}
             ordered = sorted(tiles, key=lambda tile: known.get(tile.seat, len(known)))
         else:
             ordered = sorted(tiles, key=lambda tile: (*sort_key(tile), tile.seat))
         self.seats = [tile.seat for tile in ordered]
         self.table.update([replace(tile, name=name_of(tile)) for tile in ordered])
-        if chosen is not None and chosen != self.selected_seat:  # otherwise the list would scroll to it
-            self.selectRow(self.seats.index(chosen))
+        if seat is not None and seat != self.selected_seat:  # otherwise the list would scroll to it
+            self.selectRow(self.seats.index(seat))

@@ -118,9 +118,9 @@ class Console(QWidget):
         self.history.replace([])
         self._apply_events(select_events(drill.events, "sql", "sql_done"))
         self._show_answers(select_events(drill.events, "powershell"))
-        first = next(iter(drill.world.instances), None)
-        if not self.windows() and first is not None:
-            self.tabs.open(first, "", take_focus=False)
+        first_instance = next(iter(drill.world.instances), None)
+        if not self.windows() and first_instance is not None:
+            self.tabs.open(first_instance, "", take_focus=False)
         self.show_world(drill.world)
 
     @Slot(object)
@@ -154,11 +154,11 @@ class Console(QWidget):
                     self.history.append(started)
                     running[started.window] = started.tick
             elif isinstance(event.data, SqlDoneData):
-                ended = self._batches.finish_batch(event, event.data)
-                if ended is not None and ended.outcome is not None:
-                    running.pop(ended.window, None)
-                    outcomes[ended.window] = ended.outcome
-                    ended.outcome = summarize_outcome(ended.outcome)
+                batch = self._batches.finish_batch(event, event.data)
+                if batch is not None and batch.outcome is not None:
+                    running.pop(batch.window, None)
+                    outcomes[batch.window] = batch.outcome
+                    batch.outcome = summarize_outcome(batch.outcome)
         if outcomes:
             self.history.refresh()
         for name in {**outcomes, **running}:
@@ -213,9 +213,9 @@ class Console(QWidget):
 
     def _shell_on(self, node: str) -> ShellWindow:
         """Return the PowerShell window on *node*; a new one shows the earlier output."""
-        known = {shell.server for shell in self.tabs.shells()}
+        servers = {shell.server for shell in self.tabs.shells()}
         shell = self.tabs.shell_on(node)
-        if node not in known and self._drill is not None:
+        if node not in servers and self._drill is not None:
             for event in select_events(self._drill.events, "powershell"):
                 if event.server == node:
                     shell.show_answer(event)

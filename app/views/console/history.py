@@ -99,8 +99,8 @@ class QueryHistory(QWidget):
 
     def refresh(self) -> None:
         """Update the row of a batch after it has ended."""
-        last = self.model.index(self.model.rowCount() - 1, len(COLUMNS) - 1)
-        self.model.dataChanged.emit(self.model.index(0, 0), last)
+        last_index = self.model.index(self.model.rowCount() - 1, len(COLUMNS) - 1)
+        self.model.dataChanged.emit(self.model.index(0, 0), last_index)
 
     @override
     def event(self, event: QEvent) -> bool:
@@ -197,9 +197,9 @@ class PlacesDialog(QDialog):
         self.setWindowTitle(tr("Specify values for template parameters"))
         form = QFormLayout()
         self.fields: dict[str, QLineEdit] = {}
-        for place in wanted:
-            field = self.fields[place.name] = QLineEdit(place.value)
-            form.addRow(f"{place.name} ({place.type})" if place.type else place.name, field)
+        for parameter in wanted:
+            field = self.fields[parameter.name] = QLineEdit(parameter.value)
+            form.addRow(f"{parameter.name} ({parameter.type})" if parameter.type else parameter.name, field)
         lay_column(form, accept_buttons(self), on=self)
         fit_on_screen(self, 26 * self.fontMetrics().height(), self.sizeHint().height())
 

@@ -69,11 +69,13 @@ class BatchOutcome:
 
 def summarize_outcome(outcome: BatchOutcome) -> BatchOutcome:
     """Reduce *outcome* to the parts that a summary needs, without rows and printed text, for lists of many batches."""
-    told = outcome.messages[:1]
-    told += tuple(message for message in outcome.messages[1:] if message.is_error)[:1]
+    messages = outcome.messages[:1]
+    messages += tuple(message for message in outcome.messages[1:] if message.is_error)[:1]
     if outcome.canceled:
-        told += tuple(m for m in outcome.messages if m.number == 0 and m.severity == CANCELED_SEVERITY)[:1]
-    return replace(outcome, messages=told, results=(), counted=outcome.row_count)
+        messages += tuple(m for m in outcome.messages if m.number == 0 and m.severity == CANCELED_SEVERITY)[
+            :1
+        ]
+    return replace(outcome, messages=messages, results=(), counted=outcome.row_count)
 
 
 def from_event(event: Event, batch_end: SqlDoneData) -> BatchOutcome:

@@ -76,9 +76,9 @@ def sql_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter
     def tone(kind: _TokenType, text: str) -> str | None:
         nonlocal before
         # after a dot, as in sys.database_mirroring, the word is a name
-        found = tone_of(kind, text) if before != "." else None
+        tone = tone_of(kind, text) if before != "." else None
         before = text
-        return found
+        return tone
 
     return Highlighter(document, colors, TransactSqlLexer(stripnl=False, ensurenl=False), tone)
 
@@ -154,10 +154,10 @@ class SqlEditor(CodeEdit):
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         menu = self.createStandardContextMenu()
-        first = menu.actions()[0] if menu.actions() else None
-        if first is not None:
-            menu.insertActions(first, self.menu_actions)
-            menu.insertSeparator(first)
+        first_action = menu.actions()[0] if menu.actions() else None
+        if first_action is not None:
+            menu.insertActions(first_action, self.menu_actions)
+            menu.insertSeparator(first_action)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(event.globalPos())
 
@@ -402,10 +402,10 @@ class QueryWindow(QWidget):
         self._is_current = True
         self.results.show_outcome(outcome)
         self._show_results()
-        took = formatting.hms(outcome.elapsed_ticks / TICKS_PER_S)
+        hms = formatting.hms(outcome.elapsed_ticks / TICKS_PER_S)
         rows = trn("{n} row", "{n} rows", outcome.row_count).format(n=formatting.number(outcome.row_count))
         state = "cancelled" if outcome.canceled else "failed" if outcome.failed else "done"
-        self.set_state(state, f"{took}   {rows}")
+        self.set_state(state, f"{hms}   {rows}")
         self._announce(f"{tr(STATES[state][2])} {outcome.summary}".strip())
 
     def _announce(self, text: str) -> None:
@@ -490,8 +490,8 @@ class QueryWindow(QWidget):
 
     def cycle_focus(self, step: int = 1) -> None:
         """Handle F6: cycle through editor, results and messages; from anywhere else go to the editor."""
-        shown = [index for index in range(self.results.count()) if self.results.isTabVisible(index)]
-        stops = [-1, *([] if self.results.isHidden() else shown)]
+        indexes = [index for index in range(self.results.count()) if self.results.isTabVisible(index)]
+        stops = [-1, *([] if self.results.isHidden() else indexes)]
         here = self.results.currentIndex() if has_keys(self.results) else -1
         elsewhere = here < 0 and not has_keys(self.editor)
         after = -1 if elsewhere else stops[(stops.index(here) + step) % len(stops)]
@@ -525,10 +525,14 @@ class QueryWindow(QWidget):
         self._state.setText(text or f'<b style="color:{color.name()}">{sign}</b> {words}')
 
     def _show_facts(self, suffix: str = "") -> None:
-        at = self._connection
+        connection = self._connection
         self._last_facts = suffix
-        server = f"{at.server} ({_product(at.version)})" if at.version else at.server
-        self._parts = [part for part in (server, at.login, at.database, suffix) if part]
+        server = (
+            f"{connection.server} ({_product(connection.version)})"
+            if connection.version
+            else connection.server
+        )
+        self._parts = [part for part in (server, connection.login, connection.database, suffix) if part]
         self._facts.setToolTip(plain_tip("   ".join(self._parts)))
         self._fit_facts()
 

@@ -113,8 +113,8 @@ class Results(QTabWidget):
     @property
     def grids(self) -> list[TableView]:
         """Grids, one for each result set."""
-        found = (self._grids.widget(index) for index in range(self._grids.count()))
-        return [grid for grid in found if isinstance(grid, TableView)]
+        widgets = (self._grids.widget(index) for index in range(self._grids.count()))
+        return [grid for grid in widgets if isinstance(grid, TableView)]
 
     def _new_splitter(self) -> QSplitter:
         """Return an empty replacement: removing a hundred grids one by one would lay all of them out each time."""
@@ -240,9 +240,9 @@ class _Messages(QPlainTextEdit):
             style.setForeground(colors.named(tone or "text"))
             if not self.document().isEmpty() or cursor.blockNumber():
                 cursor.insertText("\n")
-            first = cursor.blockNumber()
+            first_block_number = cursor.blockNumber()
             cursor.insertText(text, style)
-            for block in range(first, cursor.blockNumber() + 1):
+            for block in range(first_block_number, cursor.blockNumber() + 1):
                 self.document().findBlockByNumber(block).setUserState(line or -1)
         self._pending = self._pending[count:]
         if self._pending:

@@ -71,25 +71,25 @@ class ToolBar(QWidget):
             button.setDefaultAction(actions[name])
         self.buttons["run"].setText(tr("Execute"))
         self.buttons["run"].setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.new = new = QToolButton()
-        new.setAccessibleName(tr("New query"))
-        new.setToolTip(tr("New query on another server (Ctrl+N: on the server of this window)"))
+        self.new = new_button = QToolButton()
+        new_button.setAccessibleName(tr("New query"))
+        new_button.setToolTip(tr("New query on another server (Ctrl+N: on the server of this window)"))
         self.more = QToolButton()
         self.more.setText("»")
         self.more.setToolTip(tr("More buttons"))
         self.more.setAccessibleName(tr("More buttons"))
-        rest = QMenu(self)
-        rest.aboutToShow.connect(lambda: self._fill(rest))
-        hang(new_menu, new)
-        hang(rest, self.more)
-        lay_row(*self.buttons.values(), self.more, new, on=self, margins=(2, 0, 2, 0), spacing=0)
+        remaining_menu = QMenu(self)
+        remaining_menu.aboutToShow.connect(lambda: self._fill(remaining_menu))
+        hang(new_menu, new_button)
+        hang(remaining_menu, self.more)
+        lay_row(*self.buttons.values(), self.more, new_button, on=self, margins=(2, 0, 2, 0), spacing=0)
         self.more.hide()
 
     def fit(self, room: int) -> None:
         """Shrink to at most *room* pixels if possible."""
-        side = self.fontMetrics().height()
+        height = self.fontMetrics().height()
         for button in self.buttons.values():
-            button.setIconSize(QSize(side, side))
+            button.setIconSize(QSize(height, height))
             button.show()
         self.more.hide()
         self.new.setText(tr("New query ▾"))
@@ -197,9 +197,9 @@ class QueryTabs(QTabWidget):
 
     def shell_on(self, node: str) -> ShellWindow:
         """Return the PowerShell window on *node*; open one if there is none."""
-        found = next((shell for shell in self.shells() if shell.server == node), None)
-        if found is not None:
-            return found
+        window = next((shell for shell in self.shells() if shell.server == node), None)
+        if window is not None:
+            return window
         shell = ShellWindow(node)
         index = self.addTab(shell, f"{node} – PowerShell")
         close = CloseButton()
@@ -281,14 +281,14 @@ class QueryTabs(QTabWidget):
         chosen = window.editor.textCursor()
         self.closing.emit(window)
         self._remove(window)
-        new = self.open_another(server, text)
-        cursor = new.editor.textCursor()
+        new_another = self.open_another(server, text)
+        cursor = new_another.editor.textCursor()
         cursor.setPosition(chosen.anchor())
         cursor.setPosition(chosen.position(), QTextCursor.MoveMode.KeepAnchor)
-        new.editor.setTextCursor(cursor)
-        self.tabBar().moveTab(self.indexOf(new), place)
-        new.editor.setFocus()
-        return new
+        new_another.editor.setTextCursor(cursor)
+        self.tabBar().moveTab(self.indexOf(new_another), place)
+        new_another.editor.setFocus()
+        return new_another
 
     def targets(self, window: QueryWindow) -> list[str]:
         """Return connection strings for *window*: its own server and each listener, to read or to write."""
@@ -309,15 +309,17 @@ class QueryTabs(QTabWidget):
 
     def reopen(self, number: int) -> None:
         """Reopen the closed window *number*, on the first server if this run lacks its server."""
-        found = self.closed.pop(number)
+        window = self.closed.pop(number)
         servers = list(self._world.instances) if self._world is not None else []
         if servers:
-            self.open_another(found.server if found.server in servers else servers[0], found.text)
+            self.open_another(window.server if window.server in servers else servers[0], window.text)
 
     def keep_closed(self, closed: Sequence[ClosedWindow]) -> None:
         """Keep these texts for reopening; of equal texts only the last one stays."""
-        others = [each for each in self.closed if all(each.text != new.text for new in closed)]
-        self.closed = [*closed, *others][:CLOSED_KEPT]
+        other_windows = [
+            window for window in self.closed if all(window.text != new_window.text for new_window in closed)
+        ]
+        self.closed = [*closed, *other_windows][:CLOSED_KEPT]
 
     def step(self, offset: int = 1) -> None:
         """Show the next window, or with -1 the previous one."""

@@ -132,12 +132,12 @@ class VerdictCard(QFrame):
     def fit(self, width: int) -> None:
         """Stack the buttons if *width* is too small."""
         room = width - 2 * SIDE_PX - BORDER_PX
-        shown = [button for button in self._buttons if not button.isHidden()]
-        for widget in shown:
+        buttons = [button for button in self._buttons if not button.isHidden()]
+        for widget in buttons:
             widget.ensurePolished()
-        needed = sum(button.sizeHint().width() + self._row.spacing() for button in shown)
-        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._row.setDirection(across if needed <= room else down)
+        needed = sum(button.sizeHint().width() + self._row.spacing() for button in buttons)
+        direction, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._row.setDirection(direction if needed <= room else down)
 
 
 def _explain(verdict: Verdict | None, model: DebriefModel) -> list[QWidget]:

@@ -100,8 +100,13 @@ def build_attempt(row: Row) -> QWidget:
     """Return a failover that began and was not completed, and why."""
     said = tr("{at}  {database}: {kind} failover {from_server} → {to_server}. {why}.")
     why = said_of(row["why"])
-    at = formatting.run_time(row["detected_t_s"])
-    shown = {**row, "at": at, "kind": formatting.failover_kind(row["kind"]), "why": why[:1].upper() + why[1:]}
+    time = formatting.run_time(row["detected_t_s"])
+    shown = {
+        **row,
+        "at": time,
+        "kind": formatting.failover_kind(row["kind"]),
+        "why": why[:1].upper() + why[1:],
+    }
     return label(said.format(**shown))
 
 
@@ -127,24 +132,26 @@ def verdict(failover: Row, unlike: str = "") -> str:
 
     *unlike*: reason why they are not comparable.
     """
-    took = failover.get("failover_s")
-    if took is None:
+    failover_s = failover.get("failover_s")
+    if failover_s is None:
         return tr("The failover was not completed.")
-    lost = failover.get("lost_transactions") or 0
+    transactions = failover.get("lost_transactions") or 0
     losses = (
-        tr("{count} committed transactions were lost.").format(count=formatting.number(lost)) if lost else ""
+        tr("{count} committed transactions were lost.").format(count=formatting.number(transactions))
+        if transactions
+        else ""
     )
     said = tr("From detection to the role change: {time}.")
     if failover.get("technology") == "fci":
         said = tr("From detection to online: {time}.")
-    said = said.format(time=formatting.seconds(took))
+    said = said.format(time=formatting.seconds(failover_s))
     published = failover.get("published_s")
     if published is None:
         apart = tr("No comparable figure is published.")
         if unlike:
             apart = tr("Not compared with published times: {reason}.").format(reason=said_of(unlike))
         return f"{said} {apart} {losses}".rstrip()
-    share = formatting.percent(took / published - 1.0, 0, sign=True)
+    share = formatting.percent(failover_s / published - 1.0, 0, sign=True)
     beside = tr("Published: {time} ({reference}), {share}.").format(
         time=formatting.seconds(published, 1), reference=failover["published_ref"], share=share
     )

@@ -63,8 +63,8 @@ def mistakes(
     worst = sorted(mistake_list, key=_rank_mistake, reverse=True)[:SHOWN]
     rows = build_marked_rows(
         [
-            (format_loss(each.points), tr("points"), _build_texts(each, can_retry, retry, watch))
-            for each in worst
+            (format_loss(mistake.points), tr("points"), _build_texts(mistake, can_retry, retry, watch))
+            for mistake in worst
         ]
     )
     if len(mistake_list) > len(worst):
@@ -108,8 +108,8 @@ def _build_texts(
     words = lay_column(label(f"{moment(mistake.tick)}  {said_of(mistake.what)}", 1.0, bold=True), spacing=2)
     if mistake.cause:
         words.addWidget(label(short(cause(mistake), CAUSE_LENGTH_MAX)))
-    if mistake.without is not None and (said := format_counterfactual(mistake.without)):
-        words.addWidget(label(said))
+    if mistake.without is not None and (counterfactual := format_counterfactual(mistake.without)):
+        words.addWidget(label(counterfactual))
     if mistake.better:
         words.addWidget(label(tr("Better: {better}").format(better=said_of(mistake.better))))
     if can_retry:
@@ -118,12 +118,12 @@ def _build_texts(
 
 
 def _buttons(mistake: Mistake, retry: Retry, watch: Callable[[float], None]) -> FlowLayout:
-    since = mistake.cause_tick
-    at = mistake.tick if since is None or since < mistake.retry_tick else since
+    cause_tick = mistake.cause_tick
+    at = mistake.tick if cause_tick is None or cause_tick < mistake.retry_tick else cause_tick
     what = cause(mistake) if mistake.omission else said_of(mistake.what)
-    again = retry_button(mistake.retry_tick, at, short(what, CAUSE_LENGTH_MAX), retry)
+    button = retry_button(mistake.retry_tick, at, short(what, CAUSE_LENGTH_MAX), retry)
     at_s = mistake.retry_tick / TICKS_PER_S
     look = QPushButton(tr("View this time"))
     look.setToolTip(tr("Show the desk at {moment}").format(moment=moment(mistake.retry_tick)))
     look.clicked.connect(lambda _=False: watch(at_s))
-    return buttons(again, look)
+    return buttons(button, look)

@@ -164,9 +164,9 @@ class Debrief(QScrollArea):
     def _build(self) -> None:
         self._built_narrow = self._narrow()
         self._form = None
-        inside = QWidget()
-        column = lay_column(on=inside, margins=(MARGIN_PX, 8, MARGIN_PX, 10), spacing=10)
-        self._make_buttons(inside)
+        widget = QWidget()
+        column = lay_column(on=widget, margins=(MARGIN_PX, 8, MARGIN_PX, 10), spacing=10)
+        self._make_buttons(widget)
         if self._model is not None and self._asks:
             self._form = ReflectionForm()
             self._form.answered.connect(self.reflected)
@@ -178,7 +178,7 @@ class Debrief(QScrollArea):
         before = self.takeWidget()
         if before is not None:
             before.deleteLater()  # deferred: a change of font may be passing through these widgets
-        self.setWidget(inside)
+        self.setWidget(widget)
         if self._model is not None and not self._asks:
             self._show_verdict()
             self._show_state()
@@ -221,10 +221,10 @@ class Debrief(QScrollArea):
             title.setWordWrap(False)
             row.addWidget(title)
             row.addWidget(facts, 1)
-        more = QPushButton(tr("More"))
-        more.setMenu(self._menu(more, model))
+        button = QPushButton(tr("More"))
+        button.setMenu(self._menu(button, model))
         back = _button(tr("Back to start"), self.left.emit, head, "Esc")
-        row.addWidget(more)
+        row.addWidget(button)
         row.addWidget(back)
         return head
 
@@ -292,13 +292,13 @@ class Debrief(QScrollArea):
             self.take_focus()
 
     def _retry_mistake(self) -> None:
-        found = self._verdict.retry if self._verdict is not None else None
-        if found is None and self._verdict is not None and self._model and self._model.summary().passed_well:
+        retry = self._verdict.retry if self._verdict is not None else None
+        if retry is None and self._verdict is not None and self._model and self._model.summary().passed_well:
             self.fresh_wanted.emit()
-        elif found is None:
+        elif retry is None:
             self.retry_wanted.emit(0.0, "")
         else:
-            self.retry_wanted.emit(found.begin_s, found.notice)
+            self.retry_wanted.emit(retry.begin_s, retry.notice)
 
     # --- tabs -----------------------------------------------------------------------------------------------
 
@@ -353,7 +353,7 @@ class Debrief(QScrollArea):
         self._tabs.blockSignals(False)
         if page is not None:
             page.deleteLater()
-        if (inside := area.widget()) is not None and (layout := inside.layout()) is not None and at:
+        if (widget := area.widget()) is not None and (layout := widget.layout()) is not None and at:
             layout.activate()
             area.verticalScrollBar().setValue(at)
 

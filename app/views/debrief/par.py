@@ -115,8 +115,8 @@ class ValueCurve(QWidget):
     def _move_at(self, x: float) -> RunSegment | None:
         """Return the nearby action, or the wait at that point."""
         near = [
-            (abs(self.point(move.tick, 0.0).x() - x), -move.regret, place)
-            for place, move in enumerate(self._moves)
+            (abs(self.point(move.tick, 0.0).x() - x), -move.regret, index)
+            for index, move in enumerate(self._moves)
             if move.line != WAITING
         ]
         if near and min(near)[0] <= NEAR_PX:
@@ -125,7 +125,9 @@ class ValueCurve(QWidget):
         return next((move for move in self._moves if move.tick <= tick <= move.until), None)
 
     def _compute_value(self, tick: Tick) -> float:
-        move = next((each for each in self._account.moves if each.tick <= tick < each.until), None)
+        move = next(
+            (segment for segment in self._account.moves if segment.tick <= tick < segment.until), None
+        )
         if move is None:
             return self._account.curve[-1][1]
         return move.before - move.regret * (tick - move.tick) / (move.until - move.tick)
@@ -162,13 +164,13 @@ class ValueCurve(QWidget):
         for tone, points in of.slopes(self._account):
             painter.setPen(QPen(colors.named(tone), 3.0))
             painter.drawPolyline(QPolygonF([self.point(*point) for point in points]))
-        chosen = self._stops[self._selected_index] if self._selected_index is not None else None
+        stop = self._stops[self._selected_index] if self._selected_index is not None else None
         for move in sorted(self._moves, key=lambda move: move.regret):  # draw the most expensive move on top
             if move.line != WAITING:
                 painter.setPen(QPen(colors.surface, 1.0))
                 painter.setBrush(colors.named(TONES[move.label][1]))
                 painter.drawEllipse(self.point(move.until, move.after), DOT_PX, DOT_PX)
-            if move is chosen:
+            if move is stop:
                 painter.setPen(QPen(colors.text, 1.5))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawEllipse(self.point(move.until, move.after), 1.8 * DOT_PX, 1.8 * DOT_PX)
@@ -200,11 +202,11 @@ class ValueCurve(QWidget):
         x = self.point(tick, 0.0).x()
         painter.setPen(QPen(colors.bad, 1.5, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
-        said = of.format_no_return(tick)
-        width = metrics.horizontalAdvance(said) + 2
+        no_return = of.format_no_return(tick)
+        width = metrics.horizontalAdvance(no_return) + 2
         x = min(max(box.left(), x - width / 2), box.right() - width)
         where = QRectF(x, box.top() - metrics.height() * 1.2, width, metrics.height())
-        painter.drawText(where, Qt.AlignmentFlag.AlignLeft, said)
+        painter.drawText(where, Qt.AlignmentFlag.AlignLeft, no_return)
 
     # --- mouse and keys -------------------------------------------------------------------------------------
 
@@ -260,8 +262,8 @@ class ValueCurve(QWidget):
             move = self._stops[self._selected_index]
             tip = self.tip(move.tick, move)
             announce(self, tip)
-            place = QPoint(round(self.point(move.until, move.after).x()), self.height())
-            QToolTip.showText(self.mapToGlobal(place), plain_tip(tip), self)
+            point = QPoint(round(self.point(move.until, move.after).x()), self.height())
+            QToolTip.showText(self.mapToGlobal(point), plain_tip(tip), self)
             self.update()
         elif self._selected_index is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.moment_chosen.emit(self._stops[self._selected_index].tick / TICKS_PER_S)
@@ -302,8 +304,8 @@ class ValueCurveLegend(QWidget):
 
     @override
     def heightForWidth(self, width: int) -> int:
-        last, _, _ = self._places(width)[-1]
-        return round(last.y() + 1.3 * self.fontMetrics().height())
+        last_point, _, _ = self._places(width)[-1]
+        return round(last_point.y() + 1.3 * self.fontMetrics().height())
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -321,8 +323,8 @@ class ValueCurveLegend(QWidget):
                 painter.setBrush(color)
                 painter.drawEllipse(middle + QPointF(SAMPLE_PX / 2, 0.0), DOT_PX, DOT_PX)
             painter.setPen(colors.muted)
-            where = QRectF(corner.x() + SAMPLE_PX + 6.0, corner.y(), self.width(), line)
-            painter.drawText(where, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
+            box = QRectF(corner.x() + SAMPLE_PX + 6.0, corner.y(), self.width(), line)
+            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
         painter.end()
 
 

@@ -60,10 +60,10 @@ def table(
         grid.addWidget(title_label, 0, column)
     for number, row in enumerate(rows, start=1):
         for column, cell in enumerate(row):
-            shown = label(cell) if isinstance(cell, str) else cell
-            if not stretch[column] and isinstance(shown, QLabel):
-                shown.setWordWrap(False)
-            grid.addWidget(shown, number, column, Qt.AlignmentFlag.AlignTop)
+            widget = label(cell) if isinstance(cell, str) else cell
+            if not stretch[column] and isinstance(widget, QLabel):
+                widget.setWordWrap(False)
+            grid.addWidget(widget, number, column, Qt.AlignmentFlag.AlignTop)
     return box
 
 
@@ -86,10 +86,10 @@ def _list(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]]) -> QWidg
         if isinstance(mark, QLabel):
             mark.setWordWrap(False)
         grid.addWidget(mark, line, 0, Qt.AlignmentFlag.AlignTop)
-        for place, (title, cell) in enumerate(zip(head[1:], others, strict=True)):
+        for index, (title, cell) in enumerate(zip(head[1:], others, strict=True)):
             if isinstance(cell, str):
                 named = f"{title.rstrip('?')}: {cell}" if title else cell
-                cell = muted(named) if place else label(cell)
+                cell = muted(named) if index else label(cell)
             grid.addWidget(cell, line, 1)
             line += 1
         grid.setRowMinimumHeight(line, LIST_GAP_PX)
@@ -106,8 +106,8 @@ def build_marked_rows(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWid
     """Return rows with a mark, such as lost points, with its name in a separate column and a text next to it."""
     sides = [_mark(mark, called) for mark, called, _ in rows]
     for side in sides:
-        side.setFixedWidth(max(each.sizeHint().width() for each in sides))
-    return [_build_row(side, words) for side, (_, _, words) in zip(sides, rows, strict=True)]
+        side.setFixedWidth(max(widget.sizeHint().width() for widget in sides))
+    return [_build_row(widget, words) for widget, (_, _, words) in zip(sides, rows, strict=True)]
 
 
 def _mark(mark: str, called: str) -> QWidget:

@@ -63,9 +63,9 @@ class ReflectionForm(QWidget):
 
 def build_reflection(reflection: Reflection, score: float | None) -> list[QWidget]:
     """Build the view of the reflection next to the result of the run."""
-    found: list[QWidget] = []
+    widgets: list[QWidget] = []
     if reflection.expected_score is not None and score is not None:
-        found.append(
+        widgets.append(
             label(
                 tr("You expected {expected} points. Your score is {score}.").format(
                     expected=formatting.local(f"{reflection.expected_score:.0f}"),
@@ -78,8 +78,8 @@ def build_reflection(reflection: Reflection, score: float | None) -> list[QWidge
         (tr("What you would do differently"), reflection.otherwise),
     ):
         if text:
-            found += [muted(title), label(text)]
-    return found
+            widgets += [muted(title), label(text)]
+    return widgets
 
 
 def choice(checked: bool) -> QCheckBox:

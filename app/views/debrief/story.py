@@ -37,14 +37,14 @@ def figures(report: Report, review: Review | None, summary: Summary, narrow: boo
     totals = report["availability"]
     reference = review.reference if review is not None else None
     theirs = {row.name: row.right for row in reference.outcomes} if reference is not None else {}
-    found: list[QWidget] = []
+    widgets: list[QWidget] = []
     if theirs:
         rows = [
             (row.label, row.value, _format_amount(row.key, theirs[row.key]))
             for row in summary.figures
             if row.key in theirs
         ]
-        found.append(table(("", tr("this run"), tr("reference")), rows, (0, 0, 1), narrow))
+        widgets.append(table(("", tr("this run"), tr("reference")), rows, (0, 0, 1), narrow))
     several = totals["databases"] if len(totals["databases"]) > 1 else {}
     worst = sorted(several.items(), key=lambda row: (-row[1]["downtime_s"], -row[1]["exposed_s"]))
     if worst:
@@ -54,36 +54,36 @@ def figures(report: Report, review: Review | None, summary: Summary, narrow: boo
             for name, account in worst[:DATABASES_MAX]
         ]
         heads = ("", *(row.label for row in columns), "")
-        found.append(table(heads, cells, (0, *(0 for _ in columns), 1), narrow))
+        widgets.append(table(heads, cells, (0, *(0 for _ in columns), 1), narrow))
     if len(worst) > DATABASES_MAX:
         rest = tr("{count} more databases, none in a worse state").format(count=len(worst) - DATABASES_MAX)
-        found.append(muted(rest))
-    return found
+        widgets.append(muted(rest))
+    return widgets
 
 
 def goals(report: Report) -> list[QWidget]:
     """Return a widget for each goal with the time at which it was reached."""
-    found: list[QWidget] = []
+    widgets: list[QWidget] = []
     for goal in report.get("goals", ()):
         when = tr("not met")
         if goal["met"]:
             when = tr("met at {moment}").format(moment=formatting.run_time(goal["met_t_s"], 1))
-        found.append(label(f"{'✓' if goal['met'] else '✗'}  {goal['text']} ({when})"))
-    return found
+        widgets.append(label(f"{'✓' if goal['met'] else '✗'}  {goal['text']} ({when})"))
+    return widgets
 
 
 def build_story(review: Review, report: Report) -> list[QWidget]:
     """Return one or two sentences about each outage, about clients that waited longer, and about each loss."""
     groups = _group_outages(review.outages)
-    found: list[QWidget] = [_outage(review, group) for group in groups[:DATABASES_MAX]]
+    outages: list[QWidget] = [_outage(review, group) for group in groups[:DATABASES_MAX]]
     if len(groups) > DATABASES_MAX:
         more = tr("{count} more outages (of other databases, or later).")
-        found.append(muted(more.format(count=sum(map(len, groups[DATABASES_MAX:])))))
-    found += _clients(report)
-    found += [_loss(review, number) for number in range(min(len(review.lost), DATABASES_MAX))]
-    if not found:
-        found.append(label(tr("No client downtime and no data loss.")))
-    return found
+        outages.append(muted(more.format(count=sum(map(len, groups[DATABASES_MAX:])))))
+    outages += _clients(report)
+    outages += [_loss(review, number) for number in range(min(len(review.lost), DATABASES_MAX))]
+    if not outages:
+        outages.append(label(tr("No client downtime and no data loss.")))
+    return outages
 
 
 def _clients(report: Report) -> Iterator[QWidget]:
@@ -113,11 +113,11 @@ def _group_outages(outages: Sequence[Outage]) -> list[list[Outage]]:
 
 
 def _names(group: Sequence[Outage]) -> str:
-    first = group[0].database
+    first_database = group[0].database
     if len(group) == 1:
-        return first
+        return first_database
     return trn("{database} and {count} more", "{database} and {count} more", len(group) - 1).format(
-        database=first, count=len(group) - 1
+        database=first_database, count=len(group) - 1
     )
 
 
@@ -158,21 +158,21 @@ def _format_obstacles(outage: Outage, review: Review) -> str:
 
 
 def _loss(review: Review, number: int) -> QWidget:
-    lost = review.lost[number]
-    said = trn(
+    transactions = review.lost[number]
+    text = trn(
         "{count} committed transaction of {database} ({size} of log) was lost at {moment} when "
         "{server} was recovered.",
         "{count} committed transactions of {database} ({size} of log) were lost at {moment} when "
         "{server} was recovered.",
-        lost.transactions,
+        transactions.transactions,
     )
     return label(
-        said.format(
-            count=formatting.number(lost.transactions),
-            database=lost.database,
-            size=formatting.kb(lost.kb),
-            moment=moment(lost.tick),
-            server=lost.server,
+        text.format(
+            count=formatting.number(transactions.transactions),
+            database=transactions.database,
+            size=formatting.kb(transactions.kb),
+            moment=moment(transactions.tick),
+            server=transactions.server,
         ),
         1.0,
         bold=True,
@@ -181,7 +181,7 @@ def _loss(review: Review, number: int) -> QWidget:
 
 def preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
     """Return for each outage the preconditions of an automatic failover, their state then, and its start."""
-    found: list[QWidget] = []
+    widgets: list[QWidget] = []
     for group in _group_outages(review.outages)[:DATABASES_MAX]:
         outage = group[0]
         lanes = review.lanes.get(outage.database)
@@ -192,10 +192,10 @@ def preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
         title = head.format(
             database=_names(group), start=moment(outage.span.from_tick), end=moment(outage.span.to_tick)
         )
-        found.append(label(title, 1.0, bold=True))
+        widgets.append(label(title, 1.0, bold=True))
         heads = ("", tr("Requirement"), tr("Met?"), tr("Where to check"))
-        found.append(table(heads, rows, (0, 4, 3, 3), narrow))
-    return found
+        widgets.append(table(heads, rows, (0, 4, 3, 3), narrow))
+    return widgets
 
 
 def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]:
@@ -203,12 +203,12 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
     against = {(guard.name, guard.seen_in, guard.target): since for guard, since in outage.against}
     rows = []
     for guard in lanes.preconditions:
-        inside = [
+        spans = [
             span
             for span in guard.spans
             if span.to_tick > outage.span.from_tick and span.from_tick < outage.span.to_tick
         ]
-        if not inside:
+        if not spans:
             continue
         key = (guard.name, guard.seen_in, guard.target)
         name = f"{guard.target}: {said_of(guard.name)}" if guard.target else said_of(guard.name)
@@ -217,9 +217,11 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
             how = tr("no, since {moment}").format(moment=moment(since)) if since else tr("never")
             rows.append((0, ("✗", name, how, said_of(guard.seen_in))))
         else:
-            held = next((span for span in inside if span.what == HOLDS), None)
-            how = tr("yes") if held is None or not held.from_tick else tr("yes, since {moment}")
-            how = how.format(moment=moment(held.from_tick) if held is not None else "")
-            mark_of = "✓" if held is not None else "·"
-            rows.append((1, (mark_of, name, how if held is not None else tr("no"), said_of(guard.seen_in))))
+            state_span = next((span for span in spans if span.what == HOLDS), None)
+            how = tr("yes") if state_span is None or not state_span.from_tick else tr("yes, since {moment}")
+            how = how.format(moment=moment(state_span.from_tick) if state_span is not None else "")
+            mark_of = "✓" if state_span is not None else "·"
+            rows.append(
+                (1, (mark_of, name, how if state_span is not None else tr("no"), said_of(guard.seen_in)))
+            )
     return (row for _, row in sorted(rows, key=lambda found: found[0]))

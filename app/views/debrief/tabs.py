@@ -172,8 +172,8 @@ class PageActions:
 
 def scrolled(parts: Sequence[QWidget]) -> QScrollArea:
     """Return *parts* below one another in a view that scrolls."""
-    inside = QWidget()
-    column = lay_column(on=inside, margins=(14, 10, 14, 12), spacing=10)
+    widget = QWidget()
+    column = lay_column(on=widget, margins=(14, 10, 14, 12), spacing=10)
     for part in parts:
         grows = part.sizePolicy().expandingDirections() & Qt.Orientation.Vertical
         column.addWidget(part, 1 if grows else 0)
@@ -183,8 +183,8 @@ def scrolled(parts: Sequence[QWidget]) -> QScrollArea:
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
     area.setProperty("plain", "true")
-    area.setWidget(inside)
-    inside.setAutoFillBackground(False)
+    area.setWidget(widget)
+    widget.setAutoFillBackground(False)
     return area
 
 
@@ -239,9 +239,9 @@ def points_tab(model: DebriefModel, actions: PageActions, narrow: bool, asks_fir
             card(tr("Your self-assessment"), *build_reflection(model.reflection, report["score"]["total"]))
         )
     if review is not None:
-        found = mistakes(review.mistakes, model.can_retry, actions.retry, actions.look_back)
-        if found:
-            parts.append(card(tr("Deductions"), *found))
+        widgets = mistakes(review.mistakes, model.can_retry, actions.retry, actions.look_back)
+        if widgets:
+            parts.append(card(tr("Deductions"), *widgets))
     if report["score"]["scored"]:
         ask = choice(asks_first)
         ask.toggled.connect(actions.ask_first)
@@ -324,9 +324,9 @@ def _failovers(model: DebriefModel) -> list[QWidget]:
     """Return each failover with its phases; failovers of many databases are summarized in one line."""
     rows = model.report["failovers"]
     reviews = model.review.failovers if model.review is not None else ()
-    unlike = [one.unlike for one in reviews] + [""] * (len(rows) - len(reviews))
-    estimates = [one.estimate for one in reviews] + [None] * (len(rows) - len(reviews))
-    found: list[QWidget] = [
+    unlike = [review.unlike for review in reviews] + [""] * (len(rows) - len(reviews))
+    estimates = [review.estimate for review in reviews] + [None] * (len(rows) - len(reviews))
+    panels: list[QWidget] = [
         FailoverPanel(row, why, estimate)
         for row, why, estimate in list(zip(rows, unlike, estimates, strict=False))[:FAILOVERS_SHOWN]
     ]
@@ -336,8 +336,8 @@ def _failovers(model: DebriefModel) -> list[QWidget]:
         least, most = (
             formatting.seconds(pick(times)) if times else formatting.NOTHING for pick in (min, max)
         )
-        found.append(muted(text.format(count=len(rows), least=least, most=most)))
-    return found
+        panels.append(muted(text.format(count=len(rows), least=least, most=most)))
+    return panels
 
 
 def _states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[TimelineSpan]]]:

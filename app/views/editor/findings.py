@@ -63,24 +63,27 @@ def read(text: str, file: str) -> ScenarioReading:
     try:
         scenario = load_scenario(text, file)
         return ScenarioReading(text, scenario, (), tuple(check_without_playing(scenario, file)))
-    except ScenarioError as found:
-        return ScenarioReading(text, None, found.problems)
+    except ScenarioError as error:
+        return ScenarioReading(text, None, error.problems)
 
 
 def path_of(text: str, problem: Problem) -> Path:
     """Return the path of the problem in the tables of *text*; empty if the text is no TOML."""
     try:
-        found = find_positions(text)
+        positions = find_positions(text)
     except (AssertionError, ValueError, IndexError):  # the text is not valid TOML
         return ()
-    here = (path for path in found if format_path(path) == problem.where)
+    paths = (path for path in positions if format_path(path) == problem.where)
     nearest = (
         path
-        for path, place in found.items()
+        for path, text_position in positions.items()
         if (problem.line, problem.column)
-        in ((place.line, place.column), (place.value_line, place.value_column))
+        in (
+            (text_position.line, text_position.column),
+            (text_position.value_line, text_position.value_column),
+        )
     )
-    return next(here, max(nearest, key=len, default=()))
+    return next(paths, max(nearest, key=len, default=()))
 
 
 def stoppable(stop: Flag) -> Begin:
@@ -88,12 +91,16 @@ def stoppable(stop: Flag) -> Begin:
 
     class Stoppable(Drill):
         def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
-            first = len(self.events)
-            while self.tick < tick and not self.finished and not (to_event and len(self.events) > first):
+            first_event_count = len(self.events)
+            while (
+                self.tick < tick
+                and not self.finished
+                and not (to_event and len(self.events) > first_event_count)
+            ):
                 if stop.is_set():
                     raise CheckCanceledError
                 super().advance_to(min(tick, (self.tick // SLICE + 1) * SLICE), to_event)
-            return self.events[first:]
+            return self.events[first_event_count:]
 
     return Stoppable
 
@@ -107,8 +114,8 @@ def try_out(scenario: Scenario, file: str, begin: Begin = Drill) -> SolutionTria
     if not scenario.scored:
         return SolutionTrial(scenario.text, None, None, problems)
     try:
-        reference, nothing = play_reference(scenario, begin=begin), play_idle(scenario, begin=begin)
-        return SolutionTrial(scenario.text, reference.score(), nothing.score(), problems)
+        reference, drill = play_reference(scenario, begin=begin), play_idle(scenario, begin=begin)
+        return SolutionTrial(scenario.text, reference.score(), drill.score(), problems)
     except InputError as problem:
         return SolutionTrial(scenario.text, None, None, problems, str(problem))
 
@@ -253,8 +260,8 @@ class ProblemList(QWidget):
     @property
     def wanted_height(self) -> int:
         """Height in pixels: the heading alone, or with some rows."""
-        inside = self.layout()
-        margins = inside.contentsMargins() if inside is not None else self.contentsMargins()
+        layout = self.layout()
+        margins = layout.contentsMargins() if layout is not None else self.contentsMargins()
         line = self.fontMetrics().height()
         room = max(1, self.width() - margins.left() - margins.right())
         height = self._heading.heightForWidth(room) + margins.top() + margins.bottom()
@@ -270,9 +277,9 @@ class ProblemList(QWidget):
         with_problem = [row for row in range(self.rows.count()) if self.rows.item(row).data(_PROBLEM)]
         if not with_problem:
             return False
-        now = self.rows.currentRow()
-        later = [row for row in with_problem if (row > now if offset > 0 else row < now)]
-        row = (later or with_problem)[0 if offset > 0 else -1]
+        current_row = self.rows.currentRow()
+        later_rows = [row for row in with_problem if (row > current_row if offset > 0 else row < current_row)]
+        row = (later_rows or with_problem)[0 if offset > 0 else -1]
         self.rows.setCurrentRow(row)
         self._choose(self.rows.item(row), False)
         return True
@@ -284,24 +291,24 @@ class ProblemList(QWidget):
 
     def show_reading(self, reading: ScenarioReading) -> None:
         """Show the problems of the text."""
-        known = self.problems
+        problems = self.problems
         found = [*reading.problems, *reading.remarks]
-        if known != found or len(known) != self.rows.count():
-            now = self.rows.currentRow()
+        if problems != found or len(problems) != self.rows.count():
+            current_row = self.rows.currentRow()
             self.rows.clear()
             self._add_problems(found)
-            self.rows.setCurrentRow(min(now, self.rows.count() - 1))
+            self.rows.setCurrentRow(min(current_row, self.rows.count() - 1))
         count = len(reading.problems)
         if count:
-            said = trn("{n} problem prevents playing", "{n} problems prevent playing", count)
-            self._heading.setText(said.format(n=count))
+            text = trn("{n} problem prevents playing", "{n} problems prevent playing", count)
+            self._heading.setText(text.format(n=count))
         elif reading.remarks:
-            said = trn(
+            text = trn(
                 "Playable; {n} problem left. “Run the solution” checks the rest.",
                 "Playable; {n} problems left. “Run the solution” checks the rest.",
                 len(reading.remarks),
             )
-            self._heading.setText(said.format(n=len(reading.remarks)))
+            self._heading.setText(text.format(n=len(reading.remarks)))
         else:
             self._heading.setText(tr("No problems found in the text. “Run the solution” checks the rest."))
         self._fit()

@@ -43,39 +43,39 @@ SPARE: Final = {"database": "Sales", "goal": "goal-1"}
 
 def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]:
     """Return the required keys of an entry of *section*, with initial values. *data*: the scenario so far."""
-    made = build_initial_values(_model(section, data), section.key, data)
+    initial_values = build_initial_values(_model(section, data), section.key, data)
     if section.key == "timeline":
-        made = {"at": "60s", **made}
+        initial_values = {"at": "60s", **initial_values}
     elif section.key in ("question", "predict"):
-        made["at"] = "60s"
+        initial_values["at"] = "60s"
     elif section.key == "database":
-        made["server"] = (_names(data, "server") or ["SERVER_A"])[0]
+        initial_values["server"] = (_names(data, "server") or ["SERVER_A"])[0]
     elif section.key == "session":
-        made["database"] = _find_names_without_entry(data, "database", "session")[0]
+        initial_values["database"] = _find_names_without_entry(data, "database", "session")[0]
     elif section.key == "hint":
-        made["goal"] = _find_names_without_entry(data, "goal", "hint")[0]
+        initial_values["goal"] = _find_names_without_entry(data, "goal", "hint")[0]
     elif section.key == "rubric":
         left = POINTS - sum(_numbers(data, "rubric", "points"))
-        made["points"] = left if left > 0 else made["points"]
-        title = KINDS.get(str(made["kind"]), made["kind"])
-        made["name"] = title if title not in _names(data, "rubric") else made["name"]
-    return made
+        initial_values["points"] = left if left > 0 else initial_values["points"]
+        title = KINDS.get(str(initial_values["kind"]), initial_values["kind"])
+        initial_values["name"] = title if title not in _names(data, "rubric") else initial_values["name"]
+    return initial_values
 
 
 def _model(section: Section, data: Mapping[str, object]) -> type[BaseModel]:
     """Return the model of the first kind without an entry, preferably a kind that the scenario refers to."""
-    there = _collect_texts(data, section.key, "kind")
+    texts = _collect_texts(data, section.key, "kind")
     wanted = [kind for kind, table in ASKED_FOR.items() if data.get(table)]
     order = [*(kind for kind in wanted if kind in kinds(section)), *kinds(section)]
-    kind = next((kind for kind in order if kind not in there), None)
+    kind = next((kind for kind in order if kind not in texts), None)
     return model_of(section, {"kind": kind})
 
 
 def _find_names_without_entry(data: Mapping[str, object], key: str, other_key: str) -> list[str]:
     """Return names of the list *key* without an entry in the list *other_key*; all of them if there is none."""
-    there = _collect_texts(data, other_key, key)
-    found = _names(data, key) or [SPARE[key]]
-    return [name for name in found if name not in there] or found
+    texts = _collect_texts(data, other_key, key)
+    names = _names(data, key) or [SPARE[key]]
+    return [name for name in names if name not in texts] or names
 
 
 def build_initial_values(model: type[BaseModel], key: str, data: Mapping[str, object]) -> dict[str, object]:
@@ -198,13 +198,13 @@ class FormEntries(QWidget):
         self._layout.removeItem(self._buttons)
         for button in self.doings.values():
             self._buttons.removeWidget(button)
-        for at, (name, button) in enumerate(self.doings.items()):
+        for index, (name, button) in enumerate(self.doings.items()):
             if narrow:
-                self._buttons.addWidget(button, 0, at)
+                self._buttons.addWidget(button, 0, index)
             elif name in ("up", "down"):
-                self._buttons.addWidget(button, 3, at - 3)
+                self._buttons.addWidget(button, 3, index - 3)
             else:
-                self._buttons.addWidget(button, at, 0, 1, 2)
+                self._buttons.addWidget(button, index, 0, 1, 2)
         self._buttons.setRowStretch(4, 0 if narrow else 1)
         self._layout.addLayout(self._buttons, 1 if narrow else 0, 0 if narrow else 1)
         self._fit()
@@ -218,22 +218,22 @@ class FormEntries(QWidget):
         self.rows.blockSignals(True)
         while self.rows.count() > len(labels):
             self.rows.takeItem(self.rows.count() - 1)
-        for at, text in enumerate(labels):
-            if at >= self.rows.count():
+        for index, text in enumerate(labels):
+            if index >= self.rows.count():
                 self.rows.addItem("")
-            self.rows.item(at).setText(text)
-            self.rows.item(at).setToolTip(text)
+            self.rows.item(index).setText(text)
+            self.rows.item(index).setToolTip(text)
         self.rows.setCurrentRow(min(selected_index, len(labels) - 1))
         self.rows.blockSignals(False)
         self.rows.setAccessibleName(title)
         self.doings["add"].setAccessibleName(tr("Add to {section}").format(section=title))
         self.doings["remove"].setAccessibleName(tr("Remove from {section}").format(section=title))
-        at = self.rows.currentRow()
+        index = self.rows.currentRow()
         for name, on in (
             ("copy", bool(labels)),
             ("remove", bool(labels)),
-            ("up", at > 0),
-            ("down", 0 <= at < len(labels) - 1),
+            ("up", index > 0),
+            ("down", 0 <= index < len(labels) - 1),
         ):
             self.doings[name].setEnabled(on)
 
@@ -391,18 +391,18 @@ class Form(QWidget):
 
     def _show_page(self) -> None:
         """Show section titles with their numbers, the list of entries, and the fields of the selected one."""
-        for at, section in enumerate(self._sections):
+        for index, section in enumerate(self._sections):
             count = len(self._entries(section)) if section.many else 0
             title = f"{tr(section.title)} ({count})" if count else tr(section.title)
-            self.sections.item(at).setText(title)
-            self.section_choice.setItemText(at, title)
+            self.sections.item(index).setText(title)
+            self.section_choice.setItemText(index, title)
         self.section_choice.setCurrentIndex(self.sections.currentRow())
         self._fit_sections()
         section = self.section
         self.list.setVisible(section.many)
         if section.many:
-            said = [format_entry(entry) for entry in self._entries(section)]
-            self.list.show_entries(tr(section.title), said, self._chosen_entries.get(section.key, 0))
+            entries = [format_entry(entry) for entry in self._entries(section)]
+            self.list.show_entries(tr(section.title), entries, self._chosen_entries.get(section.key, 0))
         table = value_in(self._data, self.path)
         model = model_of(section, table if isinstance(table, Mapping) else {}) if section.models else None
         self._show_about(section, model)
@@ -444,21 +444,24 @@ class Form(QWidget):
             self.page.begin()
 
     def _on_copy(self) -> None:
-        at = self.entries.currentRow()
-        if at >= 0:
-            self._change_entries(lambda text, key: scenario_edit.copy_entry(text, key, at), at + 1)
+        current_row = self.entries.currentRow()
+        if current_row >= 0:
+            self._change_entries(
+                lambda text, key: scenario_edit.copy_entry(text, key, current_row), current_row + 1
+            )
 
     def _on_remove(self) -> None:
-        at = self.entries.currentRow()
-        if at >= 0:
-            after = max(0, min(at, self.entries.count() - 2))
-            self._change_entries(lambda text, key: scenario_edit.remove_entry(text, key, at), after)
+        current_row = self.entries.currentRow()
+        if current_row >= 0:
+            after = max(0, min(current_row, self.entries.count() - 2))
+            self._change_entries(lambda text, key: scenario_edit.remove_entry(text, key, current_row), after)
 
     def _on_move(self, offset: int) -> None:
-        at = self.entries.currentRow()
-        if at >= 0 and 0 <= at + offset < self.entries.count():
+        current_row = self.entries.currentRow()
+        if current_row >= 0 and 0 <= current_row + offset < self.entries.count():
             self._change_entries(
-                lambda text, key: scenario_edit.move_entry(text, key, at, at + offset), at + offset
+                lambda text, key: scenario_edit.move_entry(text, key, current_row, current_row + offset),
+                current_row + offset,
             )
 
     def _change_entries(self, edit: Callable[[str, str], str], selected_index: int) -> bool:
@@ -496,13 +499,13 @@ class Form(QWidget):
 
     def _change(self, edit: Callable[[str], str], path: Path | None = None) -> bool:
         """Replace the text with the result of *edit*; if that fails, show the reason and return False."""
-        now = self.text_now()
+        text_now = self.text_now()
         try:
-            changed = edit(now)
+            changed = edit(text_now)
         except ScenarioEditError as reason:
             self._show_error(str(reason))
             return False
-        if changed != now:
+        if changed != text_now:
             self.show_text(changed)
             self.text_changed.emit(changed)
             self.chosen.emit(self.path if path is None else path)

@@ -89,7 +89,9 @@ class FormPage(QScrollArea):
 
     def _find_problem(self, prefix: Path) -> str:
         """Return the problem of the value at *prefix* or of a value inside it; empty if there is none."""
-        return next((said for path, said in self._problems.items() if path[: len(prefix)] == prefix), "")
+        return next(
+            (problem for path, problem in self._problems.items() if path[: len(prefix)] == prefix), ""
+        )
 
     def finish(self) -> None:
         """Apply pending typing."""
@@ -137,8 +139,8 @@ class FormPage(QScrollArea):
         for row in self.rows.values():
             row.close()
         self.rows = {}
-        inside = QWidget()
-        column = lay_column(on=inside, margins=(2, 2, 10, 2))
+        widget = QWidget()
+        column = lay_column(on=widget, margins=(2, 2, 10, 2))
         if empty:
             label = QLabel(tr("No entries yet."))
             label.setProperty("muted", "true")
@@ -150,8 +152,8 @@ class FormPage(QScrollArea):
         if before is not None:  # one of its fields may have sent the current signal
             before.hide()
             before.deleteLater()
-        self.setWidget(inside)
-        inside.setAutoFillBackground(False)  # Qt fills it with the window color, but the page has another one
+        self.setWidget(widget)
+        widget.setAutoFillBackground(False)  # Qt fills it with the window color, but the page has another one
         self.wrap()
         if focused in self.rows:
             self.rows[focused].widget.setFocus()
@@ -186,12 +188,12 @@ class FormPage(QScrollArea):
     def _add_tables(self, layout: QFormLayout, field: Field, path: Path) -> None:
         """Add a group for each of the tables at *path*, with a button to remove it, and one to add another."""
         assert field.inner is not None
-        for at in range(len(self._get_list(path))):
-            group = QGroupBox(f"{field.label}: {at + 1}")
+        for index in range(len(self._get_list(path))):
+            group = QGroupBox(f"{field.label}: {index + 1}")
             group.setToolTip(tr(field.about))
-            inside = self._fields(field.inner, (*path, at))
+            inside = self._fields(field.inner, (*path, index))
             remove = _small(tr("Remove"), tr("Remove {what}").format(what=group.title()))
-            remove.clicked.connect(partial(self.table_unwanted.emit, (*path, at)))
+            remove.clicked.connect(partial(self.table_unwanted.emit, (*path, index)))
             inside.addRow(remove)
             group.setLayout(inside)
             layout.addRow(group)
@@ -228,10 +230,10 @@ class FormPage(QScrollArea):
 
     def wrap(self) -> None:
         """Place every field below its label at a large text size, or on a narrow page."""
-        inside = self.widget()
-        if inside is None:
+        widget = self.widget()
+        if widget is None:
             return
-        labels = [label for label in inside.findChildren(QLabel) if label.buddy() is not None]
+        labels = [label for label in widget.findChildren(QLabel) if label.buddy() is not None]
         metrics = self.fontMetrics()
         widest = max((metrics.horizontalAdvance(label.text()) for label in labels), default=0)
         room = self.viewport().width() - widest
@@ -239,7 +241,7 @@ class FormPage(QScrollArea):
         policies = QFormLayout.RowWrapPolicy
         for label in labels:
             label.setWordWrap(not beside)
-        for layout in inside.findChildren(QFormLayout):
+        for layout in widget.findChildren(QFormLayout):
             layout.setRowWrapPolicy(policies.DontWrapRows if beside else policies.WrapAllRows)
 
     @override

@@ -138,8 +138,8 @@ class Pools(QWidget):
         self.table = QTableWidget(0, len(COLUMNS))
         self.table.setAccessibleName(tr("Variants"))
         self.table.setHorizontalHeaderLabels([tr(title) for title, _ in COLUMNS])
-        for at, (_, about) in enumerate(COLUMNS):
-            item = self.table.horizontalHeaderItem(at)
+        for index, (_, about) in enumerate(COLUMNS):
+            item = self.table.horizontalHeaderItem(index)
             if item is not None:
                 item.setToolTip(tr(about))
         header = self.table.horizontalHeader()
@@ -170,11 +170,11 @@ class Pools(QWidget):
         self.table.blockSignals(True)
         row, column = self.table.currentRow(), self.table.currentColumn()
         self.table.setRowCount(len(found))
-        for at, pool in enumerate(found):
-            for place, text in enumerate((pool.name, pool.entries_text, pool.group)):
+        for index, pool in enumerate(found):
+            for position, text in enumerate((pool.name, pool.entries_text, pool.group)):
                 item = QTableWidgetItem(text)
-                item.setToolTip(tr(COLUMNS[place][1]))
-                self.table.setItem(at, place, item)
+                item.setToolTip(tr(COLUMNS[position][1]))
+                self.table.setItem(index, position, item)
         if found:
             self.table.setCurrentCell(max(0, min(row, len(found) - 1)), max(0, column))
         self.table.blockSignals(False)
@@ -227,9 +227,9 @@ class Pools(QWidget):
     def _restore_cells(self) -> None:
         """Restore the values of the text in place of the typed ones."""
         self.table.blockSignals(True)
-        for at, pool in enumerate(self._pools):
-            for place, text in enumerate((pool.name, pool.entries_text, pool.group)):
-                item = self.table.item(at, place)
+        for index, pool in enumerate(self._pools):
+            for position, text in enumerate((pool.name, pool.entries_text, pool.group)):
+                item = self.table.item(index, position)
                 if item is not None:
                     item.setText(text)
         self.table.blockSignals(False)

@@ -365,7 +365,7 @@ def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
     )
     default = "" if info.is_required() else info.get_default(call_default_factory=True)
     choices = get_args(bare) if get_origin(bare) is Literal else ()
-    made = Field(
+    field = Field(
         table=model.__name__,
         key=key,
         about=next((it for base in model.__mro__ if (it := docstrings().get((base.__name__, name)))), ""),
@@ -379,16 +379,16 @@ def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
         rules=tuple(_flat([*info.metadata, *_rules(info.annotation)])),
     )
     if default is None or default is PydanticUndefined or kind in (FieldKind.GROUP, FieldKind.TABLES):
-        return made
-    return Field(**{**made.__dict__, "default": format_field(made, default)})
+        return field
+    return Field(**{**field.__dict__, "default": format_field(field, default)})
 
 
 def _adapter(info: FieldInfo) -> TypeAdapter[object]:
-    whole: Any = info.annotation
+    annotation: Any = info.annotation
     rules = [rule for rule in info.metadata if type(rule).__name__ != "WithJsonSchema"]
     for rule in rules:
-        whole = Annotated[whole, rule]
-    return TypeAdapter(whole)
+        annotation = Annotated[annotation, rule]
+    return TypeAdapter(annotation)
 
 
 def _kind(value_type: object, info: FieldInfo, key: str) -> tuple[FieldKind, FieldKind]:
@@ -493,9 +493,9 @@ def docstrings() -> dict[tuple[str, str], str]:
     for part in chain.from_iterable(_tree(module).body for module in (world, world, story, story, story)):
         if not isinstance(part, ast.ClassDef):
             continue
-        for field, below in zip(part.body, part.body[1:], strict=False):
+        for field, stmt in zip(part.body, part.body[1:], strict=False):
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-                match below:
+                match stmt:
                     case ast.Expr(value=ast.Constant(value=str(said))):
                         found[part.name, field.target.id] = inspect.cleandoc(said).replace("\n", " ")
     return found

@@ -59,11 +59,11 @@ class Completion(QObject):
     @cached_property
     def _completer(self) -> QCompleter:
         """Completer, created on first use: a page has many fields, and few of them are edited."""
-        made = QCompleter(self._model, self)
-        made.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        made.setWidget(self._field)
-        made.activated.connect(self._insert_completion)
-        return made
+        completer = QCompleter(self._model, self)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setWidget(self._field)
+        completer.activated.connect(self._insert_completion)
+        return completer
 
     @property
     def popup(self) -> QAbstractItemView:
@@ -106,13 +106,13 @@ class Completion(QObject):
         if not self._completer.completionCount() or self._completer.currentCompletion() == word:
             self.popup.hide()
             return
-        first = self._completer.completionModel().index(0, 0)
-        self.popup.setCurrentIndex(first if word or explicit else QModelIndex())
-        place = self._compute_popup_rect()
+        first_index = self._completer.completionModel().index(0, 0)
+        self.popup.setCurrentIndex(first_index if word or explicit else QModelIndex())
+        popup_rect = self._compute_popup_rect()
         bar = self.popup.verticalScrollBar().sizeHint().width()
         least = BREADTH_MIN * self._field.fontMetrics().averageCharWidth()
-        place.setWidth(max(least, self.popup.sizeHintForColumn(0) + bar + 12))
-        self._completer.complete(place)
+        popup_rect.setWidth(max(least, self.popup.sizeHintForColumn(0) + bar + 12))
+        self._completer.complete(popup_rect)
 
     def _get_text_before_cursor(self) -> str:
         """Return the text of the field before the cursor."""
@@ -174,7 +174,7 @@ class NameBox(ChoiceBox):
 
     def offer(self, names: Sequence[str]) -> None:
         """Set the names to choose from."""
-        if [self.itemText(at) for at in range(self.count())] == list(names):
+        if [self.itemText(index) for index in range(self.count())] == list(names):
             return
         text = self.currentText()
         blocked = self.blockSignals(True)
@@ -245,11 +245,11 @@ class TextArea(QPlainTextEdit):
         """Show *text* and keep the cursor; the line break at the end of the text is not shown."""
         self._ends = text[len(text.rstrip("\n")) :]
         self.pause.stop()
-        place = self.textCursor().position()
+        position = self.textCursor().position()
         if self.read_text() != text:
             self.setPlainText(text.rstrip("\n"))
         cursor = self.textCursor()
-        cursor.setPosition(min(place, len(self.toPlainText())))
+        cursor.setPosition(min(position, len(self.toPlainText())))
         self.setTextCursor(cursor)
 
     def read_text(self) -> str:
@@ -324,9 +324,9 @@ class FieldRow:
             said = "" if value is not None else tr("(default)")
             widget.setText(said if value is None or isinstance(value, bool) else text)
         elif isinstance(widget, QLineEdit) and widget.text() != text:
-            place = widget.cursorPosition()
+            cursor_position = widget.cursorPosition()
             widget.setText(text)
-            widget.setCursorPosition(place)
+            widget.setCursorPosition(cursor_position)
         elif isinstance(widget, TextArea) and widget.read_text() != text:
             widget.show_lines(text)
         widget.blockSignals(False)
@@ -423,7 +423,7 @@ class FieldRow:
         """Add a value outside the choices (`{version}` of a variant) as one more choice."""
         while box.count() > self._fixed:
             box.removeItem(self._fixed)
-        at = next((at for at in range(box.count()) if box.itemData(at) == value), -1)
+        at = next((index for index in range(box.count()) if box.itemData(index) == value), -1)
         if at < 0 and value is not None:
             box.addItem(str(value), value)
             at = self._fixed

@@ -99,9 +99,9 @@ def _roles(scenario: Scenario) -> Iterator[str]:
 def _format_questions(scenario: Scenario) -> Iterator[str]:
     if scenario.inquiries:
         yield "#### " + tr("Questions")
-    for asked in scenario.inquiries:
-        yield f"**{asked.text}**"
-        yield _listed(_escaped(asked.texts))
+    for inquiry in scenario.inquiries:
+        yield f"**{inquiry.text}**"
+        yield _listed(_escaped(inquiry.texts))
 
 
 def _hints(scenario: Scenario) -> Iterator[str]:
@@ -137,10 +137,10 @@ def _instructions(scenario: Scenario) -> Iterator[str]:
         yield _listed(f"{_moment(inject)}: `{_line(inject.do)}`" for inject in scenario.timeline)
     if scenario.inquiries:
         yield "#### " + tr("Questions")
-        for asked in scenario.inquiries:
-            yield f"**{_moment(asked)}:** {asked.text}"
-            yield _listed(_escaped(asked.texts))
-            yield asked.why
+        for inquiry in scenario.inquiries:
+            yield f"**{_moment(inquiry)}:** {inquiry.text}"
+            yield _listed(_escaped(inquiry.texts))
+            yield inquiry.why
     if scenario.solution:
         yield "#### " + tr("Reference solution")
         yield _listed(f"{_waits(step)}`{_line(step.do)}` – {step.why}" for step in scenario.solution)

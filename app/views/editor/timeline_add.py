@@ -79,8 +79,8 @@ class AddFault(QFrame):
         self.verb.setMaxVisibleItems(16)
         self.verb.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.verb.setMinimumContentsLength(16)
-        times, self._acts, self._options, last = (QHBoxLayout() for _ in range(4))
-        for row in (times, self._acts, self._options, last):
+        times, self._acts, self._options, last_layout = (QHBoxLayout() for _ in range(4))
+        for row in (times, self._acts, self._options, last_layout):
             row.setSpacing(6)
         for widget in (self.when, self.from_time, self._and_label, self.to_time):
             times.addWidget(widget)
@@ -96,16 +96,16 @@ class AddFault(QFrame):
         for button in (self.add, cancel):
             button.setProperty("small", "true")
             button.setAutoDefault(False)
-            last.addWidget(button)
+            last_layout.addWidget(button)
         self.add.clicked.connect(self._add)
         cancel.clicked.connect(self.left)
-        last.addWidget(self.message, 1)
+        last_layout.addWidget(self.message, 1)
         grid = QGridLayout(self)
         grid.setContentsMargins(10, 6, 10, 6)
         grid.setVerticalSpacing(4)
         for number, words in ((0, tr("When")), (2, tr("Item")), (5, tr("Note"))):
             grid.addWidget(QLabel(words), number, 0)
-        for number, row in ((0, times), (2, self._acts), (4, self._options), (6, last)):
+        for number, row in ((0, times), (2, self._acts), (4, self._options), (6, last_layout)):
             grid.addLayout(row, number, 1)
         for number, widget in ((1, self.condition), (3, self.about), (5, self.note)):
             grid.addWidget(widget, number, 1)
@@ -248,9 +248,9 @@ class AddFault(QFrame):
 
 
 def _line(name: str, letters: int) -> QLineEdit:
-    made = QLineEdit()
-    _dress(made, name, letters)
-    return made
+    line_edit = QLineEdit()
+    _dress(line_edit, name, letters)
+    return line_edit
 
 
 def _dress(field: QLineEdit, name: str, letters: int) -> None:

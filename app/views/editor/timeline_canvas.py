@@ -147,12 +147,18 @@ class TimelineCanvas(QWidget):
         y += line * 1.15
         widths = [metrics.horizontalAdvance(self._label(entry, metrics)) for entry in timed]
         high = line * 1.45
-        for entry, placed in zip(
+        for entry, fault_layout in zip(
             timed, layout_faults([self._spot_of(entry) for entry in timed], widths, scale), strict=True
         ):
-            top = y + placed.row * high
-            self._boxes.append((entry, QRectF(placed.from_x, top, placed.to_x - placed.from_x, high), placed))
-        rows = 1 + max((placed.row for *_, placed in self._boxes if placed is not None), default=0)
+            top = y + fault_layout.row * high
+            self._boxes.append(
+                (
+                    entry,
+                    QRectF(fault_layout.from_x, top, fault_layout.to_x - fault_layout.from_x, high),
+                    fault_layout,
+                )
+            )
+        rows = 1 + max((layout.row for *_, layout in self._boxes if layout is not None), default=0)
         y += rows * high + line * 0.25
         if waiting:
             self._lanes.append((y, tr("Time of an entry")))
@@ -209,13 +215,13 @@ class TimelineCanvas(QWidget):
         The selected one and the last drawn steps take precedence.
         """
         hits = [
-            (entry, placed)
-            for entry, box, placed in self._boxes
+            (entry, fault_layout)
+            for entry, box, fault_layout in self._boxes
             if self._pin_box(entry, box).contains(position)
         ]
         hits.sort(key=lambda hit: hit[0].path == self._chosen_path)
-        for entry, placed in reversed(hits):
-            part = WHOLE if placed is None else find_grip(placed, position.x())
+        for entry, layout in reversed(hits):
+            part = WHOLE if layout is None else find_grip(layout, position.x())
             if part is not None:
                 return entry, part
         return None
@@ -254,12 +260,12 @@ class TimelineCanvas(QWidget):
         self._lay_out()
 
     def _point(self, position: QPointF) -> None:
-        found = self._find_entry(position)
-        if found is None:
+        entry = self._find_entry(position)
+        if entry is None:
             self.unsetCursor()
-        elif found[1] != WHOLE:
+        elif entry[1] != WHOLE:
             self.setCursor(Qt.CursorShape.SplitHCursor)
-        elif found[0].kind != WAIT and found[0].movable:
+        elif entry[0].kind != WAIT and entry[0].movable:
             self.setCursor(Qt.CursorShape.SizeHorCursor)
         else:
             self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -288,12 +294,12 @@ class TimelineCanvas(QWidget):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
             box = self.box_of(self._chosen_path) if self._chosen_path is not None else None
-            at = box.center().toPoint() if box is not None else self._visible_rect.center().toPoint()
-            self.menu_wanted.emit(self.mapToGlobal(at), self._chosen_path, None)
+            point = box.center().toPoint() if box is not None else self._visible_rect.center().toPoint()
+            self.menu_wanted.emit(self.mapToGlobal(point), self._chosen_path, None)
             return
-        found = self._find_entry(QPointF(event.pos()))
+        entry = self._find_entry(QPointF(event.pos()))
         at_s = float(round(self.scale.time_at(event.pos().x())))
-        self.menu_wanted.emit(event.globalPos(), found[0].path if found else None, at_s)
+        self.menu_wanted.emit(event.globalPos(), entry[0].path if entry else None, at_s)
 
     def give_up(self) -> bool:
         """Cancel a drag; the entry keeps its place. Return whether there was one."""
@@ -306,8 +312,8 @@ class TimelineCanvas(QWidget):
     @override
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            found = self._find_entry(QPointF(event.pos()))
-            tip = "\n".join(filter(None, (spoken(found[0]), found[0].note))) if found else ""
+            entry = self._find_entry(QPointF(event.pos()))
+            tip = "\n".join(filter(None, (spoken(entry[0]), entry[0].note))) if entry else ""
             QToolTip.showText(event.globalPos(), tip, self)
             return True
         return super().event(event)
@@ -324,9 +330,9 @@ class TimelineCanvas(QWidget):
         colors = theme.tokens(self.palette())
         self._draw_axis(painter, colors)
         self._draw_names(painter, colors)
-        for entry, box, placed in sorted(self._boxes, key=lambda it: it[0].path == self._chosen_path):
-            if placed is not None:
-                self._draw_fault(painter, colors, entry, box, placed)
+        for entry, box, layout in sorted(self._boxes, key=lambda it: it[0].path == self._chosen_path):
+            if layout is not None:
+                self._draw_fault(painter, colors, entry, box, layout)
             elif entry.kind == WAIT:
                 self._draw_chip(painter, colors, entry, self._pin_box(entry, box))
             else:
@@ -366,17 +372,17 @@ class TimelineCanvas(QWidget):
     def _draw_names(self, painter: QPainter, colors: ThemeTokens) -> None:
         painter.setFont(theme.sized(self.font(), 0.85))
         metrics = QFontMetricsF(painter.font())
-        seen = self._visible_rect
+        rect = self._visible_rect
         for number, (top, name) in enumerate(self._lanes):
             if number:
                 painter.setPen(QPen(colors.border, 1.0))
-                painter.drawLine(QPointF(seen.left(), top), QPointF(seen.right(), top))
-            place = QRectF(
-                seen.left() + 4.0, top + 2.0, metrics.horizontalAdvance(name) + 8.0, metrics.height()
+                painter.drawLine(QPointF(rect.left(), top), QPointF(rect.right(), top))
+            box = QRectF(
+                rect.left() + 4.0, top + 2.0, metrics.horizontalAdvance(name) + 8.0, metrics.height()
             )
-            painter.fillRect(place, colors.surface)
+            painter.fillRect(box, colors.surface)
             painter.setPen(colors.muted)
-            painter.drawText(place.adjusted(4.0, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, name)
+            painter.drawText(box.adjusted(4.0, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, name)
 
     def _draw_fault(
         self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF, layout: FaultLayout

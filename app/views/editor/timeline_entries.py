@@ -116,9 +116,9 @@ def _tables(data: Mapping[str, object], name: str) -> Iterator[tuple[int, Mappin
 def _fault(number: int, table: Mapping[str, object]) -> TimelineEntry:
     path: Path = ("timeline", number)
     act, note = _collapse_spaces(table.get("do")), _collapse_spaces(table.get("note"))
-    at = seconds_of(table.get("at"))
-    if at is not None:
-        return TimelineEntry(path, AT, act, (at, at), note=note)
+    seconds = seconds_of(table.get("at"))
+    if seconds is not None:
+        return TimelineEntry(path, AT, act, (seconds, seconds), note=note)
     between = table.get("between")
     ends = [seconds_of(end) for end in between] if isinstance(between, list) else []
     match ends:
@@ -304,10 +304,10 @@ def layout_faults(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) 
         left = min(start, label) - GRIP_PX
         row = next((n for n, free in enumerate(ends) if free <= left), min(len(ends), ROWS_MAX - 1))
         ends += [0.0] * (row + 1 - len(ends))
-        placed = FaultLayout(row, start, end, label, width)
-        ends[row] = max(ends[row], placed.to_x)
-        found.append((number, placed))
-    return [placed for _, placed in sorted(found, key=lambda pair: pair[0])]
+        layout = FaultLayout(row, start, end, label, width)
+        ends[row] = max(ends[row], layout.to_x)
+        found.append((number, layout))
+    return [fault_layout for _, fault_layout in sorted(found, key=lambda pair: pair[0])]
 
 
 def _label_x(start: float, end: float, width: float, scale: Scale) -> float:
@@ -407,9 +407,13 @@ def move_entries(
     by_s = spot[0] - entry.spot[0]
     if spot[1] - entry.spot[1] != by_s or entry.path not in {each.path for each in selected}:
         return text
-    for each in selected:
-        if each.path != entry.path and each.movable:
-            text = move_entry(text, each, nudge_spot(each.spot, WHOLE, by_s, find_latest_s(each, plan)))
+    for timeline_entry in selected:
+        if timeline_entry.path != entry.path and timeline_entry.movable:
+            text = move_entry(
+                text,
+                timeline_entry,
+                nudge_spot(timeline_entry.spot, WHOLE, by_s, find_latest_s(timeline_entry, plan)),
+            )
     return text
 
 
@@ -425,11 +429,11 @@ def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry])
 
     It is the fault after the first of *removed_entries*, or else the last one.
     """
-    here = plan.faults.index(removed_entries[0])
+    index = plan.faults.index(removed_entries[0])
     left = [fault.path for fault in plan.faults if fault not in removed_entries]
     if not left:
         return None
-    key, at = left[min(here, len(left) - 1)]
+    key, at = left[min(index, len(left) - 1)]
     return (key, int(at) - sum(int(entry.path[1]) < int(at) for entry in removed_entries))
 
 

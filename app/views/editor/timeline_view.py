@@ -128,15 +128,15 @@ class ZoomArea(QScrollArea):
 
     def zoom_by(self, factor: float, about_x: float | None = None) -> None:
         """Zoom by a factor (0: show all); the point at *about_x* of the view, else its middle, stays."""
-        seen = self.viewport().width()
-        about = seen / 2.0 if about_x is None else about_x
+        width = self.viewport().width()
+        about = width / 2.0 if about_x is None else about_x
         scroll = self.horizontalScrollBar()
         at = (scroll.value() + about) / max(1, self._canvas.width())
         self.zoom = min(ZOOM_MAX, max(1.0, self.zoom * factor)) if factor else 1.0
-        wide = round(seen * self.zoom)
+        wide = round(width * self.zoom)
         self._canvas.setMinimumWidth(wide if self.zoom > 1.0 else 0)
         self._canvas.resize(wide, self._canvas.height())
-        scroll.setRange(0, max(0, wide - seen))
+        scroll.setRange(0, max(0, wide - width))
         scroll.setValue(round(at * wide - about))
 
     @override
@@ -229,12 +229,12 @@ class TimelineView(QWidget):
             tool.clicked.connect(lambda _=False, by=by: self.area.zoom_by(by))
             bar.addWidget(tool)
             self._zooms.append((tool, icon))
-        below = QWidget()
-        lay_column(self.list, self.adding, on=below, margins=0)
+        widget = QWidget()
+        lay_column(self.list, self.adding, on=widget, margins=0)
         self.adding.hide()
         self.body = _Body(Qt.Orientation.Vertical)
         self.body.addWidget(self.area)
-        self.body.addWidget(below)
+        self.body.addWidget(widget)
         self.body.setChildrenCollapsible(False)
         self.body.splitterMoved.connect(self._on_split)
         self.body.resized.connect(self._share_height)
@@ -303,7 +303,7 @@ class TimelineView(QWidget):
     def _show_chosen(self) -> None:
         entry = self._plan.find_entry(self._path)
         self.canvas.show_plan(self._plan, self._path, frozenset(entry.path for entry in self.selected))
-        self.remove_button.setEnabled(any(each.kind != STEP for each in self.selected))
+        self.remove_button.setEnabled(any(timeline_entry.kind != STEP for timeline_entry in self.selected))
         self.message.setText(keys_for(self._plan, self.selected, entry))
         self.message.setVisible(self.adding.isHidden())
 
@@ -397,15 +397,15 @@ class TimelineView(QWidget):
 
     @Slot()
     def _remove(self) -> None:
-        gone = [entry for entry in self.selected if entry.kind != STEP]
-        if not gone:
+        entries = [entry for entry in self.selected if entry.kind != STEP]
+        if not entries:
             return
         try:
-            text = remove_entries(self.text_now(), gone)
+            text = remove_entries(self.text_now(), entries)
         except ScenarioEditError as problem:
             self._refuse(problem)
             return
-        self._path = find_next_path(self._plan, gone)
+        self._path = find_next_path(self._plan, entries)
         self.list.clearSelection()
         self._change(text)
 
@@ -438,7 +438,7 @@ class TimelineView(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         entry = self._plan.find_entry(self._path) if self.selected else None
-        fault = any(each.kind != STEP for each in self.selected)
+        fault = any(timeline_entry.kind != STEP for timeline_entry in self.selected)
         rows: tuple[tuple[str, str, bool, Callable[[], object]] | None, ...] = (
             (tr("Add fault…"), "Ins", True, lambda: self.begin_adding(at_s)),
             (tr("Duplicate"), "Ctrl+D", fault and len(self.selected) == 1, self._duplicate),

@@ -85,7 +85,7 @@ def find_panel(height: float) -> QRectF:
 def list_chips(count: int, height: float) -> list[QRectF]:
     """Return the boxes of *count* phases in the ribbon."""
     width = (WIDTH - 48 - 8 * (count - 1)) / count
-    return [QRectF(24 + place * (width + 8), height - 98, width, 50) for place in range(count)]
+    return [QRectF(24 + index * (width + 8), height - 98, width, 50) for index in range(count)]
 
 
 def find_box(technology: str, name: str, height: float) -> QRectF | None:
@@ -103,13 +103,13 @@ def find_box(technology: str, name: str, height: float) -> QRectF | None:
 def route(technology: str, a: str, b: str, height: float) -> list[QPointF]:
     """Return the corners of a wire; empty if it is not drawn."""
     sides = ROUTES.get((technology, a, b))
-    one, other = find_box(technology, a, height), find_box(technology, b, height)
-    if sides is None or one is None or other is None:
+    box, other_box = find_box(technology, a, height), find_box(technology, b, height)
+    if sides is None or box is None or other_box is None:
         return []
-    start, end = _find_side(one, sides[0]), _find_side(other, sides[1])
+    start, end = _find_side(box, sides[0]), _find_side(other_box, sides[1])
     if {sides[0], sides[1]} == {"right", "left"} or sides[0].startswith("low"):
         if abs(start.y() - end.y()) > 1.0:
-            overlap = max(one.top(), other.top()) + 12, min(one.bottom(), other.bottom()) - 12
+            overlap = max(box.top(), other_box.top()) + 12, min(box.bottom(), other_box.bottom()) - 12
             y = sum(overlap) / 2
             start, end = QPointF(start.x(), y), QPointF(end.x(), y)
         return [start, end]
@@ -240,8 +240,8 @@ class CanvasPainter:
         self.painter.drawEllipse(disk)
         tall, width = self.line_height("heading"), WIDTH - 96
         self.text(heading, QRectF(72, 12, width, tall), "heading", self.colors.text)
-        below = QRectF(72, 14 + tall, width, self.line_height("sentence"))
-        self.text(sentence, below, "sentence", self.colors.text)
+        box = QRectF(72, 14 + tall, width, self.line_height("sentence"))
+        self.text(sentence, box, "sentence", self.colors.text)
         return disk
 
     def halo(self, box: QRectF, succeeded: bool) -> None:

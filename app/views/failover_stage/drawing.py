@@ -191,8 +191,8 @@ class StagePainter(PanelPainter):
         colors = self.colors
         step = box.height() / max(1, len(view.resources))
         marks = {DONE: ("check", "ok"), RUNNING: ("hourglass", "warn"), WAITING: ("ring", "idle")}
-        for place, (name, state, _took) in enumerate(view.resources):
-            row = QRectF(box.left(), box.top() + place * step, box.width(), step - 5)
+        for index, (name, state, _took) in enumerate(view.resources):
+            row = QRectF(box.left(), box.top() + index * step, box.width(), step - 5)
             shape, tone = marks[state]
             running = state == RUNNING
             self.box(row, colors.focus if running else colors.border, colors.surface, 2 if running else 1)
@@ -244,8 +244,8 @@ class StagePainter(PanelPainter):
 
     def _draw_listener(self, view: StageView) -> None:
         facts, colors = view.facts, self.colors
-        here, former = self.find_box(view.technology, LISTENER), self.find_box(view.technology, "former")
-        if not facts.listener or here is None or former is None:
+        box, former = self.find_box(view.technology, LISTENER), self.find_box(view.technology, "former")
+        if not facts.listener or box is None or former is None:
             return
         words = tr("listener {name}").format(name=facts.listener)
         moved = facts.listener_at == TO
@@ -253,20 +253,20 @@ class StagePainter(PanelPainter):
             self.pill(words, former, colors.surface, colors.muted, dashed=True)
         if moved:
             if LISTENER in view.lit:
-                self.halo(here, False)
+                self.halo(box, False)
             self.pill(facts.listener, former, colors.surface, colors.muted, dashed=True)
             self.painter.setPen(QPen(colors.server(4), 3, Qt.PenStyle.DotLine))
             start, end = (
                 QPointF(former.right() + 6, former.center().y()),
-                QPointF(here.left() - 10, here.center().y()),
+                QPointF(box.left() - 10, box.center().y()),
             )
             self.painter.drawLine(start, end)
-            self.pill(words, here, colors.accent, colors.on_accent)
+            self.pill(words, box, colors.accent, colors.on_accent)
             target = self.find_box(view.technology, TO)
             if target is not None:
                 self.painter.setPen(QPen(colors.focus, 3))
                 self.painter.drawLine(
-                    QPointF(here.center().x(), target.bottom()), QPointF(here.center().x(), here.top())
+                    QPointF(box.center().x(), target.bottom()), QPointF(box.center().x(), box.top())
                 )
 
     def _draw_votes(self, view: StageView) -> None:

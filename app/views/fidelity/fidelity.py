@@ -204,7 +204,7 @@ class FidelityView(QWidget):
 
     @Slot(object)
     def _on_result(self, result: StepResult) -> None:
-        places = {name: place for place, name in enumerate(SECTIONS)}
+        places = {name: index for index, name in enumerate(SECTIONS)}
         self.rows = sorted([*self.rows, *result.rows], key=lambda row: places[row.section])
         self.figures |= dict(result.figures) | (figures_of(self.rows) if result.rows else {})
         self._list_parts()
@@ -245,9 +245,9 @@ class FidelityView(QWidget):
         blocked = self.parts.blockSignals(True)
         self.parts.clear()
         for name in (ALL, *SECTIONS):
-            own = [row for row in self.rows if name in (ALL, row.section)]
-            failed = [row for row in own if row.verdict != PASS]
-            self.parts.addItem(f"{tr(name)}\n{_format_counts(len(own) - len(failed), len(own))}")
+            own_rows = [row for row in self.rows if name in (ALL, row.section)]
+            failed = [row for row in own_rows if row.verdict != PASS]
+            self.parts.addItem(f"{tr(name)}\n{_format_counts(len(own_rows) - len(failed), len(own_rows))}")
             tone = "bad" if any(row.reason is None for row in failed) else "warn" if failed else "text"
             self.parts.item(self.parts.count() - 1).setForeground(QColor(colors.named(tone)))
         self._listed = self.figure_names
@@ -331,8 +331,8 @@ class FidelityView(QWidget):
         )  # otherwise the list wraps for its first width
         self.parts.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.parts.setSpacing(1)
-        back = build_back_button(tr("Back"), self, self.closed)
-        head = lay_row(back, (self.summary, 1), self.progress)
+        button = build_back_button(tr("Back"), self, self.closed)
+        head = lay_row(button, (self.summary, 1), self.progress)
         lay_column(head, (split, 1), on=self, margins=(14, 10, 14, 12))
 
     @override

@@ -26,7 +26,7 @@ def _errors(rows: Sequence[FigureRow]) -> Figure | None:
         return None
     lines = []
     for kind in KINDS:
-        own = [(place, row) for place, row in enumerate(numbers, start=1) if row.kind is kind]
+        own = [(index, row) for index, row in enumerate(numbers, start=1) if row.kind is kind]
         if own:
             lines.append(
                 FigureLine(
@@ -53,26 +53,28 @@ def _errors(rows: Sequence[FigureRow]) -> Figure | None:
 
 
 def _table_6(rows: Iterable[FigureRow]) -> Figure | None:
-    found = [row for row in rows if row.id.startswith("T6.") and row.band is not None]
-    if not found:
+    figure_rows = [row for row in rows if row.id.startswith("T6.") and row.band is not None]
+    if not figure_rows:
         return None
-    causes = list(dict.fromkeys(row.id.split(".")[1] for row in found))
+    causes = list(dict.fromkeys(row.id.split(".")[1] for row in figure_rows))
     lines = []
     for load, shift in (("idle", -0.12), ("loaded", 0.12)):
-        own = [row for row in found if row.id.endswith(load)]
-        x = tuple(causes.index(row.id.split(".")[1]) + shift for row in own)
+        own_rows = [row for row in figure_rows if row.id.endswith(load)]
+        x = tuple(causes.index(row.id.split(".")[1]) + shift for row in own_rows)
         lines.append(
             FigureLine(
                 "Mirrordrill, no load" if load == "idle" else "Mirrordrill, normal load",
                 x,
-                tuple(float(row.ours) for row in own),
+                tuple(float(row.ours) for row in own_rows),
                 points=True,
-                spread=tuple(row.band for row in own if row.band is not None),
-                labels=tuple(row.what for row in own),
+                spread=tuple(row.band for row in own_rows if row.band is not None),
+                labels=tuple(row.what for row in own_rows),
             )
         )
         lines.append(
-            FigureLine("published", x, tuple(float(row.published) for row in own), points=True, measured=True)
+            FigureLine(
+                "published", x, tuple(float(row.published) for row in own_rows), points=True, measured=True
+            )
         )
     return Figure(
         tr("Table 6: failover time by cause"),
@@ -100,9 +102,9 @@ def _build_many_databases(rows: Iterable[FigureRow]) -> Figure | None:
     x = tuple(float(number) for number in numbers)
     panels = []
     for name, title, unit in MANY_PANELS:
-        own = [cells[str(number), name] for number in numbers]
-        ours = FigureLine("Mirrordrill", x, tuple(float(row.ours) for row in own))
-        published = tuple(float(row.published) for row in own)
+        own_rows = [cells[str(number), name] for number in numbers]
+        ours = FigureLine("Mirrordrill", x, tuple(float(row.ours) for row in own_rows))
+        published = tuple(float(row.published) for row in own_rows)
         panels.append(
             FigurePanel(
                 title, unit, (ours, FigureLine("published", x, published, points=True, measured=True))

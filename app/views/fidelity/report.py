@@ -210,7 +210,7 @@ class PanelDrawing:
 
     def _list_x_labels(self) -> list[tuple[float, str]]:
         if self._figure.categories:
-            return [(float(place), tr(name)) for place, name in enumerate(self._figure.categories)]
+            return [(float(index), tr(name)) for index, name in enumerate(self._figure.categories)]
         if self._figure.logarithmic_x:
             decades = find_decades(self._first, self._last)
             return [(decade, formatting.significant(10.0**decade)) for decade in decades]

@@ -138,8 +138,8 @@ class Warnings(QWidget):
         )
         note.setProperty("muted", True)
         note.setWordWrap(True)
-        below = lay_column(note, (self._button, 0, Qt.AlignmentFlag.AlignRight), margins=(6, 0, 6, 4))
-        lay_column((TableView(self.model, tr("Warnings")), 1), below, on=self, margins=0)
+        layout = lay_column(note, (self._button, 0, Qt.AlignmentFlag.AlignRight), margins=(6, 0, 6, 4))
+        lay_column((TableView(self.model, tr("Warnings")), 1), layout, on=self, margins=0)
 
     def forget(self) -> None:
         """Forget all raised alerts."""
@@ -214,9 +214,9 @@ class ThresholdsDialog(QDialog):
         enabled.toggled.connect(value.setEnabled)
         self.fields[key] = enabled, value
         self._former_values[key] = enabled.isChecked(), value.value()
-        both = QWidget()
-        lay_row(enabled, (value, 1), on=both, margins=0)
-        return both
+        widget = QWidget()
+        lay_row(enabled, (value, 1), on=widget, margins=0)
+        return widget
 
     def batches(self) -> list[tuple[str, str]]:
         """Return (server, T-SQL) for every threshold that was changed."""
@@ -405,10 +405,10 @@ class Monitor(QWidget):
         self.databases.blockSignals(False)
 
     def _show_theme(self) -> None:
-        side = self.fontMetrics().height()
+        height = self.fontMetrics().height()
         self._button.setIcon(theme.icon("retry", theme.tokens(self.palette())))
-        self._button.setIconSize(QSize(side, side))
-        self.databases.setIconSize(QSize(side, side))
+        self._button.setIconSize(QSize(height, height))
+        self.databases.setIconSize(QSize(height, height))
         self._draw()  # redraws the state symbols in the new colors
 
 
@@ -424,8 +424,8 @@ def _age(world: World, readout: Readout | None) -> str:
     if readout.age_s is None:
         return tr("No records. Refresh (F5) queries both partners.")
     tick = readout.now_tick - round(readout.age_s * TICKS_PER_S)
-    at = formatting.server_time(world.settings.start_time, tick, decimals=0)
+    server_time = formatting.server_time(world.settings.start_time, tick, decimals=0)
     old = "  " + tr("<b>Outdated: not refreshed since.</b>") if readout.stale else ""
     return tr("Recorded {at} ({time} ago).{old}").format(
-        at=at, time=formatting.seconds(readout.age_s, 0), old=old
+        at=server_time, time=formatting.seconds(readout.age_s, 0), old=old
     )

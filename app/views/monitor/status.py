@@ -257,9 +257,9 @@ class MonitorHistoryPage(QWidget):
     def show_time(self, t_s: float | None) -> None:
         """Select the last row recorded by *t_s* (seconds since the start); None: no row."""
         self.table.clearSelection()
-        for place, (_, row) in enumerate(self.model.rows):
+        for index, (_, row) in enumerate(self.model.rows):
             if t_s is not None and row.tick <= t_s * TICKS_PER_S:
-                self.table.selectRow(place)
+                self.table.selectRow(index)
                 return
 
     def show_between(self, span: tuple[float, float] | None) -> None:

@@ -116,10 +116,10 @@ def database_item(copy: DatabaseCopy) -> ExplorerItem:
         words, tone = _MIRROR_STATE[copy.mirroring.state]
         session = f"{tr(_ROLE[copy.mirroring.role])}, {tr(words)}"
     elif copy.availability.guid is not None and copy.db_state is DbState.ONLINE:
-        found = copy.availability.state
-        session = tr(STATES[found])
-        moving = found in (SyncState.SYNCHRONIZED, SyncState.SYNCHRONIZING)
-        tone = "ok" if found is SyncState.SYNCHRONIZED else "info" if moving else "bad"
+        sync_state = copy.availability.state
+        session = tr(STATES[sync_state])
+        moving = sync_state in (SyncState.SYNCHRONIZED, SyncState.SYNCHRONIZING)
+        tone = "ok" if sync_state is SyncState.SYNCHRONIZED else "info" if moving else "bad"
     brackets = " / ".join(part for part in (session, state) if part)
     label = f"{copy.database} ({brackets})" if brackets else copy.database
     return ExplorerItem("database", copy.database, label, tone, label)
@@ -129,8 +129,8 @@ def database_item(copy: DatabaseCopy) -> ExplorerItem:
 
 
 def _databases(world: World, server: Instance) -> Iterable[ExplorerItem]:
-    mine = [copy for (name, _), copy in world.copies.items() if name == server.name]
-    return [database_item(copy) for copy in sorted(mine, key=lambda copy: copy.database.lower())]
+    own_copies = [copy for (name, _), copy in world.copies.items() if name == server.name]
+    return [database_item(copy) for copy in sorted(own_copies, key=lambda copy: copy.database.lower())]
 
 
 def _system_databases(world: World, server: Instance) -> Iterable[ExplorerItem]:
@@ -154,10 +154,10 @@ def _logins(world: World, server: Instance) -> Iterable[ExplorerItem]:
 def _certificates(world: World, server: Instance) -> Iterable[ExplorerItem]:
     for certificate in server.certificates:
         late = certificate.expires_tick <= world.tick
-        until = formatting.server_time(world.settings.start_time, certificate.expires_tick, 0)
+        server_time = formatting.server_time(world.settings.start_time, certificate.expires_tick, 0)
         valid = tr("expired {date}") if late else tr("valid until {date}")
         key = tr("with private key") if certificate.has_private_key else tr("without private key")
-        tip = f"{certificate.subject}; {valid.format(date=until)}; {key}"
+        tip = f"{certificate.subject}; {valid.format(date=server_time)}; {key}"
         yield ExplorerItem("certificate", certificate.name, certificate.name, "bad" if late else "text", tip)
 
 
@@ -208,7 +208,7 @@ def _groups(world: World, server: Instance) -> Iterable[ExplorerItem]:
         group = replicas.group_of(world, server.name, state.guid)
         if group is None:
             continue
-        inside = tuple(
+        folders = tuple(
             Folder(name, title, partial(answer, group.name))
             for name, title, answer in (
                 ("replicas", mark("Availability Replicas"), _replicas),
@@ -220,7 +220,7 @@ def _groups(world: World, server: Instance) -> Iterable[ExplorerItem]:
         board = _board(group.name, world, server)
         tone = TONES[board.health] if board is not None else "bad"
         label = f"{group.name} ({tr(role)})"
-        yield ExplorerItem("availability group", group.name, label, tone, label, inside)
+        yield ExplorerItem("availability group", group.name, label, tone, label, folders)
 
 
 def _board(group: str, world: World, server: Instance) -> dashboard.GroupDashboard | None:
@@ -284,7 +284,11 @@ def folder_title(folder: Folder, server: Instance) -> str:
 
 def format_age(tick: int, now_tick: int) -> str:
     """Format `0:41, 2:05 ago`."""
-    at = formatting.run_time(tick / TICKS_PER_S)
+    time = formatting.run_time(tick / TICKS_PER_S)
     age_s = max(0, now_tick - tick) / TICKS_PER_S
     age = formatting.seconds(age_s, 0).replace(" ", "\u00a0")  # on one line
-    return tr("{at}, just now").format(at=at) if age_s < 1.0 else tr("{at}, {age} ago").format(at=at, age=age)
+    return (
+        tr("{at}, just now").format(at=time)
+        if age_s < 1.0
+        else tr("{at}, {age} ago").format(at=time, age=age)
+    )

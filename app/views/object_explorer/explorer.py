@@ -95,12 +95,12 @@ class ObjectExplorer(QWidget):
     def _lay_out(self) -> None:
         bar = Bar(tr("Object Explorer"))
         bar.put([self.tools["explorer.refresh"], self.tools["explorer.query"]])
-        below = lay_row(
+        layout = lay_row(
             (self.age, 1),
             menu_button(tr("Actions ▾"), tr("Actions for this row"), self._fill_for_button),
             margins=(0, 0, 4, 0),
         )
-        lay_column(bar, (self.view, 1), below, on=self, margins=0, spacing=0)
+        lay_column(bar, (self.view, 1), layout, on=self, margins=0, spacing=0)
 
     def _connect(self) -> None:
         self.view.expanded.connect(self._on_expanded)
@@ -140,11 +140,11 @@ class ObjectExplorer(QWidget):
         events = list(events)
         for page in self.pages:
             page.add_events(events)
-        for _, done in select_data(events, SqlDoneData):
-            if done.window.endswith(f"#{WINDOW}"):
-                wrong = [message for message in done.messages if message["severity"] > 10]
-                self._error = f"Msg {wrong[0]['number']}: {wrong[0]['text']}" if wrong else ""
-                if not wrong:
+        for _, done_data in select_data(events, SqlDoneData):
+            if done_data.window.endswith(f"#{WINDOW}"):
+                messages = [message for message in done_data.messages if message["severity"] > 10]
+                self._error = f"Msg {messages[0]['number']}: {messages[0]['text']}" if messages else ""
+                if not messages:
                     self._refresh_folder_of_current()
                 self._show_age()
 
@@ -190,10 +190,10 @@ class ObjectExplorer(QWidget):
 
     def _refresh_folder_of_current(self) -> None:
         item = self.tree.itemFromIndex(self.view.currentIndex())
-        above = item.parent() if item is not None else None
-        if above is not None and node_of(above).folder is not None:
+        parent = item.parent() if item is not None else None
+        if parent is not None and node_of(parent).folder is not None:
             path = self._current_path()
-            self.tree.refresh(above.index())
+            self.tree.refresh(parent.index())
             self._select_path(path)
 
     def _on_failed(self, server: str, number: int) -> None:
@@ -334,9 +334,9 @@ class ObjectExplorer(QWidget):
 
     def _show_theme(self) -> None:
         colors = theme.tokens(self.palette())
-        side = self.fontMetrics().height()
-        self.view.setIconSize(QSize(side, side))
-        self.view.setIndentation(round(INDENTATION * side))
+        height = self.fontMetrics().height()
+        self.view.setIconSize(QSize(height, height))
+        self.view.setIndentation(round(INDENTATION * height))
         self.tree.recolor(colors.dark)
         self.tools["explorer.refresh"].setIcon(theme.icon("retry", colors))
         self.tools["explorer.query"].setIcon(theme.icon("sql", colors))

@@ -189,12 +189,12 @@ class MirroringPage(QDialog):
 
     def add_events(self, events: Iterable[Event]) -> None:
         """Show the server's reply to a button."""
-        for _, done in select_data(events, SqlDoneData):
-            if done.window == self.window_id:
-                wrong = [message for message in done.messages if message["severity"] > 10]
+        for _, done_data in select_data(events, SqlDoneData):
+            if done_data.window == self.window_id:
+                messages = [message for message in done_data.messages if message["severity"] > 10]
                 self.refresh()
-                if wrong:
-                    self._show_status(f"Msg {wrong[0]['number']}: {wrong[0]['text']}", "bad")
+                if messages:
+                    self._show_status(f"Msg {messages[0]['number']}: {messages[0]['text']}", "bad")
 
     def _show_fields(self) -> None:
         shown = values(self._copy)
@@ -205,10 +205,10 @@ class MirroringPage(QDialog):
         tone = _STATUS[state][1] if state is not None else "text"
         color = theme.tokens(self.palette()).named(tone).name()
         self.labels["Status"].setStyleSheet(f"color: {color}; font-weight: 600")
-        may = list_enabled_actions(self._copy)
+        actions = list_enabled_actions(self._copy)
         for act, button in self.buttons.items():
-            button.setEnabled(act in may)
-            button.setVisible(act is not (RESUME if PAUSE in may else PAUSE))
+            button.setEnabled(act in actions)
+            button.setVisible(act is not (RESUME if PAUSE in actions else PAUSE))
 
     def _show_age(self) -> None:
         if self._world is not None:

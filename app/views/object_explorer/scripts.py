@@ -100,8 +100,8 @@ def _build_group_prefix(
     world: World, server: str, predicate: Callable[[AvailabilityGroup], bool]
 ) -> Iterable[str]:
     """Yield `ALTER AVAILABILITY GROUP [g] ` for each matching group of *server*."""
-    known = (replicas.group_of(world, server, state.guid) for state in replicas.on_server(world, server))
-    for group in known:
+    groups = (replicas.group_of(world, server, state.guid) for state in replicas.on_server(world, server))
+    for group in groups:
         if group is not None and predicate(group):
             yield f"USE master\nGO\nALTER AVAILABILITY GROUP {quoted(group.name)} "
 
@@ -151,28 +151,28 @@ def _endpoint(world: World, server: str, name: str) -> Iterable[Script]:
 
 def _endpoint_body(end: Endpoint) -> str:
     ip = end.ip if end.ip == "ALL" else f"({end.ip})"
-    how = end.authentication.replace("CERTIFICATE", f"CERTIFICATE {quoted(end.certificate or '')}")
+    authentication = end.authentication.replace("CERTIFICATE", f"CERTIFICATE {quoted(end.certificate or '')}")
     algorithms = (
         f" ALGORITHM {' '.join(end.algorithms)}" if end.encryption != "DISABLED" and end.algorithms else ""
     )
     return (
         f"    STATE = {end.state.name}\n"
         f"    AS TCP (LISTENER_PORT = {end.port}, LISTENER_IP = {ip})\n"
-        f"    FOR DATABASE_MIRRORING (AUTHENTICATION = {how}\n"
+        f"    FOR DATABASE_MIRRORING (AUTHENTICATION = {authentication}\n"
         f"        , ENCRYPTION = {end.encryption}{algorithms}, ROLE = {end.role})\nGO\n"
     )
 
 
 def _certificate(world: World, server: str, name: str) -> Iterable[Script]:
-    found = _named(world.instances[server].certificates, name)
-    if found is None:
+    certificate = _named(world.instances[server].certificates, name)
+    if certificate is None:
         return
     called, file = f"CERTIFICATE {quoted(name)}", literal(f"C:\\{name}.cer")
-    until = formatting.server_time(world.settings.start_time, found.expires_tick, 0)
+    expiry = formatting.server_time(world.settings.start_time, certificate.expires_tick, 0)
     yield (
         "CREATE To",
         (
-            f"CREATE {called}\n    WITH SUBJECT = {literal(found.subject)}, EXPIRY_DATE = {literal(until)}\nGO\n"
+            f"CREATE {called}\n    WITH SUBJECT = {literal(certificate.subject)}, EXPIRY_DATE = {literal(expiry)}\nGO\n"
         ),
     )
     yield "BACKUP To", f"BACKUP {called} TO FILE = {file}\nGO\n"
@@ -180,10 +180,10 @@ def _certificate(world: World, server: str, name: str) -> Iterable[Script]:
 
 
 def _login(world: World, server: str, name: str) -> Iterable[Script]:
-    found = _named(world.instances[server].logins, name)
+    login = _named(world.instances[server].logins, name)
     called = f"LOGIN {quoted(name)}"
-    if found is not None:
-        yield "CREATE To", _create_login(found, called)
+    if login is not None:
+        yield "CREATE To", _create_login(login, called)
         yield "ALTER To enable", f"ALTER {called} ENABLE\nGO\n"
         yield "ALTER To disable", f"ALTER {called} DISABLE\nGO\n"
         yield "DROP To", f"DROP {called}\nGO\n"
@@ -217,11 +217,11 @@ def _linked_server(world: World, server: str, name: str) -> Iterable[Script]:
 
 
 def _job(world: World, server: str, name: str) -> Iterable[Script]:
-    found = _named(world.instances[server].jobs, name)
-    if found is None:
+    job = _named(world.instances[server].jobs, name)
+    if job is None:
         return
     called = f"@job_name = {literal(name)}"
-    yield "CREATE To", f"EXEC msdb.dbo.sp_add_job {called}, @enabled = {int(found.enabled)}\nGO\n"
+    yield "CREATE To", f"EXEC msdb.dbo.sp_add_job {called}, @enabled = {int(job.enabled)}\nGO\n"
     yield "DROP To", f"EXEC msdb.dbo.sp_delete_job {called}\nGO\n"
 
 
@@ -236,7 +236,7 @@ def start_job(name: str) -> str:
 
 
 def _named(items: Iterable[Thing], name: str) -> Thing | None:
-    return next((thing for thing in items if thing.name == name), None)
+    return next((job for job in items if job.name == name), None)
 
 
 _KINDS: Final[dict[str, Callable[[World, str, str], Iterable[Script]]]] = {

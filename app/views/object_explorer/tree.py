@@ -55,10 +55,10 @@ def icon(kind: str, tone: str, dark: bool) -> QIcon:
     ground = colors.idle if tone == "idle" else colors.accent if kind == "folder" else colors.text
     found = QIcon()
     for side in _SIDES:
-        drawn = theme.pixmap(DRAWINGS[kind], ground, side)
+        pixmap = theme.pixmap(DRAWINGS[kind], ground, side)
         if tone in _SHAPES and kind != "problem":
-            _add_sign(drawn, _SHAPES[tone], colors.named(tone), colors.surface)
-        found.addPixmap(drawn)
+            _add_sign(pixmap, _SHAPES[tone], colors.named(tone), colors.surface)
+        found.addPixmap(pixmap)
     return found
 
 
@@ -160,8 +160,8 @@ class Tree(QStandardItemModel):
         self.clear()
         for name in world.instances:
             self.appendRow(self._row(TreeNode((name,), "server", name, name)))
-        for place in range(self.rowCount()):
-            self._ask(self.item(place))
+        for index in range(self.rowCount()):
+            self._ask(self.item(index))
 
     def show_world(self, world: World) -> None:
         """Update the time; only rows that wait for an unresponsive server change."""
@@ -226,11 +226,16 @@ class Tree(QStandardItemModel):
         node.asked_tick, node.loaded = self.world.tick, True
         for folder in folders:
             item.appendRow(self._folder_row(node.path, folder))
-        for one in items:
-            path = (*node.path, f"{one.kind}:{one.name}")
-            row = self._row(TreeNode(path, one.kind, one.name, one.label, tone=one.tone), one.tip)
+        for explorer_item in items:
+            path = (*node.path, f"{explorer_item.kind}:{explorer_item.name}")
+            row = self._row(
+                TreeNode(
+                    path, explorer_item.kind, explorer_item.name, explorer_item.label, tone=explorer_item.tone
+                ),
+                explorer_item.tip,
+            )
             item.appendRow(row)
-            for folder in one.folders:
+            for folder in explorer_item.folders:
                 row.appendRow(self._folder_row(path, folder))
         self.refreshed.emit()
 
@@ -239,15 +244,17 @@ class Tree(QStandardItemModel):
         node, above = node_of(item), item.parent()
         folder = node_of(above).folder
         assert folder is not None, "objects lie in folders"
-        there = (
+        explorer_items = (
             folder.items(self.world, self.world.instances[node.server]) if folder.items is not None else ()
         )
-        found = next((one for one in there if (one.kind, one.name) == (node.kind, node.name)), None)
-        if found is None:
+        explorer_item = next(
+            (one for one in explorer_items if (one.kind, one.name) == (node.kind, node.name)), None
+        )
+        if explorer_item is None:
             above.removeRow(item.row())
             return
         node.asked_tick = self.world.tick
-        self._paint(item, found.label, found.tone, found.tip)
+        self._paint(item, explorer_item.label, explorer_item.tone, explorer_item.tip)
 
     def _show_failure(self, item: QStandardItem, number: int) -> None:
         """Show a failure below its server or folder; known objects stay visible."""
@@ -307,11 +314,11 @@ class Tree(QStandardItemModel):
             item.setIcon(icon(node.kind, node.tone, dark))
 
     def _all(self) -> Iterator[QStandardItem]:
-        waiting = [self.item(place) for place in range(self.rowCount())]
+        waiting = [self.item(index) for index in range(self.rowCount())]
         while waiting:
             item = waiting.pop()
             yield item
-            waiting += [item.child(place) for place in range(item.rowCount())]
+            waiting += [item.child(index) for index in range(item.rowCount())]
 
     def _folder_row(self, parent_path: Path, folder: Folder) -> QStandardItem:
         title = answers.folder_title(folder, self.world.instances[parent_path[0]])

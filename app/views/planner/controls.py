@@ -348,9 +348,9 @@ class Controls(QScrollArea):
         self.problem.setVisible(bool(text))
 
     def _workload(self) -> Workload:
-        chosen = WORKLOADS.get(self.workload.currentData())
-        if chosen is not None:
-            return chosen[0]
+        workload = WORKLOADS.get(self.workload.currentData())
+        if workload is not None:
+            return workload[0]
         connections, think_s, log_kb, transactions = (self.own[field.name].value() for field in OWN_FIELDS)
         return build_custom_workload(
             connections, think_s, log_kb, transactions, SITES[self.site.currentData()]
@@ -359,7 +359,7 @@ class Controls(QScrollArea):
     # --- appearance -----------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        inside = QWidget()
+        widget = QWidget()
         self._own_rows = _rows(*((tr(field.title), self.own[field.name]) for field in OWN_FIELDS))
         self.problem.hide()
         goals = (
@@ -388,11 +388,11 @@ class Controls(QScrollArea):
             _heading(tr("Goals")),
             _rows(*goals),
             1,
-            on=inside,
+            on=widget,
             margins=(2, 2, 12, 2),
             spacing=6,
         )
-        self.setWidget(inside)
+        self.setWidget(widget)
         self._recolor()
         for slider, value in ((self.scale, 1.0), (self.rtt, 0.2), (self.bandwidth, 1000.0)):
             slider.set_value(value)

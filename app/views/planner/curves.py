@@ -141,16 +141,16 @@ class Cell(QObject):
     def draw(self, sweeps: Mapping[SafetyMode, Sweep], bottom: float, top: float) -> None:
         """Draw the curves of the sweeps; the axis runs from *bottom* to *top* (logarithms on a logarithmic axis)."""
         for mode, curve in self.curves.items():
-            found = sweeps.get(mode)
-            if found is None or (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK):
+            sweep = sweeps.get(mode)
+            if sweep is None or (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK):
                 curve.setData([], [])
                 continue
-            curve.setData(np.log10(found.x), self._compute_heights(found.column(self.counter.name)))
+            curve.setData(np.log10(sweep.x), self._compute_heights(sweep.column(self.counter.name)))
         x = np.log10(next(iter(sweeps.values())).x)
         self.plot.setXRange(float(x[0]), float(x[-1]), padding=EDGE)
         self.plot.setYRange(bottom, top, padding=0)
-        for place, name in enumerate(self._names):
-            name.setPos(float(np.log10(self._bands[place][2])), top)
+        for index, name in enumerate(self._names):
+            name.setPos(float(np.log10(self._bands[index][2])), top)
         self._range = bottom, top
 
     def put_plan(
@@ -324,7 +324,7 @@ class PlanCurves(QWidget):
             bottom, top = value_range(
                 np.concatenate(values), counter.unit, name in LOGARITHMIC, counter.least_top
             )
-            own = {mode: float(getattr(found, name)) for mode, found in plan_figures.items()}
+            own = {mode: float(getattr(figure, name)) for mode, figure in plan_figures.items()}
             for axis, _ in AXES:
                 cell = self.cells[name, axis]
                 cell.draw(sweeps[axis], bottom, top)
@@ -332,8 +332,8 @@ class PlanCurves(QWidget):
                 cell.put_published(getattr(PAPER_LAN, axis), _published(plan, axis, name))
         for axis, _ in AXES:
             notes = [
-                AxisNote(each.at, each.figure.replace("Figure", "Fig."))
-                for each in statements_about(plan.workload, plan.safety, axis)
+                AxisNote(statement.at, statement.figure.replace("Figure", "Fig."))
+                for statement in statements_about(plan.workload, plan.safety, axis)
             ]
             for number, name in enumerate(self.counters):
                 self.cells[name, axis].put_notes(notes, tagged=number == 0)
@@ -384,7 +384,7 @@ def _published(plan: MirroringPlan, axis: str, counter: str) -> dict[SafetyMode,
     """Return measured values that the curves should pass through."""
     if not is_measured(plan, axis):
         return {}
-    return {mode: [each.value for each in points_about(plan.workload, mode, counter)] for mode in MODES}
+    return {mode: [point.value for point in points_about(plan.workload, mode, counter)] for mode in MODES}
 
 
 _LINK: Final = ("site", "scale", "rtt_ms", "bandwidth_mbps", "loss", "compression_ratio", "version")

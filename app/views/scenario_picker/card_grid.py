@@ -143,8 +143,8 @@ class CardGrid(QListWidget):
         if item is None:
             return
         menu = self.menu_of(item.data(_CARD))
-        place = self.visualItemRect(item).center() if by_key else event.pos()
-        menu.popup(self.viewport().mapToGlobal(QPoint(place)))
+        point = self.visualItemRect(item).center() if by_key else event.pos()
+        menu.popup(self.viewport().mapToGlobal(QPoint(point)))
 
     def menu_of(self, card: Card) -> QMenu:
         """Return the context menu of *card*."""
@@ -170,14 +170,14 @@ class _CardDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         card: Card = index.data(_CARD)
-        drawn = read_look(option)
+        look = read_look(option)
         colors = theme.tokens(QApplication.palette())  # the background of the grid itself is transparent
-        chosen = bool(drawn.state & QStyle.StateFlag.State_Selected)
-        hovered = bool(drawn.state & QStyle.StateFlag.State_MouseOver)
+        chosen = bool(look.state & QStyle.StateFlag.State_Selected)
+        hovered = bool(look.state & QStyle.StateFlag.State_MouseOver)
         recommended = card.name == self._grid.recommended
         columns = self._grid.columns
         gap, column = GAP_PX / columns, index.row() % columns  # the outer cards end at the edges of the page
-        box = QRectF(drawn.rect).adjusted(gap * column + 1, 1, gap * (column + 1 - columns) - 1, 1 - GAP_PX)
+        box = QRectF(look.rect).adjusted(gap * column + 1, 1, gap * (column + 1 - columns) - 1, 1 - GAP_PX)
         if column == columns - 1:
             box.setRight(self._grid.width() - 1)  # the width that the columns do not share
         painter.save()
@@ -189,7 +189,7 @@ class _CardDelegate(QStyledItemDelegate):
         )
         painter.setBrush(colors.raised if hovered else colors.surface)
         painter.drawRoundedRect(box, 8, 8)
-        self._paint_text(painter, card, box.adjusted(PADDING_PX, PADDING_PX - 2, -PADDING_PX, -4), drawn.font)
+        self._paint_text(painter, card, box.adjusted(PADDING_PX, PADDING_PX - 2, -PADDING_PX, -4), look.font)
         painter.restore()
 
     def _paint_text(self, painter: QPainter, card: Card, box: QRectF, font: QFont) -> None:

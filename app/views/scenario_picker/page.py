@@ -52,7 +52,7 @@ class FilterBar(QWidget):
         self.duration = Choice(tr("Duration"), tr("Any duration"))
         self.level = Choice(tr("Difficulty"), tr("Any difficulty"))
         self.technology.offer([(tr(path.title), key) for key, path in learning_paths().items()])
-        self.duration.offer([(tr(title), place) for place, (title, *_) in enumerate(DURATIONS)])
+        self.duration.offer([(tr(title), index) for index, (title, *_) in enumerate(DURATIONS)])
         self.level.offer([(level_title(level), level) for level in LEVELS])
         self.not_passed = QToolButton()
         self.not_passed.setText(tr("Not passed yet"))
@@ -62,7 +62,7 @@ class FilterBar(QWidget):
         self.count = QLabel()
         self.count.setProperty("muted", "true")
         self.order = Choice("", "")
-        self.order.offer([(tr(title), place) for place, (title, _) in enumerate(ORDERS)])
+        self.order.offer([(tr(title), index) for index, (title, _) in enumerate(ORDERS)])
         self.order.setAccessibleName(tr("Order of the drills"))
         for field in ("technology", "version", "duration", "level", "order"):
             choice: Choice = getattr(self, field)
@@ -96,11 +96,11 @@ class FilterBar(QWidget):
 
     def show_filters(self) -> None:
         """Show the current filters."""
-        chosen = self.filters
+        filters = self.filters
         for field in ("technology", "version", "duration", "level", "order"):
-            getattr(self, field).show_value(getattr(chosen, field))
-        self.not_passed.setChecked(chosen.not_passed)
-        self.clear.setVisible(replace(chosen, order=0, search="") != Filters())
+            getattr(self, field).show_value(getattr(filters, field))
+        self.not_passed.setChecked(filters.not_passed)
+        self.clear.setVisible(replace(filters, order=0, search="") != Filters())
 
     def show_count(self, listed: int, total: int) -> None:
         """Show how many drills are listed."""
@@ -233,8 +233,8 @@ class ScenarioPicker(QWidget):
         head = lay_row(self._heading, Gap(10), (self.search, 1), spacing=10)
         for button in self._buttons():
             head.addWidget(button)
-        inside = QWidget()
-        column = lay_column(self._problem, self.top, on=inside, margins=(24, 0, 24, 16), spacing=10)
+        widget = QWidget()
+        column = lay_column(self._problem, self.top, on=widget, margins=(24, 0, 24, 16), spacing=10)
         self._column = column
         self._area.verticalScrollBar().rangeChanged.connect(self._leave_margin)
         titles = lay_row((self._paths_title, 1), self._passed)
@@ -245,7 +245,7 @@ class ScenarioPicker(QWidget):
         column.addWidget(self._empty_label)
         column.addWidget(self.grid)
         column.addStretch()
-        self._area.set_content(inside)
+        self._area.set_content(widget)
         head.setContentsMargins(24, 0, 24, 0)
         lay_column(head, (self._area, 1), on=self, margins=(0, 12, 0, 0), spacing=10)
 
@@ -257,18 +257,18 @@ class ScenarioPicker(QWidget):
     def _buttons(self) -> list[QPushButton]:
         """Make the buttons right of the search."""
         texts = (tr("New drill"), tr("Progress"), tr("History"))
-        fresh, progress, history = (QPushButton(text) for text in texts)
+        button, progress, history = (QPushButton(text) for text in texts)
         menu = QMenu(self)
         for level in proof.MADE:
             words = tr("Generate: {difficulty}").format(difficulty=level_title(level))
             menu.addAction(words, partial(self.fresh_wanted.emit, level))
         menu.addSeparator()
         menu.addAction(tr("Open a file…"), self.file_wanted.emit)
-        fresh.setToolTip(tr("Generate a random, solvable drill, or open one from a file"))
-        fresh.setMenu(menu)
+        button.setToolTip(tr("Generate a random, solvable drill, or open one from a file"))
+        button.setMenu(menu)
         progress.clicked.connect(self.progress_wanted)
         history.clicked.connect(self.history_wanted)
-        return [fresh, progress, history]
+        return [button, progress, history]
 
     # --- contents -------------------------------------------------------------------------------------------
 
@@ -278,7 +278,7 @@ class ScenarioPicker(QWidget):
         self._problem.setText("\n".join(problems))
         self._problem.setVisible(bool(problems))
         self._show_placeholder()
-        self._filters.version.offer([(f"SQL Server {each}", each) for each in list_versions(cards)])
+        self._filters.version.offer([(f"SQL Server {version}", version) for version in list_versions(cards)])
         scored = [card for card in cards if card.scored]
         passed = trn("{passed} of {n} drill passed", "{passed} of {n} drills passed", len(scored))
         words = passed.format(passed=sum(card.passed for card in scored), n=len(scored))

@@ -51,9 +51,9 @@ class PathButtons(QWidget):
 
     def show_paths(self, paths: Sequence[PathProgress], technology: str | None) -> None:
         """Show the progress of each path; *technology* is the one that is chosen."""
-        for each in paths:
-            key = each.path.key
-            self.buttons[key].show_progress(each)
+        for path in paths:
+            key = path.path.key
+            self.buttons[key].show_progress(path)
             self.buttons[key].setChecked(key == technology)
         self._arrange()
         self._fit()
@@ -67,8 +67,8 @@ class PathButtons(QWidget):
         if fit == self._columns:
             return
         self._columns = fit
-        for place, button in enumerate(self.buttons.values()):
-            self._grid.addWidget(button, place // fit, place % fit)
+        for index, button in enumerate(self.buttons.values()):
+            self._grid.addWidget(button, index // fit, index % fit)
         for column in range(6):
             self._grid.setColumnStretch(column, 1 if column < fit else 0)
 
@@ -109,18 +109,18 @@ class PathButton(QAbstractButton):
         self.update()
 
     def _count(self) -> str:
-        found = self._progress
-        if found is None or not found.total:
+        progress = self._progress
+        if progress is None or not progress.total:
             return ""
-        return tr("{passed} of {total} passed").format(passed=found.passed, total=found.total)
+        return tr("{passed} of {total} passed").format(passed=progress.passed, total=progress.total)
 
     def _describe_next_drill(self) -> str:
-        found = self._progress
-        if found is None or not found.total:
+        progress = self._progress
+        if progress is None or not progress.total:
             return ""
-        if found.next is None:
+        if progress.next is None:
             return tr("All drills passed")
-        return tr("Next: {title}").format(title=found.next.title)
+        return tr("Next: {title}").format(title=progress.next.title)
 
     def title_fit(self, width: int) -> float:
         """Return the scale at which the longest word of the title just fits into this *width*."""
@@ -194,18 +194,18 @@ class PathButton(QAbstractButton):
 
     def _icon(self, size: int, colors: theme.ThemeTokens) -> QPixmap:
         ratio = self.devicePixelRatioF()
-        found = theme.pixmap(ICONS[self._key], colors.accent, round(size * ratio))
-        found.setDevicePixelRatio(ratio)
-        return found
+        pixmap = theme.pixmap(ICONS[self._key], colors.accent, round(size * ratio))
+        pixmap.setDevicePixelRatio(ratio)
+        return pixmap
 
     def _paint_bar(self, painter: QPainter, box: QRectF, colors: theme.ThemeTokens) -> None:
-        found = self._progress
+        progress = self._progress
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.idle_soft)
         painter.drawRoundedRect(box, 3, 3)
-        if found is not None and found.passed:
+        if progress is not None and progress.passed:
             painter.setBrush(colors.accent)
-            share = found.passed / found.total
+            share = progress.passed / progress.total
             painter.drawRoundedRect(
                 QRectF(box.left(), box.top(), max(6.0, box.width() * share), box.height()), 3, 3
             )

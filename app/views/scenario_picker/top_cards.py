@@ -30,14 +30,14 @@ def wrapped(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -> 
     if metrics.horizontalAdvance(text) <= width:
         return [text]
     lines, words = [""], text.split()
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         longer = f"{lines[-1]} {word}".strip()
         if not lines[-1] or metrics.horizontalAdvance(longer) <= width:
             lines[-1] = longer
         elif len(lines) < lines_max:
             lines.append(word)
         else:
-            lines[-1] = " ".join((lines[-1], *words[place:]))
+            lines[-1] = " ".join((lines[-1], *words[index:]))
             break
     return [metrics.elidedText(line, Qt.TextElideMode.ElideRight, width) for line in lines]
 

@@ -310,12 +310,12 @@ class _Sides:
         if count > len(self.sides):
             self.sides = np.resize(self.sides, 2 * count)
         places = []
-        for place in range(self.columns.agree(run.samples, count), count):
-            standing = run.standings[place]
+        for index in range(self.columns.agree(run.samples, count), count):
+            standing = run.standings[index]
             if standing is not self._last_state:
                 self._last_state = standing
                 self._current_place = _find_role(standing, self._key)
-            at, self.sides[place] = self._current_place
+            at, self.sides[index] = self._current_place
             places.append(at)
         self.columns.add(places)
 

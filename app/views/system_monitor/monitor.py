@@ -305,8 +305,8 @@ class SystemMonitor(QWidget):
     def show_drill(self, drill: SampledRun) -> None:
         """Show another run, or another time of the same run: chosen counters stay if their servers exist."""
         self._run, self._history = drill, SampleHistory(drill, self._history)
-        kept = [row for row in self.model.rows if _exists(row.choice, drill.world)]
-        self._put(kept or [CounterRow(choice, n) for n, choice in enumerate(usual_choices(drill.world))])
+        rows = [row for row in self.model.rows if _exists(row.choice, drill.world)]
+        self._put(rows or [CounterRow(choice, n) for n, choice in enumerate(usual_choices(drill.world))])
         if self._adding is not None:
             self._adding.show_world(drill.world)
         self._draw()
@@ -330,9 +330,9 @@ class SystemMonitor(QWidget):
 
     def add(self, choices: Iterable[CounterChoice]) -> None:
         """Add these counters to the plot."""
-        rows, there = list(self.model.rows), set(self.choices)
+        rows, counter_choices = list(self.model.rows), set(self.choices)
         for choice in choices:
-            if choice not in there:
+            if choice not in counter_choices:
                 used = {row.number for row in rows}
                 rows.append(CounterRow(choice, next(n for n in range(len(rows) + 1) if n not in used)))
         self._put(rows)
@@ -355,7 +355,7 @@ class SystemMonitor(QWidget):
         row = self._current()
         if row is not None:
             place = self.table.currentIndex().row()
-            self._put([other for other in self.model.rows if other is not row])
+            self._put([other_row for other_row in self.model.rows if other_row is not row])
             self.table.selectRow(min(place, len(self.model.rows) - 1))
             self._draw()
 
@@ -376,8 +376,8 @@ class SystemMonitor(QWidget):
             self._draw()
 
     def _current(self) -> CounterRow | None:
-        place = self.table.currentIndex().row()
-        return self.model.rows[place] if 0 <= place < len(self.model.rows) else None
+        row = self.table.currentIndex().row()
+        return self.model.rows[row] if 0 <= row < len(self.model.rows) else None
 
     def _put(self, rows: list[CounterRow]) -> None:
         self.model.replace(rows)

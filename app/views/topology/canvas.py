@@ -100,7 +100,7 @@ class _ViewInterface(QAccessibleWidget):
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
         voices = self._view.voices()
-        return next((place for place, voice in enumerate(voices) if voice is child.object()), -1)
+        return next((index for index, voice in enumerate(voices) if voice is child.object()), -1)
 
 
 def _interface_of(_: str, target: QObject) -> QAccessibleInterface | None:

@@ -255,15 +255,15 @@ class ServerNode(NodeItem[ServerFace]):
         name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, wide - status)
         with squeezed(painter, QRectF(left_x, top, room, style.unit), wide):
             draw_text(painter, name, QPointF(left_x, base), style.title, style.colors.text)
-            at = QPointF(left_x + wide - status + style.unit * 0.4, _base(style, middle))
-            draw_sign(painter, sign, at, style, quiet=True)
+            point = QPointF(left_x + wide - status + style.unit * 0.4, _base(style, middle))
+            draw_sign(painter, sign, point, style, quiet=True)
 
     def _draw_duties(self, painter: QPainter, left_x: float, right_x: float, y: float) -> None:
         style, middle = self.style, y + self.style.unit * 0.4
         duties = [StatusSign(sign.short, sign.tone, sign.shape) for sign in self.face.duties]
         if not (style.narrow and duties):
-            at = QPointF(left_x, _base(style, middle))
-            draw_text(painter, tr(KINDS[self.face.kind]), at, style.small, style.colors.muted)
+            point = QPointF(left_x, _base(style, middle))
+            draw_text(painter, tr(KINDS[self.face.kind]), point, style.small, style.colors.muted)
             middle += style.unit * 1.1
         if duties:
             _draw_signs(painter, duties, QRectF(left_x, y, right_x - left_x, style.unit), middle, style)
@@ -271,11 +271,11 @@ class ServerNode(NodeItem[ServerFace]):
     def _draw_grid(self, painter: QPainter, left_x: float, y: float) -> None:
         style, step = self.style, CELL_UNITS * 1.15 * self.style.unit
         side = CELL_UNITS * style.unit
-        opened = {copy.database for copy in self.face.copies}
+        databases = {copy.database for copy in self.face.copies}
         for index, (database, sign) in enumerate(self.face.grid):
             row, column = divmod(index, self._grid_columns())
             cell = QRectF(left_x + column * step, y + row * step, side, side)
-            if database in opened:
+            if database in databases:
                 painter.setPen(QPen(style.colors.focus, 2.0))
                 painter.drawRect(cell.adjusted(-1.0, -1.0, 1.0, 1.0))
             painter.fillRect(cell, style.soft(sign.tone))
@@ -285,8 +285,10 @@ class ServerNode(NodeItem[ServerFace]):
         for index, (sign, count) in enumerate(self._counts()):
             row, column = divmod(index, LEGEND_COLUMNS[style.narrow])
             words = StatusSign(f"{count} {sign.label.lower()}", sign.tone, sign.shape)
-            at = QPointF(left_x + column * 8.1 * style.unit, _base(style, y + (1.2 * row + 0.7) * style.unit))
-            draw_sign(painter, words, at, style)
+            point = QPointF(
+                left_x + column * 8.1 * style.unit, _base(style, y + (1.2 * row + 0.7) * style.unit)
+            )
+            draw_sign(painter, words, point, style)
 
 
 def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle) -> None:
@@ -315,13 +317,15 @@ def _states(copy: CopyFace, narrow: bool) -> tuple[StatusSign, ...]:
 
 def _choose_signs(signs: Sequence[StatusSign], width: float, style: SceneStyle) -> Sequence[StatusSign]:
     """Return the signs that a compact card has room for: good ones are left out from the end."""
-    shown = list(signs)
-    while style.narrow and len(shown) > 1 and _signs_width(shown, style) > SIGNS_SQUEEZED * width:
-        good = [place for place, sign in enumerate(shown) if sign.tone in ("ok", "idle")]
+    status_signs = list(signs)
+    while (
+        style.narrow and len(status_signs) > 1 and _signs_width(status_signs, style) > SIGNS_SQUEEZED * width
+    ):
+        good = [index for index, sign in enumerate(status_signs) if sign.tone in ("ok", "idle")]
         if not good:
             break
-        del shown[good[-1]]
-    return shown
+        del status_signs[good[-1]]
+    return status_signs
 
 
 def _draw_name(
@@ -397,5 +401,5 @@ class ClientNode(NodeItem[ClientFace]):
         draw_text(painter, beside, QPointF(end, base), style.small, style.colors.muted)
         draw_sign(painter, face.status, QPointF(left, _base(style, box.top() + style.unit * 2.2)), style)
         if not style.narrow:
-            at = QPointF(left, _base(style, box.top() + style.unit * 3.2))
-            draw_text(painter, face.rate, at, style.small, style.colors.text)
+            point = QPointF(left, _base(style, box.top() + style.unit * 3.2))
+            draw_text(painter, face.rate, point, style.small, style.colors.text)

@@ -72,14 +72,14 @@ def arrange(
     depth = 0.0
     if arc:
         last, rise = len(partners) - 1, head * 1.6 or reach + gap * 0.25
-        for place, (name, size) in enumerate(partners):
+        for position, (name, size) in enumerate(partners):
             level = size.height / 2.0 - reach if head else 0.0
-            places[name] = (places[name][0], level + rise * place * (last - place))
-        depth = rise * max(place * (last - place) for place in range(last))
+            places[name] = (places[name][0], level + rise * position * (last - position))
+        depth = rise * max(index * (last - index) for index in range(last))
     aside = gap * COMPACT_ASIDE if head else gap
     places |= _row(witnesses, -drops[0], aside)
     if arc and head and len(clients) <= 2:  # below the outer partners, which are higher than the others
-        return places | {name: (outer[-place], drops[1]) for place, (name, _) in enumerate(clients)}
+        return places | {name: (outer[-index], drops[1]) for index, (name, _) in enumerate(clients)}
     return places | _row(clients, drops[1] + depth, aside)
 
 
@@ -92,8 +92,8 @@ def _arrange_square(
     across = (max(size.width for _, size in partners) + middle) / 2.0 + gap * 0.9
     down = (height + gap * 0.5) / 2.0
     places = {
-        name: (across * (place % 2 * 2 - 1), down * (place // 2 * 2 - 1))
-        for place, (name, _) in enumerate(partners)
+        name: (across * (index % 2 * 2 - 1), down * (index // 2 * 2 - 1))
+        for index, (name, _) in enumerate(partners)
     }
     for cards, way in (
         (witnesses, 1.0),

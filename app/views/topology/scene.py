@@ -171,14 +171,14 @@ class TopologyScene(QGraphicsScene):
                 kind = "witness" if node.small else "partner"
             named[kind].append((name, Size(node.card().width(), node.card().height())))
         shares = [card for card in named["witness"] if self.nodes[card[0]].face.kind == "share"]
-        others = [card for card in named["witness"] if card not in shares]
+        other_cards = [card for card in named["witness"] if card not in shares]
         middle = (
-            len(others) // 2
+            len(other_cards) // 2
         )  # from this position links reach most nodes of the row without passing behind another
-        named["witness"] = [*others[:middle], *shares, *others[middle:]]
+        named["witness"] = [*other_cards[:middle], *shares, *other_cards[middle:]]
         gap = GAP_UNITS[self._style.narrow] * self._style.unit
-        between = [link.face for link in self.links.values() if link.face.kind == "replica"]
-        self._replicas |= {end for face in between for end in (face.a, face.b)}
+        faces = [link.face for link in self.links.values() if link.face.kind == "replica"]
+        self._replicas |= {end for face in faces for end in (face.a, face.b)}
         arc = len(self._replicas & {name for name, _ in named["partner"]}) > 2
         head = HEAD_UNITS * self._style.unit if self._style.narrow else 0.0
         places = arrange(named["partner"], named["witness"], named["client"], gap, arc, head) | self._places
@@ -216,8 +216,8 @@ class TopologyScene(QGraphicsScene):
             link.show_line(a, b, center)
         crowded = len(self._replicas & self.nodes.keys()) >= AROUND
         for link in self.links.values():
-            others = [other.line for other in self.links.values() if other is not link]
-            link.set_obstacles(list(boxes.values()), others, crowded)
+            other_lines = [other_link.line for other_link in self.links.values() if other_link is not link]
+            link.set_obstacles(list(boxes.values()), other_lines, crowded)
         self.extent_changed.emit()
 
     def _head(self, box: QRectF) -> QRectF:
@@ -237,8 +237,8 @@ class TopologyScene(QGraphicsScene):
     @staticmethod
     def _extent(boxes: Mapping[str, QRectF]) -> QRectF:
         box = QRectF()
-        for other in boxes.values():
-            box = box.united(other)
+        for other_box in boxes.values():
+            box = box.united(other_box)
         return box
 
 

@@ -258,12 +258,12 @@ class Topology(VoicedCanvas):
         if item is None:
             return
         self._select(item)
-        place = event.globalPos() if by_mouse else self._compute_global_center(item)
+        point = event.globalPos() if by_mouse else self._compute_global_center(item)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
         self._fill_here(menu, item)
-        menu.popup(place)
+        menu.popup(point)
 
     def _compute_global_center(self, item: Item) -> QPoint:
         center = QPointF(*_center(item))
@@ -286,8 +286,8 @@ class Topology(VoicedCanvas):
     def _on_selection_changed(self) -> None:
         item = self._selected()
         if item is not None and QAccessible.isActive():
-            place = self._scene.items_in_order().index(item)
-            QAccessible.updateAccessibility(QAccessibleEvent(self.voices()[place], QAccessible.Event.Focus))
+            index = self._scene.items_in_order().index(item)
+            QAccessible.updateAccessibility(QAccessibleEvent(self.voices()[index], QAccessible.Event.Focus))
         self._bar.show_target(item.target.title if item else None)
         self.chosen.emit(item.target if item else None)
 
@@ -366,8 +366,8 @@ class Topology(VoicedCanvas):
     def _open_menu(self) -> None:
         item = self._selected()
         if item is not None:
-            place = self._compute_global_center(item)
-            event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, self.mapFromGlobal(place), place)
+            center = self._compute_global_center(item)
+            event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, self.mapFromGlobal(center), center)
             self.contextMenuEvent(event)
 
     # --- teaching -------------------------------------------------------------------------------------------
@@ -484,9 +484,9 @@ class Topology(VoicedCanvas):
 
     def card_places(self) -> dict[str, QRect]:
         """Return the place of each card in this view, by the name of its server or application."""
-        inside = self.viewport().pos()
+        point = self.viewport().pos()
         return {
-            name: self.mapFromScene(node.card().translated(node.pos())).boundingRect().translated(inside)
+            name: self.mapFromScene(node.card().translated(node.pos())).boundingRect().translated(point)
             for name, node in self._scene.nodes.items()
         }
 
@@ -524,9 +524,9 @@ class Topology(VoicedCanvas):
             return
         grabbed = self._scene.mouseGrabberItem()
         super().mouseReleaseEvent(event)
-        place = event.position().toPoint()
-        cell = self._cell_at(place)
-        if event.button() == Qt.MouseButton.LeftButton and cell is not None and place == self._press_at:
+        point = event.position().toPoint()
+        cell = self._cell_at(point)
+        if event.button() == Qt.MouseButton.LeftButton and cell is not None and point == self._press_at:
             self.open_database("" if cell[0] == self._opened else cell[0])
         if isinstance(grabbed, NodeItem | NoteItem):
             grabbed.setPos(round(grabbed.x() / NUDGE) * NUDGE, round(grabbed.y() / NUDGE) * NUDGE)
