@@ -119,7 +119,7 @@ class WindowSettings:
                 return key.default
         return stored if isinstance(stored, kind) else key.default
 
-    def has(self, key: WindowSettingKey[Value]) -> bool:
+    def has_value(self, key: WindowSettingKey[Value]) -> bool:
         """Return whether a value is stored, valid or not."""
         return self._store.contains(key.name)
 

@@ -145,19 +145,19 @@ class ClassHost:
 
     async def hang_up(self) -> None:
         """Disconnect all seats and consoles, so that they reconnect for the next part."""
-        sockets = [line.socket for line in self._lines.values() if line.socket is not None]
+        there = [line.socket for line in self._lines.values() if line.socket is not None]
         why = tr("the class continues with its next part")
-        await asyncio.gather(*(close(socket, LATER, why) for socket in [*sockets, *self._board.consoles]))
+        await asyncio.gather(*(close(socket, LATER, why) for socket in [*there, *self._board.consoles]))
 
     async def meet(self, socket: WebSocket) -> None:
         """Serve one connection from its first message to its last."""
         await socket.accept()
         try:
             await self._attend(socket, await self._receive_first_message(socket))
-        except RequestRefusedError as error:
-            await close(socket, error.code, str(error))
-        except (ProtocolError, LogMismatchError) as error:
-            await close(socket, REFUSED, str(error))
+        except RequestRefusedError as why:
+            await close(socket, why.code, str(why))
+        except (ProtocolError, LogMismatchError) as why:
+            await close(socket, REFUSED, str(why))
         except SQLAlchemyError as problem:
             logger.error("class record: %s", problem)
             await close(socket, LATER, tr("the record cannot be read. Try again."))
@@ -284,18 +284,18 @@ class ClassHost:
         """Store the new entries of *offered*. Raises LogMismatchError, RequestRefusedError."""
         async with line.taking:
             number = line.number
-            new_entries = acts.select_new_entries(
+            new = acts.select_new_entries(
                 offered, line.acknowledged, line.last_tick,
                 lambda first, last: self._record.acts(number, first, last),
             )  # fmt: skip
-            if line.letters + sum(len(act.line) for act in new_entries) > acts.LETTERS_MAX:
+            if line.letters + sum(len(act.line) for act in new) > acts.LETTERS_MAX:
                 raise RequestRefusedError(tr("the log is larger than the limit for a seat"))
-            if any(act.instruction for act in new_entries):
+            if any(act.instruction for act in new):
                 log = await self._writer.read(self._record.acts, number)
-                check_answers(new_entries, line, log, self._instructions)
-            if not new_entries:
+                check_answers(new, line, log, self._instructions)
+            if not new:
                 return
-            await self._writer.write_entries(line.number, new_entries)
+            await self._writer.write_entries(line.number, new)
 
     def _confirm_write(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
         """Confirm that these seats and logs are on disk."""
@@ -336,16 +336,13 @@ class ClassHost:
 
     async def _instruct(self, line: SeatState) -> None:
         """Send the instructions that the seat has not answered yet."""
-        for class_instruction in self._instructions.select_for(line):
+        for given in self._instructions.select_for(line):
             if (
-                not (
-                    class_instruction.number in line.answered
-                    or class_instruction.number in line.sent_instructions
-                )
+                not (given.number in line.answered or given.number in line.sent_instructions)
                 and line.socket is not None
             ):
-                line.sent_instructions.add(class_instruction.number)
-                await send_message(line.socket, as_message(class_instruction))
+                line.sent_instructions.add(given.number)
+                await send_message(line.socket, as_message(given))
 
     async def _send_instruction(self, message: requests.Instruct) -> None:
         if message.what == INJECT:
@@ -416,9 +413,9 @@ class ClassHost:
             await self._writer.keep(self._record.change, **of_class)
             for name, value in of_class.items():
                 setattr(self._class, name, value)
-        for columns, seats in of_seats:
-            await self._writer.keep(self._record.change_seats, [line.number for line in seats], **columns)
-            for line in seats:
+        for columns, some in of_seats:
+            await self._writer.keep(self._record.change_seats, [line.number for line in some], **columns)
+            for line in some:
                 for name, value in columns.items():
                     setattr(line, {"group_name": "group"}.get(name, name), value)
         self._board.turn()
@@ -511,8 +508,8 @@ class ClassHost:
     async def _receive_news(self, message: News) -> None:
         looks = self._peers.process_news(message)
         if isinstance(message, Seats):
-            for seat in message.seats:
-                await self._merge_seat_status(message.host, seat)
+            for one in message.seats:
+                await self._merge_seat_status(message.host, one)
             for number in looks:
                 await self._attention.notify(self._lines[number])
         elif isinstance(message, Changed):

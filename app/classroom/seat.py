@@ -112,9 +112,9 @@ class SeatRun:
         assert assignment is not None, "the seat has a run"
         return assignment
 
-    def list_entries(self, first: int) -> Sequence[LogEntry]:
-        """Return the entries of the log after the first ones, which are *first* in number."""
-        return self._seat_log.entries_after(first)
+    def list_entries(self, count: int) -> Sequence[LogEntry]:
+        """Return the entries of the log after the first *count* entries."""
+        return self._seat_log.entries_after(count)
 
     # --- as a player sees it
 

@@ -96,8 +96,8 @@ class SeatOrders:
             message for message in pending if message.what != BACK and (message.tick or 0) <= tick
         )
 
-    def _take(self, found: Iterable[InstructionMessage]) -> InstructionMessage | None:
-        first = min(found, key=lambda one: (one.tick or 0, one.number), default=None)
+    def _take(self, messages: Iterable[InstructionMessage]) -> InstructionMessage | None:
+        first = min(messages, key=lambda one: (one.tick or 0, one.number), default=None)
         if first is not None:
             del self._pending[first.number]
             self.answered.add(first.number)

@@ -170,12 +170,12 @@ class Host:
         return True
 
     def _show_moment(self, history: History, past_drill: Drill, before_inputs: bool) -> None:
-        playback = self._playback
-        watched = playback is not None and playback.stays
+        past = self._playback
+        watched = past is not None and past.stays
         if past_drill.tick >= history.drill.tick and not before_inputs and not watched:
             self._show_playback(None)
         else:
-            steps = playback.at_each_input if playback is not None else False
+            steps = past.at_each_input if past is not None else False
             self._show_playback(Playback(history, past_drill, stays=watched, at_each_input=steps))
 
     def show_latest(self) -> None:
@@ -374,7 +374,7 @@ class Host:
         if self._work is not None:
             return tr(inbox.NOT_YET)
         drill = history.drill
-        event_count = len(drill.events)
+        known = len(drill.events)
         try:
             item = history.do(line)
         except InputError as problem:
@@ -391,7 +391,7 @@ class Host:
                 self.inbox.await_end(request, item)
             else:
                 request.answer.set_result(RequestResult(item))
-        self._show(drill.events[event_count:])
+        self._show(drill.events[known:])
         if self._is_held and not self._is_waiting_for_answer(drill):
             self.play()
         return ""
@@ -423,8 +423,8 @@ class Host:
             self._go_on_searching(self._search)
             self._beat(elapsed_ms)
         elif self._running:
-            due_ticks = self._pace.due_ticks(elapsed_ms)
-            self._say_lag(self._pace.reached(self._advance_recorded(due_ticks), due_ticks, elapsed_ms))
+            due = self._pace.due_ticks(elapsed_ms)
+            self._say_lag(self._pace.reached(self._advance_recorded(due), due, elapsed_ms))
             self._beat(elapsed_ms)
 
     def _advance_recorded(self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: Stop | None = None) -> int:
@@ -459,11 +459,9 @@ class Host:
             second = (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S  # questions are asked at whole seconds
             busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
             stride = min(slice_ticks, SQL_TICKS) if busy else slice_ticks
-            new_advance = run.advance_to(min(start + ticks, drill.tick + stride, second), to_event)
-            events += new_advance
-            if self._playback is None and any(
-                isinstance(e.data, QuestionData) and e.data.pause for e in new_advance
-            ):
+            new = run.advance_to(min(start + ticks, drill.tick + stride, second), to_event)
+            events += new
+            if self._playback is None and any(isinstance(e.data, QuestionData) and e.data.pause for e in new):
                 ran = self._running
                 self._halt()
                 self._is_held = ran  # a running clock continues with the answer
@@ -471,7 +469,7 @@ class Host:
             if self._playback is not None and self._playback.take_pause_request():
                 self._halt()
                 break
-            if self._clock() >= until or (stop is not None and stop(new_advance)):
+            if self._clock() >= until or (stop is not None and stop(new)):
                 break
         self._show(events)
         return ticks if self._at_the_end() else drill.tick - start
@@ -510,7 +508,7 @@ class Host:
     def _is_waiting_for_answer(self, drill: Drill) -> bool:
         """Return whether time stands still until a question is answered."""
         holding = {inquiry.name for inquiry in drill.scenario.inquiries if inquiry.pause}
-        return self._playback is None and any(question.name in holding for question in drill.open_questions())
+        return self._playback is None and any(asked.name in holding for asked in drill.open_questions())
 
     def _refuse_question(self, drill: Drill) -> bool:
         """Report that time waits for an answer, if it does; return whether it does."""

@@ -245,7 +245,7 @@ class Appearance(QObject):
 
 def enlarge_on_wide_screen(store: WindowSettings, width_px: int) -> None:
     """Store a larger text size at the first start on a wide screen."""
-    if width_px >= settings.WIDE_SCREEN_PX and not store.has(settings.FONT_SCALE):
+    if width_px >= settings.WIDE_SCREEN_PX and not store.has_value(settings.FONT_SCALE):
         store.set(settings.FONT_SCALE, settings.WIDE_SCALE)
 
 

@@ -71,7 +71,7 @@ class DeskPage(QWidget):
         self._bar.setContentsMargins(0, 0, 8, 0)
         self._bar.setColumnStretch(1, 1)
         self._two_rows: bool | None = None
-        self._column = lay_column(bar, desk, on=self, margins=0, spacing=0)
+        self._column = lay_column(bar, desk, parent=self, margins=0, spacing=0)
         self._fit()
         theme.follow(self, theme.SIZE, self._fit)
 

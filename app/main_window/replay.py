@@ -108,7 +108,7 @@ class LoadingBar(QWidget):
         self.stop = QToolButton()
         self.stop.setText(tr("Cancel"))
         self.stop.clicked.connect(self._session.cancel)
-        lay_row(words, self.bar, self.stop, on=self, margins=(8, 0, 0, 0))
+        lay_row(words, self.bar, self.stop, parent=self, margins=(8, 0, 0, 0))
         self._session.progress.connect(self._show)
         self.hide()
 

@@ -81,7 +81,7 @@ class TeamDesk(QWidget):
     def _lay_out(self) -> None:
         columns = QSplitter()
         widget = QWidget()
-        lay_column((self.console, 1), self.no_sql, on=widget, margins=0)
+        lay_column((self.console, 1), self.no_sql, parent=widget, margins=0)
         for parts in ((self.duties,), (self.topology, widget), (self.panel.calls, self.events)):
             column = QSplitter(Qt.Orientation.Vertical)
             for part in parts:
@@ -92,11 +92,11 @@ class TeamDesk(QWidget):
         columns.setChildrenCollapsible(False)
         columns.setSizes(list(WIDTHS))
         top = lay_row(self.title, self.time, (self.state, 1), self.leave)
-        lay_column(top, (columns, 1), self.panel, on=self)
+        lay_column(top, (columns, 1), self.panel, parent=self)
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 190, self.fontMetrics().height() * 46)
 
     def _find_refusal(self, line: str) -> str:
-        if self.replica.may(line):
+        if self.replica.is_allowed_line(line):
             return ""
         return tr("{role} may not do this. Give an order: call, the role, and the action.").format(
             role=self._role_name

@@ -115,7 +115,7 @@ class MainWindow(QMainWindow):
         self.pages.went_to.connect(self._show_title)
         middle = QWidget()
         self.notice = NoticeBar(middle)
-        lay_column(scrolling(self.pages), on=middle, margins=0, spacing=0)
+        lay_column(scrolling(self.pages), parent=middle, margins=0, spacing=0)
         self.setCentralWidget(middle)
         self.setWindowTitle(TITLE)
         self.statusBar().hide()

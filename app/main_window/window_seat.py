@@ -185,7 +185,7 @@ class WindowSeat(QObject):
             (link.hand is not None, tr("hand raised")),
             (self._orders.is_watched, tr("watched")),
             (link.held, tr("taken over")),
-            (self._orders.is_frozen, tr("frozen") if self._has_begun else tr("waiting for the start")),
+            (self._orders.is_frozen, tr("frozen") if self._is_run_started else tr("waiting for the start")),
         )
         self._set_label("  ·  ".join(words for so, words in known if so))
 
@@ -340,7 +340,7 @@ class WindowSeat(QObject):
         lines = [tr("You are in the class: seat {n}, {name}.").format(n=welcome.seat, name=name)]
         if name != self._attendance.name:
             lines.append(tr("Somebody else has your name, so yours has a number."))
-        if self._orders.is_frozen and not self._has_begun:
+        if self._orders.is_frozen and not self._is_run_started:
             lines.append(tr("The instructor starts the clock for all."))
         version = welcome.version
         if version != program_version():
@@ -353,13 +353,13 @@ class WindowSeat(QObject):
         return " ".join(lines)
 
     @property
-    def _has_begun(self) -> bool:
+    def _is_run_started(self) -> bool:
         return self._history is not None and self._history.drill.tick > 0
 
     def _announce_freeze(self) -> None:
         self._notice.show_info(
             tr("The instructor has frozen the class.")
-            if self._has_begun
+            if self._is_run_started
             else tr("The instructor starts the clock for all.")
         )
 

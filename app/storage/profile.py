@@ -137,10 +137,10 @@ class Profile:
                 run for run in runs.unfinished(db, self._stored_mark) if run.run_id not in superseded_runs
             ]
 
-    def store_goals(self, run_id: RunId, met: int, total: int) -> None:
+    def store_goals(self, run_id: RunId, met_count: int, total: int) -> None:
         """Store how many goals of a run are met, for the offer to continue it."""
         known = {key: value for key, value in self._read_goals().items() if int(key) > run_id - GOALS_KEPT}
-        self.settings.set(GOALS_MET, json.dumps({**known, str(run_id): [met, total]}))
+        self.settings.set(GOALS_MET, json.dumps({**known, str(run_id): [met_count, total]}))
 
     def load_goals(self, run_id: RunId) -> tuple[int, int] | None:
         """Return the number of met goals and of all goals of a run; None if they are not known."""

@@ -75,8 +75,8 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
         "database": DATABASE,
     }
 
-    def caption(place: str, phase: int, title: str, text: str, **figures: str) -> RunCaption:
-        return RunCaption(place, phase, title, tr(text).format(**names, **figures))
+    def caption(target: str, phase: int, title: str, text: str, **figures: str) -> RunCaption:
+        return RunCaption(target, phase, title, tr(text).format(**names, **figures))
 
     for event in events:
         change = event.data

@@ -85,7 +85,7 @@ class AcceptedFiles(QDialog):
         row.addWidget(self.forget_all)
         row.addStretch()
         row.addWidget(close)
-        lay_column(label, (self.list, 1), row, on=self, spacing=10)
+        lay_column(label, (self.list, 1), row, parent=self, spacing=10)
         em = self.fontMetrics().height()
         fit_on_screen(self, 44 * em, 24 * em)
 

@@ -153,7 +153,7 @@ class BranchCurves(QWidget):
         self._curves: Sequence[CounterCurve] = ()
         self._redraw_timer = QTimer(self, singleShot=True)
         self._redraw_timer.timeout.connect(self._show_theme)
-        lay_column(self._view, on=self, margins=0)
+        lay_column(self._view, parent=self, margins=0)
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._show_theme()
         theme.follow(self, theme.LOOKS, self._redraw_timer.start)
@@ -237,7 +237,7 @@ class BranchComparison(QScrollArea):
 
     def _lay_out(self) -> None:
         widget = QWidget()
-        column = lay_column(on=widget, margins=(8, 14, 18, 14), spacing=12)
+        column = lay_column(parent=widget, margins=(8, 14, 18, 14), spacing=12)
         pair = lay_row(_label(tr("Side by side"), 1.15, bold=True), 0)
         for box in (self.left, self.right):
             box.setMinimumContentsLength(8)
@@ -318,7 +318,7 @@ def _table(
     """Return rows under a title; those that differ are bold."""
     card = QFrame()
     card.setProperty("card", "true")
-    layout = lay_column(_label(title, 1.05, bold=True), on=card, margins=(14, 10, 14, 12))
+    layout = lay_column(_label(title, 1.05, bold=True), parent=card, margins=(14, 10, 14, 12))
     grid = QGridLayout()
     grid.setHorizontalSpacing(20)
     grid.setVerticalSpacing(4)
@@ -400,14 +400,16 @@ class BranchPage(QWidget):
         title.setFont(theme.sized(title.font(), 1.5, bold=True))
         buttons = lay_row(self.go_on, self.rename, self.prune, 0, self.back)
         widget = QWidget()
-        lay_column(title, self._note, (self.tree, 1), buttons, on=widget, margins=(18, 14, 8, 14), spacing=8)
+        lay_column(
+            title, self._note, (self.tree, 1), buttons, parent=widget, margins=(18, 14, 8, 14), spacing=8
+        )
         split = self._split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(widget)
         split.addWidget(self.comparison)
         split.setStretchFactor(0, 4)
         split.setStretchFactor(1, 6)
         split.setChildrenCollapsible(False)
-        lay_row(split, on=self, margins=0)
+        lay_row(split, parent=self, margins=0)
 
     # --- display --------------------------------------------------------------------------------------------
 

@@ -70,7 +70,7 @@ class ImportedBundlesDialog(QDialog):
         for button in (self.open_button, self.remove, close):
             button.setAutoDefault(False)
         row = lay_row(self.remove, 0, self.open_button, close)
-        lay_column(self._empty_label, (self.tree, 1), row, on=self, spacing=10)
+        lay_column(self._empty_label, (self.tree, 1), row, parent=self, spacing=10)
         em = self.fontMetrics().height()
         fit_on_screen(self, 34 * em, 24 * em)
 
@@ -161,7 +161,7 @@ class BundleMaker(QDialog):
         self.save = self.buttons.addButton(tr("Save as…"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        lay_column(label, form, (self.drills, 1), self.buttons, on=self)
+        lay_column(label, form, (self.drills, 1), self.buttons, parent=self)
         em = self.fontMetrics().height()
         fit_on_screen(self, 32 * em, 26 * em)
         self._show_button()

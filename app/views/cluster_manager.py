@@ -62,7 +62,7 @@ class ClusterManager(QWidget):
             menu_button(tr("Actions ▾"), tr("Actions for this row"), self.fill_menu),
             margins=(6, 4, 6, 0),
         )
-        lay_column(bar, self.title, (self.table, 1), on=self, margins=0, spacing=3)
+        lay_column(bar, self.title, (self.table, 1), parent=self, margins=0, spacing=3)
         theme.follow(self, theme.SHOWN, self._draw)
 
     # --- view interface -----------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ class CoachMark(QFrame):
         buttons.addWidget(self.skip)
         buttons.addStretch(1)
         buttons.addWidget(self.next)
-        column = lay_column(head, self.text, buttons, on=self, margins=(16, 10, 14, 10), spacing=6)
+        column = lay_column(head, self.text, buttons, parent=self, margins=(16, 10, 14, 10), spacing=6)
         self._column, self._buttons = column, buttons
         self._placing = QTimer(self, singleShot=True, interval=0)
         """Timer that places the bubble again when the layout is stable."""
@@ -192,8 +192,8 @@ class CoachMark(QFrame):
         self._column.activate()
         self.resize(width, self._column.sizeHint().height())
 
-    def _candidates(self, target_rect: QRect, others: list[QRect]) -> list[QRect]:
-        """Return places next to *target_rect*, then places along the edges of the *others*."""
+    def _candidates(self, target_rect: QRect, other_rects: list[QRect]) -> list[QRect]:
+        """Return places next to *target_rect*, then places along the edges of *other_rects*."""
         inside = self._window.rect().adjusted(GAP_PX, GAP_PX, -GAP_PX, -GAP_PX)
         box = QRect(QPoint(0, 0), self.size())
         middle = target_rect.center() - box.center()
@@ -204,7 +204,7 @@ class CoachMark(QFrame):
             QPoint(target_rect.left() - GAP_PX - box.width(), middle.y()),
         ]
         across, down = box.width() + GAP_PX, box.height() + GAP_PX
-        edges = [inside.adjusted(across, down, -across, -down), target_rect, *others]
+        edges = [inside.adjusted(across, down, -across, -down), target_rect, *other_rects]
         xs = {x for edge in edges for x in (edge.left() - across, edge.left(), edge.right() + GAP_PX)}
         ys = {y for edge in edges for y in (edge.top() - down, edge.top(), edge.bottom() + GAP_PX)}
         places += [QPoint(x, y) for x in xs for y in ys]

@@ -48,7 +48,7 @@ class ConditionDialog(QDialog):
         self.run.setText(tr("Run"))
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
-        lay_column(label, self.text, self.problem, hint, self.buttons, on=self)
+        lay_column(label, self.text, self.problem, hint, self.buttons, parent=self)
         self._check()
         edit = self.text.lineEdit()
         assert edit is not None

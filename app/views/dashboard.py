@@ -154,7 +154,7 @@ class Dashboard(QWidget):
         self._split, self._rows = split, list[int]()
         for table in self.tables:
             split.addWidget(table)
-        lay_column(bar, self.summary, (split, 1), on=self, margins=0, spacing=3)
+        lay_column(bar, self.summary, (split, 1), parent=self, margins=0, spacing=3)
 
     # --- view interface -----------------------------------------------------------------------------------
 

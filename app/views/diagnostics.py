@@ -63,7 +63,7 @@ class Diagnostics(QDialog):
             row.addWidget(button)
         row.addStretch()
         row.addWidget(close)
-        lay_column(self._message, (self.lines, 1), row, on=self)
+        lay_column(self._message, (self.lines, 1), row, parent=self)
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 130, self.fontMetrics().height() * 20)
 
     def begin(self) -> None:

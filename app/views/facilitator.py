@@ -37,7 +37,7 @@ class Facilitator(QScrollArea):
         self._coming.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
         self._coming.setWordWrap(True)
         widget = QWidget()
-        lay_column(self._notes, self._coming_title, self._coming, 0, on=widget)
+        lay_column(self._notes, self._coming_title, self._coming, 0, parent=widget)
         self.setWidget(widget)
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)

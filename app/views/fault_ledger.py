@@ -208,7 +208,7 @@ class FaultLedger(QWidget):
     def _lay_out(self) -> None:
         bar = Bar(tr("Faults"))
         bar.put([*self.tools.values(), self.revert_all, None, self.only_active])
-        lay_column(bar, (self.table, 1), self.detail, on=self, margins=0, spacing=0)
+        lay_column(bar, (self.table, 1), self.detail, parent=self, margins=0, spacing=0)
 
     # --- view interface -----------------------------------------------------------------------------------
 

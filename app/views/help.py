@@ -70,7 +70,7 @@ class Help(QDialog):
         self._page.document().setDocumentMargin(16.0)
         self._page.link_chosen.connect(lambda link: self.show_page(link.removesuffix(".md")))
         self._contents.currentItemChanged.connect(lambda item, _: self._show(item))
-        lay_row((self._contents, 1), (self._page, 3), on=self)
+        lay_row((self._contents, 1), (self._page, 3), parent=self)
         keep_readable(self, *LEAST_UNITS)
         fit_on_screen(self, 120 * self.fontMetrics().averageCharWidth(), 36 * self.fontMetrics().height())
         self._contents.setCurrentRow(0)

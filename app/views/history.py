@@ -247,7 +247,7 @@ class RunHistoryPage(QWidget):
             self._chart_title,
             self._chart,
             buttons,
-            on=self,
+            parent=self,
             margins=(28, 18, 28, 20),
             spacing=12,
         )

@@ -141,7 +141,7 @@ class KeyEditor(QDialog):
             if isinstance(button, QPushButton):
                 button.setAutoDefault(False)  # Enter belongs to the table and the field
                 button.setIcon(QIcon())
-        lay_column(top, (self.table, 1), bottom, box, on=self)
+        lay_column(top, (self.table, 1), bottom, box, parent=self)
 
     # --- selection ----------------------------------------------------------------------------------------
 

@@ -51,7 +51,7 @@ class LessonBar(QFrame):
         self.leave.setProperty("small", "true")
         self.leave.clicked.connect(lambda _=False: self.pressed.emit(names.BACK))
         row.addWidget(self.leave)
-        lay_column(self.heading, self.text, self.steps, row, on=self, margins=(14, 6, 12, 8), spacing=3)
+        lay_column(self.heading, self.text, self.steps, row, parent=self, margins=(14, 6, 12, 8), spacing=3)
         self.hide()
 
     def show_card(self, card: LessonCard) -> None:

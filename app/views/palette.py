@@ -129,7 +129,7 @@ class Palette(QFrame):
         self._empty_label = QLabel(tr("No matching commands."))
         self._empty_label.setProperty("muted", True)
         self._empty_label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        lay_column(self.field, self.list, self._empty_label, on=self, margins=8, spacing=6)
+        lay_column(self.field, self.list, self._empty_label, parent=self, margins=8, spacing=6)
         shadow = QGraphicsDropShadowEffect(self)
         shadow.setBlurRadius(32.0)
         shadow.setOffset(0.0, 6.0)

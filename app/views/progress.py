@@ -229,7 +229,7 @@ class ProgressPage(QWidget):
         note.setProperty("muted", "true")
         note.setWordWrap(True)
         buttons = lay_row(button, history, Gap(12), (note, 1))
-        lay_column(head, (body, 1), buttons, on=self, margins=(28, 18, 28, 20), spacing=12)
+        lay_column(head, (body, 1), buttons, parent=self, margins=(28, 18, 28, 20), spacing=12)
 
     def show_progress(
         self,
@@ -307,7 +307,9 @@ class _NextCard(QFrame):
         self.start.setProperty("primary", "true")
         self.start.clicked.connect(lambda: self.started.emit(recommendation.scenario))
         texts = lay_column(name, why, skills, spacing=3)
-        lay_row((texts, 1), (self.start, 0, Qt.AlignmentFlag.AlignVCenter), on=self, margins=(14, 10, 12, 10))
+        lay_row(
+            (texts, 1), (self.start, 0, Qt.AlignmentFlag.AlignVCenter), parent=self, margins=(14, 10, 12, 10)
+        )
 
 
 def _calibration(answers: Calibration) -> QFrame:
@@ -333,7 +335,7 @@ def _calibration(answers: Calibration) -> QFrame:
     numbers.setHorizontalSpacing(14)
     numbers.setRowStretch(len(rows) + 1, 1)
     layout = lay_row(numbers, Gap(14), (CalibrationCurve(answers), 1))
-    lay_column(title, score, layout, on=card, margins=(14, 10, 12, 12), spacing=8)
+    lay_column(title, score, layout, parent=card, margins=(14, 10, 12, 12), spacing=8)
     return card
 
 

@@ -165,8 +165,8 @@ class Items(QWidget):
         self.chosen.connect(self._show_count)
         self.controls = QWidget()
         """Space for the row of buttons of the page."""
-        lay_row(button, none, self._count, on=self.controls, margins=0)
-        lay_column(self.tree, on=self, margins=0)
+        lay_row(button, none, self._count, parent=self.controls, margins=0)
+        lay_column(self.tree, parent=self, margins=0)
 
     def show_items(self, items: Sequence[BundleItem]) -> None:
         """List these items; all importable ones are selected."""
@@ -339,7 +339,7 @@ class Quarantine(QWidget):
             (self._all, 1),
             self.author,
             buttons,
-            on=self,
+            parent=self,
             margins=(28, 18, 28, 20),
             spacing=12,
         )

@@ -88,7 +88,7 @@ class RunComparison(QWidget):
             _heading(tr("Actions")),
             (self.acts, 2),
             row,
-            on=self,
+            parent=self,
             margins=(28, 18, 28, 20),
             spacing=10,
         )

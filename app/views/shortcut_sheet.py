@@ -54,7 +54,7 @@ class ShortcutSheet(QDialog):
         self.sheet.document().setDocumentMargin(14.0)
         self._count = QLabel()
         self._count.setProperty("muted", True)
-        lay_column(self.field, (self.sheet, 1), self._buttons(), on=self)
+        lay_column(self.field, (self.sheet, 1), self._buttons(), parent=self)
         fit_on_screen(self, 62 * self.fontMetrics().height(), 40 * self.fontMetrics().height())
         theme.follow(self, theme.LOOKS, self._show)
         theme.follow(self, theme.SIZE, self._show)

@@ -138,7 +138,7 @@ class SqlClients(QDialog):
             chosen.addRow(title, box)
         strings = lay_row((self.text, 1), self.copy)
         bottom = lay_row(0, self.end)
-        layout = lay_column(self.state, chosen, strings, on=self)
+        layout = lay_column(self.state, chosen, strings, parent=self)
         for title, table, share in (
             (tr("Connected"), self.connected, 2),
             (tr("Statements of clients"), self.inputs, 3),

@@ -86,7 +86,7 @@ class TeamCode(QDialog):
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(code))
         self.end.clicked.connect(self.end_wanted)
         buttons.rejected.connect(self.reject)
-        lay_column(how, self.code, self.address, (self.qr, 1), buttons, on=self)
+        lay_column(how, self.code, self.address, (self.qr, 1), buttons, parent=self)
 
 
 class TakeRole(QDialog):
@@ -249,7 +249,7 @@ class RolePanel(QWidget):
             button.setAutoDefault(False)
         row = lay_row(self.begin, (self.line, 1), self.send, self.read_back, self.confirm, self.hand)
         lay_column(
-            lay_row((self.waiting, 1), self.start), (self.calls, 1), self.answer, row, on=self, margins=0
+            lay_row((self.waiting, 1), self.start), (self.calls, 1), self.answer, row, parent=self, margins=0
         )
         self._show_calls([])
 

@@ -292,7 +292,7 @@ class Phases(QWidget):
         self._row: TimingRow | None = None
         self._bar = _Bar()
         self._text = QLabel(wordWrap=True)
-        lay_column(self._bar, self._text, on=self, margins=(6, 3, 6, 2), spacing=2)
+        lay_column(self._bar, self._text, parent=self, margins=(6, 3, 6, 2), spacing=2)
         self.show_row(None)
 
     def show_row(self, row: TimingRow | None) -> None:
@@ -397,7 +397,7 @@ class Timing(QWidget):
         tables.addWidget(steps, 1, Qt.AlignmentFlag.AlignTop)
         tables.addLayout(layout, 1)
         widget = QWidget()
-        lay_column(self.phases, (tables, 1), on=widget, margins=0, spacing=2)
+        lay_column(self.phases, (tables, 1), parent=widget, margins=0, spacing=2)
         details = QScrollArea(widgetResizable=True)
         details.setFrameShape(QScrollArea.Shape.NoFrame)
         details.setWidget(widget)
@@ -409,7 +409,7 @@ class Timing(QWidget):
         self._empty.setProperty("muted", True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setMargin(24)
-        lay_column((self._split, 1), (self._empty, 1), on=self, margins=0, spacing=2)
+        lay_column((self._split, 1), (self._empty, 1), parent=self, margins=0, spacing=2)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

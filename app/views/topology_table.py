@@ -241,7 +241,7 @@ class TopologyTable(QWidget):
             menu_button(tr("Actions ▾"), tr("Actions for the selected rows"), self.fill_menu),
             margins=4,
         )
-        lay_column(bar, (self.table, 1), on=self, margins=0, spacing=0)
+        lay_column(bar, (self.table, 1), parent=self, margins=0, spacing=0)
 
     def share(self, acts: SharedActions) -> None:
         """Use the actions of another view, which also asks for confirmation."""

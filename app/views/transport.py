@@ -122,7 +122,7 @@ class _SliderArea(QWidget):
 
     def __init__(self, *bars: QWidget) -> None:
         super().__init__()
-        lay_column(*bars, on=self, margins=0)
+        lay_column(*bars, parent=self, margins=0)
 
     def sizeHint(self) -> QSize:
         return QSize(BAR_UNITS[1] * self.fontMetrics().height(), super().sizeHint().height())
@@ -190,7 +190,7 @@ class Transport(QWidget):
         clock = lay_column(self._clock, self._server_time, spacing=0)
         layout = lay_row(self._speed, 0, self._note)
         speed = lay_column(layout, _SliderArea(self._slider, self._progress), spacing=2)
-        lay_row(clock, Gap(10), *self._buttons, Gap(10), speed, on=self, margins=(10, 4, 6, 4), spacing=2)
+        lay_row(clock, Gap(10), *self._buttons, Gap(10), speed, parent=self, margins=(10, 4, 6, 4), spacing=2)
 
     # --- display --------------------------------------------------------------------------------------------
 

@@ -318,7 +318,7 @@ class EventTable(QWidget):
         save = QAction(tr("Save these rows…"), self.table)
         save.triggered.connect(self.save_wanted)
         self.table.addAction(save)
-        lay_column(self.bar, (self.table, 1), self.detail, on=self, margins=0, spacing=2)
+        lay_column(self.bar, (self.table, 1), self.detail, parent=self, margins=0, spacing=2)
         theme.follow(self, theme.PALETTE, self._recolor)
 
     # --- view interface -----------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ class FindBar(QFrame):
         second.addWidget(self.with_, 1)
         second.addWidget(self._replace_button)
         second.addWidget(self._all)
-        rows = lay_column(on=self, margins=(6, 3, 6, 3), spacing=3)
+        rows = lay_column(parent=self, margins=(6, 3, 6, 3), spacing=3)
         for row in (first_layout, second):
             row.setSpacing(3)
             rows.addLayout(row)

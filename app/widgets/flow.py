@@ -93,7 +93,7 @@ class WrapButton(QPushButton):
         super().__init__(parent)
         self._text = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self._text.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        lay_column(self._text, on=self, margins=(10, 5, 10, 5))
+        lay_column(self._text, parent=self, margins=(10, 5, 10, 5))
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)

@@ -32,24 +32,24 @@ Box = TypeVar("Box", bound=QBoxLayout)
 
 
 def lay_column(
-    *parts: Placed, on: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
+    *parts: Placed, parent: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
 ) -> QVBoxLayout:
-    """Put *parts* below each other; *on*: widget that gets the layout."""
-    return _fill(QVBoxLayout(), on, parts, margins, spacing)
+    """Put *parts* below each other; *parent*: widget that gets the layout."""
+    return _fill(QVBoxLayout(), parent, parts, margins, spacing)
 
 
 def lay_row(
-    *parts: Placed, on: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
+    *parts: Placed, parent: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
 ) -> QHBoxLayout:
-    """Put *parts* next to each other; *on*: widget that gets the layout."""
-    return _fill(QHBoxLayout(), on, parts, margins, spacing)
+    """Put *parts* next to each other; *parent*: widget that gets the layout."""
+    return _fill(QHBoxLayout(), parent, parts, margins, spacing)
 
 
 def _fill(
-    layout: Box, on: QWidget | None, parts: Iterable[Placed], margins: Margins | None, spacing: int | None
+    layout: Box, parent: QWidget | None, parts: Iterable[Placed], margins: Margins | None, spacing: int | None
 ) -> Box:
-    if on is not None:
-        on.setLayout(layout)
+    if parent is not None:
+        parent.setLayout(layout)
     if margins is not None:
         layout.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
     if spacing is not None:

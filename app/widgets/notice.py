@@ -46,7 +46,7 @@ class NoticeBar(QFrame):
         self._close.clicked.connect(self.clear)
         for button in (self._act, self._close):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click does not move the keyboard focus
-        lay_row(self._mark, (self._text, 1), self._act, self._close, on=self, margins=(14, 5, 6, 5))
+        lay_row(self._mark, (self._text, 1), self._act, self._close, parent=self, margins=(14, 5, 6, 5))
         self._hide_timer = QTimer(self, singleShot=True)
         self._hide_timer.timeout.connect(self.clear)
         parent.installEventFilter(self)

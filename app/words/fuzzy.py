@@ -70,7 +70,7 @@ def normalize_text(text: str) -> str:
     return " ".join(re.findall(r"[\w#@$-]+", text.lower()))
 
 
-def _find(query: str, text: str, alone: bool) -> Match | None:
+def _find(query: str, text: str, is_whole_query: bool) -> Match | None:
     """Find a word; in a phrase its scattered letters must be in one word of the text."""
     starts = [found.start() for found in _WORD_START.finditer(text)]
     place = next((start for start in starts if text.startswith(query, start)), None)
@@ -79,7 +79,7 @@ def _find(query: str, text: str, alone: bool) -> Match | None:
     place = text.find(query)
     if place >= 0:
         return _run(query, place, text, _INSIDE)
-    places = _initials(query, text, starts) or _letters(query, text, alone)
+    places = _initials(query, text, starts) or _letters(query, text, is_whole_query)
     return Match(_SCATTERED - len(text) / 1000.0, tuple(places), True) if places else None
 
 

@@ -352,10 +352,10 @@ def set_offline(world: World, node: str, role: ClusterRole) -> None:
             _take_offline(world, node, role, (), "stop")
             return
         KINDS[role.kind].offline(world, role, True)
-    _set_stopped(world, node, role)
+    _mark_stopped(world, node, role)
 
 
-def _set_stopped(world: World, node: str, role: ClusterRole) -> None:
+def _mark_stopped(world: World, node: str, role: ClusterRole) -> None:
     resources = tuple(replace(one, started=False) for one in role.resources)
     _change(world, node, role, state=ResourceState.OFFLINE, why="", tried=(), way="", resources=resources)
 
@@ -380,11 +380,11 @@ def _take_offline(
 
 
 def complete_offline(
-    world: World, node: str, name: str, step: int, target_nodes: tuple[str, ...], asked: bool
+    world: World, node: str, name: str, step: int, target_nodes: tuple[str, ...], is_requested: bool
 ) -> None:
     """Bring a role online elsewhere after it has gone offline at its owner (timer).
 
-    An owner that does not answer is awaited until it answers or the cluster has removed it. *asked*: the owner
+    An owner that does not answer is awaited until it answers or the cluster has removed it. *is_requested*: the owner
     has received the request.
     """
     found = _find_waiting(world, node, name, step)
@@ -393,13 +393,13 @@ def complete_offline(
     there, role = found
     if config.read_node_state(world, there.name, role.owner) != "Down":
         if not _is_reached(world, there, role.owner):
-            world.call_after(LOOK_AGAIN_S, "role.offline", there.name, name, step, target_nodes, asked)
+            world.call_after(LOOK_AGAIN_S, "role.offline", there.name, name, step, target_nodes, is_requested)
             return
-        if not asked:
+        if not is_requested:
             _take_offline(world, there.name, role, target_nodes, role.way)
             return
     if role.way == "stop":
-        _set_stopped(world, there.name, role)
+        _mark_stopped(world, there.name, role)
     else:
         _bring_online(world, there.name, role, target_nodes)
 
@@ -449,9 +449,9 @@ def retry_online(world: World, node: str, name: str, step: int) -> None:
         _bring_online(world, found[0].name, found[1], (found[1].owner,))
 
 
-def can_come_online(world: World, here: Node, role: ClusterRole, node: str) -> bool:
-    """Return whether the node could run the role, as far as *here* can see. A node that does not answer might."""
-    if not _is_reached(world, here, node):
+def can_come_online(world: World, observer: Node, role: ClusterRole, node: str) -> bool:
+    """Return whether the node could run the role, as far as *observer* can see. A node that does not answer might."""
+    if not _is_reached(world, observer, node):
         return True
     kind, again = KINDS[role.kind], role.way == "restart" and node == role.owner
     return kind.restartable(world, role) if again else kind.hostable(world, role, node)

@@ -135,13 +135,13 @@ def names(call: CmdletCall, piped: PipelineTable | None, kind: str) -> tuple[str
     return call.values("name", 0)
 
 
-def matching(known: Collection[str], wanted: Collection[str]) -> list[str]:
+def matching(names: Collection[str], wanted: Collection[str]) -> list[str]:
     """Return the wanted names; replace one with * or ? by the known names that match it, regardless of case."""
     return [
         name
         for pattern in wanted
         for name in (
-            [one for one in known if fnmatchcase(one.lower(), pattern.lower())]
+            [one for one in names if fnmatchcase(one.lower(), pattern.lower())]
             if set(pattern) & set("*?")
             else [pattern]
         )

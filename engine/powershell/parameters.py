@@ -69,26 +69,26 @@ _PARAMETERS_2016: Final = ("cloudwitness", "clearquarantine")
 """Parameters since Windows Server 2016."""
 
 
-def _find(cmdlet: str, given: str) -> tuple[str, bool] | None:
+def _find(cmdlet: str, prefix: str) -> tuple[str, bool] | None:
     """Return (full name in lowercase, whether it is simulated) of a parameter, an alias or an unambiguous prefix."""
     known, _, others = PARAMETERS[cmdlet].partition("|")
     own = f"{known} ErrorAction/ea" + (" Cluster" if "-cluster" in cmdlet else "")
     names = [(word.lower().split("/"), True) for word in own.split()]
     names += [(word.lower().split("/"), False) for word in f"{others} {COMMON}".split()]
-    exact = [(words[0], simulated) for words, simulated in names if given in words]
-    begun = [(words[0], simulated) for words, simulated in names if words[0].startswith(given)]
+    exact = [(words[0], simulated) for words, simulated in names if prefix in words]
+    begun = [(words[0], simulated) for words, simulated in names if words[0].startswith(prefix)]
     return exact[0] if exact else begun[0] if len(begun) == 1 else None
 
 
-def resolve(call: CmdletCall, old: bool) -> CmdletCall:
-    """Return the call with full names of its parameters; *old*: Windows before 2016.
+def resolve(call: CmdletCall, is_before_2016: bool) -> CmdletCall:
+    """Return the call with full names of its parameters; *is_before_2016*: Windows before 2016.
 
     Raises ShellError for a parameter that does not exist, CommandNotSimulatedError for one that is not simulated.
     """
     named: dict[str, tuple[str, ...]] = {}
     for given, values in call.named.items():
         found = _find(call.name.lower(), given)
-        if found is None or (old and found[0] in _PARAMETERS_2016):
+        if found is None or (is_before_2016 and found[0] in _PARAMETERS_2016):
             text = f"A parameter cannot be found that matches parameter name '{given}'."
             raise ShellError(call.name, text, "InvalidArgument", "NamedParameterNotFound")
         name, simulated = found

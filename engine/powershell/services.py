@@ -59,16 +59,20 @@ def list_services(world: World, node: str) -> list[WindowsService]:
     return sorted(found, key=lambda one: one.name.lower())
 
 
-def _list_of_instance(world: World, node: str, server: str, shown: str) -> list[WindowsService]:
+def _list_of_instance(world: World, node: str, server: str, service_name: str) -> list[WindowsService]:
     """Return SQL Server and its Agent. An instance that runs on another node is stopped here."""
     instance = world.instances[server]
     status = STATUSES[instance.service] if instance.computer == node else "Stopped"
     agent_status = "Running" if instance.agent_running and status == "Running" else "Stopped"
-    default = shown == "MSSQLSERVER"
-    names = ("MSSQLSERVER", "SQLSERVERAGENT") if default else (f"MSSQL${shown}", f"SQLAgent${shown}")
+    default = service_name == "MSSQLSERVER"
+    names = (
+        ("MSSQLSERVER", "SQLSERVERAGENT")
+        if default
+        else (f"MSSQL${service_name}", f"SQLAgent${service_name}")
+    )
     return [
-        WindowsService(names[0], f"SQL Server ({shown})", status, server),
-        WindowsService(names[1], f"SQL Server Agent ({shown})", agent_status, server, agent=True),
+        WindowsService(names[0], f"SQL Server ({service_name})", status, server),
+        WindowsService(names[1], f"SQL Server Agent ({service_name})", agent_status, server, agent=True),
     ]
 
 
@@ -126,45 +130,51 @@ def switch_service(stop: bool, start: bool) -> Cmdlet:
     return cmdlet
 
 
-def _list_running_dependents(world: World, node: str, one: WindowsService) -> list[WindowsService]:
+def _list_running_dependents(world: World, node: str, service: WindowsService) -> list[WindowsService]:
     """Return the running services that depend on a service: the Agent on SQL Server."""
-    if one.agent or not one.server:
+    if service.agent or not service.server:
         return []
     return [
         other
         for other in list_services(world, node)
-        if other.agent and other.server == one.server and other.status == "Running"
+        if other.agent and other.server == service.server and other.status == "Running"
     ]
 
 
-def _switch(world: World, node: str, call: CmdletCall, one: WindowsService, stop: bool, start: bool) -> None:
+def _switch(
+    world: World, node: str, call: CmdletCall, target: WindowsService, stop: bool, start: bool
+) -> None:
     """Stop a service with those that depend on it, start it with SQL Server if it is the Agent, or both."""
-    if not one.server:
-        if stop and one.status == "Running":
+    if not target.server:
+        if stop and target.status == "Running":
             commands.stop(world, node)
         if start:
             commands.start(world, node)
         return
-    instance = world.instances[one.server]
+    instance = world.instances[target.server]
     if instance.computer != node:
         if start:  # SQL Server cannot start without its disks
             raise _error(
-                call, f"Failed to start service '{one.label}'.", "OpenError", "StartServiceFailed", CONTROLLER
+                call,
+                f"Failed to start service '{target.label}'.",
+                "OpenError",
+                "StartServiceFailed",
+                CONTROLLER,
             )
         return
-    if start and one.agent and instance.edition == "Express":
+    if start and target.agent and instance.edition == "Express":
         raise _error(
-            call, f"Failed to start service '{one.label}'.", "OpenError", "StartServiceFailed", CONTROLLER
+            call, f"Failed to start service '{target.label}'.", "OpenError", "StartServiceFailed", CONTROLLER
         )
-    if one.agent:
-        world.update_instance(one.server, agent_running=start)
+    if target.agent:
+        world.update_instance(target.server, agent_running=start)
         stop = False
     elif stop and not start and not instance.clustered:  # the cluster restarts the Agent of its instance
-        world.update_instance(one.server, agent_running=False)
+        world.update_instance(target.server, agent_running=False)
     if stop and instance.service is not Service.STOPPED:
-        service.stop(world, one.server, Cause.STOP_SERVICE, "restart" if start else "", ((17148, ()),))
+        service.stop(world, target.server, Cause.STOP_SERVICE, "restart" if start else "", ((17148, ()),))
     elif start:
-        service.start(world, one.server)
+        service.start(world, target.server)
 
 
 NET: Final = re.compile(r"net(?:\.exe)?\s+(start|stop)\s+['\"]?([\w$]+)['\"]?\s*(/\w+)?", re.IGNORECASE)

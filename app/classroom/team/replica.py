@@ -53,7 +53,7 @@ class TeamReplica:
         self._shown = len(self.drill.events)
         return events
 
-    def may(self, line: str) -> bool:
+    def is_allowed_line(self, line: str) -> bool:
         """Return whether the rights of the role cover an input line."""
         try:
             return is_allowed(self.role, parse_line(line))

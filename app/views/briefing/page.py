@@ -106,7 +106,7 @@ class BriefPage(QWidget):
             self._modes.addButton(button)
             modes.addWidget(button)
         modes.addStretch()
-        lay_row(self._back_button, self._copy, 0, self._start, on=self._buttons, margins=0)
+        lay_row(self._back_button, self._copy, 0, self._start, parent=self._buttons, margins=0)
         lay_column(
             self._title,
             self._facts,
@@ -119,7 +119,7 @@ class BriefPage(QWidget):
             self._details,
             Gap(8),
             self._buttons,
-            on=self._card,
+            parent=self._card,
             margins=(28, 22, 28, 22),
             spacing=10,
         )
@@ -129,7 +129,7 @@ class BriefPage(QWidget):
         column.addStretch(2)
         column.addLayout(row)
         column.addStretch(3)
-        lay_column(scrolling(middle), on=self, margins=0)
+        lay_column(scrolling(middle), parent=self, margins=0)
 
     @property
     def mode(self) -> str:

@@ -52,7 +52,7 @@ class QuestionCard(QFrame):
         title = _label(tr("What will happen next?") if question.prediction else tr("Question"))
         title.setFont(theme.sized(title.font(), 1.05, bold=True))
         self._text = _label(question.text)
-        layout = lay_column(title, self._text, on=self, margins=(10, 8, 10, 10), spacing=6)
+        layout = lay_column(title, self._text, parent=self, margins=(10, 8, 10, 10), spacing=6)
         if question.until_tick is not None:
             label = _label(
                 tr("by {time}").format(time=formatting.run_time(question.until_tick / TICKS_PER_S))
@@ -126,7 +126,7 @@ class QuestionShelf(QScrollArea):
         self.cards: list[QuestionCard] = []
         self.at_top = False
         self._content = widget = QWidget()
-        self._column = lay_column(on=widget, margins=8, spacing=8)
+        self._column = lay_column(parent=widget, margins=8, spacing=8)
         self.setWidget(widget)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.Box)
@@ -302,7 +302,7 @@ class Briefing(QScrollArea):
             self._brief_title,
             self._text,
             0,
-            on=widget,
+            parent=widget,
             margins=(12, 10, 12, 12),
             spacing=8,
         )
@@ -447,7 +447,7 @@ class _GoalRow(QWidget):
         self._words.setProperty("muted", "true")
         self._words.setWordWrap(True)
         column = lay_column(text, self._words, spacing=0)
-        lay_row(self._mark, (column, 1), on=self, margins=0, spacing=8)
+        lay_row(self._mark, (column, 1), parent=self, margins=0, spacing=8)
 
     def show_state(self, state: GoalState, tick: int, colors: theme.ThemeTokens) -> None:
         mark, tone, words = goal_state(self.goal, state, tick)

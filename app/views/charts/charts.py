@@ -184,7 +184,7 @@ class Charts(QWidget):
             self.states,
             (self._area, 1),
             self.scale,
-            on=self,
+            parent=self,
             margins=0,
             spacing=2,
         )

@@ -66,7 +66,7 @@ class ChartTools(QWidget):
         opener = tools.widgetForAction(choose)
         assert isinstance(opener, QToolButton)
         hang(self._counter_menu, opener)
-        lay_row(*self._spans.buttons(), self._all, 1, tools, on=self, margins=0, spacing=0)
+        lay_row(*self._spans.buttons(), self._all, 1, tools, parent=self, margins=0, spacing=0)
 
     def name_counters(self, of_groups: bool) -> None:
         """Name counters for primary and secondary, if the copies are replicas of availability groups."""

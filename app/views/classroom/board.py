@@ -209,7 +209,7 @@ class ClassBoard(QDialog):
         self.events, buttons = QWidget(), QWidget()
         self.events_recipient = QLabel()
         self._events_row = FlowLayout(GAP_PX, buttons)
-        lay_column(self.events_recipient, buttons, (QWidget(), 1), on=self.events)
+        lay_column(self.events_recipient, buttons, (QWidget(), 1), parent=self.events)
         self.who.currentIndexChanged.connect(lambda _: self._name_recipient())
         self._name_recipient()
         self.notes, self.sent = QPlainTextEdit(), QPlainTextEdit()

@@ -77,7 +77,7 @@ class RunPane(QWidget):
         self.commands.setAccessibleName(tr("Commands"))
         self.commands.setFont(theme.fixed_font())
         self.commands.setMaximumHeight(self.fontMetrics().lineSpacing() * (COMMAND_LINES + 1))
-        lay_column(self.title, self.strip, (picture, 1), self.commands, on=self, margins=0)
+        lay_column(self.title, self.strip, (picture, 1), self.commands, parent=self, margins=0)
 
     @property
     def end_tick(self) -> Tick:
@@ -133,7 +133,7 @@ class RunPair(QWidget):
             pane.moment_chosen.connect(self.moment_chosen)
             split.addWidget(pane)
         split.setSizes([1_000, 1_000])
-        lay_column(split, on=self, margins=0)
+        lay_column(split, parent=self, margins=0)
 
     @property
     def end_tick(self) -> Tick:
@@ -174,7 +174,7 @@ class SeatReplay(QWidget):
         self.leave.setToolTip(tr("The connection to the class is lost"))
         self.leave.clicked.connect(self.left)
         self.leave.hide()
-        lay_column(lay_row((self.time, 1), self.leave), (self.pair, 1), on=self)
+        lay_column(lay_row((self.time, 1), self.leave), (self.pair, 1), parent=self)
 
     def show_time(self, tick: Tick) -> None:
         """Show the position of the instructor."""
@@ -238,7 +238,7 @@ class ReplayPage(QWidget):
         for chooser in (self.back, *self.seats, self.jumps, self.find_partings, self.mark, self.share):
             top.addWidget(chooser)
         layout = lay_row(self.play, self.speed, (self.slider, 1), self.time)
-        lay_column(top, (self.pair, 1), layout, on=self, margins=0)
+        lay_column(top, (self.pair, 1), layout, parent=self, margins=0)
         self._player = QTimer(self, interval=FRAME_MS)
         self._player.timeout.connect(self._advance)
         self._sharer = QTimer(self, interval=SHARE_MS, singleShot=True)

@@ -142,10 +142,10 @@ def _format_reachable(tile: Tile) -> str:
     return "\n".join([said, *course[-TOLD_LINES:]])
 
 
-def _is_last_by_instructor(found: LogVerdict) -> bool:
+def _is_last_by_instructor(verdict: LogVerdict) -> bool:
     """Return True if the instructor made the last input of the run."""
-    at_s = found.get("instructor_act_t_s")
-    return at_s is not None and at_s >= (found["last_act_t_s"] or 0.0)
+    at_s = verdict.get("instructor_act_t_s")
+    return at_s is not None and at_s >= (verdict["last_act_t_s"] or 0.0)
 
 
 def _last_input(tile: Tile) -> str:
@@ -167,7 +167,7 @@ def _last_input_time(tile: Tile) -> str:
     return tr("at {t}").format(t=formatting.run_time(verdict["last_act_t_s"]))
 
 
-def _place(tile: Tile) -> str:
+def _describe_seat_place(tile: Tile) -> str:
     """Return group and time of the seat."""
     return " · ".join(filter(None, (tile.group, formatting.run_time(tile.at_s))))
 
@@ -232,7 +232,7 @@ COLUMNS: Final = (
     TableColumn(
         title=mark("Name"),
         text=lambda tile: str(tile.name),
-        detail=_place,
+        detail=_describe_seat_place,
         tip=lambda tile: str(tile.name),
         sample="Annemarie Example-Name",
     ),

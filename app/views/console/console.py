@@ -86,7 +86,7 @@ class Console(QWidget):
         split.addWidget(self.history)
         split.setSizes([600, 320])
         split.setChildrenCollapsible(False)
-        lay_column(split, on=self, margins=0)
+        lay_column(split, parent=self, margins=0)
         self._new_menu = QMenu(self)
         self._new_menu.setObjectName("new")
         self._new_menu.aboutToShow.connect(self._fill_new_menu)

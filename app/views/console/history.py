@@ -85,7 +85,7 @@ class QueryHistory(QWidget):
         self._close.setAccessibleName(tr("Close the history"))
         self._close.clicked.connect(self.closed)
         buttons = lay_row((QLabel("<b>" + tr("History") + "</b>"), 1), self._open, self._run, self._close)
-        lay_column(buttons, (self.table, 1), on=self, margins=(4, 0, 0, 0), spacing=3)
+        lay_column(buttons, (self.table, 1), parent=self, margins=(4, 0, 0, 0), spacing=3)
         self.table.selectionModel().selectionChanged.connect(self._refresh)
         self._refresh()
 
@@ -200,7 +200,7 @@ class PlacesDialog(QDialog):
         for parameter in wanted:
             field = self.fields[parameter.name] = QLineEdit(parameter.value)
             form.addRow(f"{parameter.name} ({parameter.type})" if parameter.type else parameter.name, field)
-        lay_column(form, accept_buttons(self), on=self)
+        lay_column(form, accept_buttons(self), parent=self)
         fit_on_screen(self, 26 * self.fontMetrics().height(), self.sizeHint().height())
 
     @property

@@ -366,7 +366,7 @@ class QueryWindow(QWidget):
     def _lay_out(self) -> None:
         status = lay_row((self._state, 1), self._facts, margins=(6, 2, 6, 2))
         head = lay_row((self._band, 1), self.databases, margins=0, spacing=0)
-        lay_column(head, (self._split, 1), status, on=self, margins=0, spacing=0)
+        lay_column(head, (self._split, 1), status, parent=self, margins=0, spacing=0)
         for shrinks in (self._state, self._facts, self._band):  # the most important text of each comes first
             shrinks.setMinimumWidth(60)
         self._fit_fonts()

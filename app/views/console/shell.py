@@ -41,7 +41,7 @@ class ShellWindow(QWidget):
         self.line.line_entered.connect(self._send)
         self._prompt = QLabel(PROMPT)
         entry = lay_row(self._prompt, (self.line, 1), margins=(6, 2, 6, 2))
-        lay_column(self._band, (self.transcript, 1), entry, on=self, margins=0, spacing=0)
+        lay_column(self._band, (self.transcript, 1), entry, parent=self, margins=0, spacing=0)
         self.setFocusProxy(self.line)
         self._show_theme()
         theme.follow(self, theme.LOOKS, self._show_theme)

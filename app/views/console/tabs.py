@@ -82,7 +82,7 @@ class ToolBar(QWidget):
         remaining_menu.aboutToShow.connect(lambda: self._fill(remaining_menu))
         hang(new_menu, new_button)
         hang(remaining_menu, self.more)
-        lay_row(*self.buttons.values(), self.more, new_button, on=self, margins=(2, 0, 2, 0), spacing=0)
+        lay_row(*self.buttons.values(), self.more, new_button, parent=self, margins=(2, 0, 2, 0), spacing=0)
         self.more.hide()
 
     def fit(self, room: int) -> None:

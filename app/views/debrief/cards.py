@@ -36,7 +36,7 @@ def score_card(summary: Summary, narrow: bool) -> QFrame:
     card.setProperty("card", "true")
     if not narrow:
         card.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
-    column = lay_column(on=card, margins=(16, 10, 16, 12), spacing=6)
+    column = lay_column(parent=card, margins=(16, 10, 16, 12), spacing=6)
     if not narrow:
         column.addStrut(FIGURES_LINES * card.fontMetrics().height())
     if summary.score is not None and summary.grade is not None:
@@ -100,7 +100,7 @@ class VerdictCard(QFrame):
             self._text,
             (learn, 0, Qt.AlignmentFlag.AlignLeft),
             0,
-            on=self,
+            parent=self,
             margins=(SIDE_PX, 10, SIDE_PX, 12),
             spacing=6,
         )

@@ -41,7 +41,7 @@ class FailoverPanel(QWidget):
 
     def __init__(self, failover: Row, unlike: str = "", estimate: Estimate | None = None) -> None:
         super().__init__()
-        layout = lay_column(on=self, margins=0, spacing=4)
+        layout = lay_column(parent=self, margins=0, spacing=4)
         head = tr("{database}: {kind} failover {from_server} → {to_server}, cause: {cause}")
         layout.addWidget(
             label(

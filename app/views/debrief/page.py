@@ -165,7 +165,7 @@ class Debrief(QScrollArea):
         self._built_narrow = self._narrow()
         self._form = None
         widget = QWidget()
-        column = lay_column(on=widget, margins=(MARGIN_PX, 8, MARGIN_PX, 10), spacing=10)
+        column = lay_column(parent=widget, margins=(MARGIN_PX, 8, MARGIN_PX, 10), spacing=10)
         self._make_buttons(widget)
         if self._model is not None and self._asks:
             self._form = ReflectionForm()
@@ -212,7 +212,7 @@ class Debrief(QScrollArea):
 
     def _head(self, model: DebriefModel) -> QWidget:
         head, summary = QWidget(), model.summary()
-        row = lay_row(on=head, margins=0, spacing=10)
+        row = lay_row(parent=head, margins=0, spacing=10)
         title, facts = label(summary.title, 1.35, bold=True), muted(summary.facts)
         if self._built_narrow:
             names = lay_column(title, facts)

@@ -412,7 +412,7 @@ def _certainty(
 ) -> QWidget:
     """Return a line about how certain the curve is, with the button that searches on."""
     box = QWidget()
-    row = lay_row(on=box, margins=0)
+    row = lay_row(parent=box, margins=0)
     text = format_certainty(account)
     if provisional:
         text = tr("Search continues: the line may still rise.")

@@ -29,7 +29,7 @@ def card(title: str, *parts: QWidget) -> QFrame:
     """Build a framed card with a title."""
     card = QFrame()
     card.setProperty("card", "true")
-    layout = lay_column(label(title, 1.15, bold=True), on=card, margins=(18, 12, 18, 16), spacing=10)
+    layout = lay_column(label(title, 1.15, bold=True), parent=card, margins=(18, 12, 18, 16), spacing=10)
     for part in parts:
         layout.addWidget(part)
     return card
@@ -112,7 +112,7 @@ def build_marked_rows(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWid
 
 def _mark(mark: str, called: str) -> QWidget:
     box = QWidget()
-    column = lay_column(on=box, margins=0, spacing=2)
+    column = lay_column(parent=box, margins=0, spacing=2)
     for part in (label(mark, 1.35, bold=True), muted(called)):
         part.setWordWrap(False)
         column.addWidget(part)
@@ -122,7 +122,7 @@ def _mark(mark: str, called: str) -> QWidget:
 
 def _build_row(mark_widget: QWidget, column: QVBoxLayout) -> QWidget:
     box = QWidget()
-    lay_row((mark_widget, 0, Qt.AlignmentFlag.AlignTop), (column, 1), on=box, margins=0, spacing=18)
+    lay_row((mark_widget, 0, Qt.AlignmentFlag.AlignTop), (column, 1), parent=box, margins=0, spacing=18)
     return box
 
 

@@ -70,7 +70,7 @@ def _step(line: str, reason: str) -> QWidget:
     if not reason:
         return found
     box = QWidget()
-    lay_column(found, muted(reason), on=box, margins=0, spacing=1)
+    lay_column(found, muted(reason), parent=box, margins=0, spacing=1)
     return box
 
 
@@ -79,7 +79,7 @@ def question(row: Row) -> QWidget:
     box = QWidget()
     layout = lay_column(
         label(f"{formatting.run_time(row['asked_t_s'], 1)}  {row['text']}", 1.0, bold=True),
-        on=box,
+        parent=box,
         margins=0,
         spacing=2,
     )
@@ -173,7 +173,7 @@ class PageActions:
 def scrolled(parts: Sequence[QWidget]) -> QScrollArea:
     """Return *parts* below one another in a view that scrolls."""
     widget = QWidget()
-    column = lay_column(on=widget, margins=(14, 10, 14, 12), spacing=10)
+    column = lay_column(parent=widget, margins=(14, 10, 14, 12), spacing=10)
     for part in parts:
         grows = part.sizePolicy().expandingDirections() & Qt.Orientation.Vertical
         column.addWidget(part, 1 if grows else 0)
@@ -316,7 +316,7 @@ def _waiting(model: DebriefModel) -> str:
 
 def _row(button: QPushButton) -> QWidget:
     box = QWidget()
-    lay_row(button, 0, on=box, margins=0)
+    lay_row(button, 0, parent=box, margins=0)
     return box
 
 
@@ -354,7 +354,7 @@ def _states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[TimelineSpan]]]:
 
 def _score(model: DebriefModel, actions: PageActions) -> QWidget:
     box = QWidget()
-    column = lay_column(on=box, margins=0, spacing=14)
+    column = lay_column(parent=box, margins=0, spacing=14)
     for item in model.report["score"]["items"]:
         row = lay_row(
             (Points(float(item["points"]), float(item["max"])), 0, Qt.AlignmentFlag.AlignTop),

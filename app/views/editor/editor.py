@@ -168,7 +168,7 @@ class ScenarioEditor(QWidget):
         self.tools = self._make_tools()
         doings = Bar(tr("Scenario editor"))
         doings.put(action for name, action in self.tools.items() if name not in KEYS_ONLY)
-        lay_row((names, 2), (doings, 3), on=bar, margins=(12, 6, 12, 6))
+        lay_row((names, 2), (doings, 3), parent=bar, margins=(12, 6, 12, 6))
         self.tabs.addTab(self.form, tr("Form"))
         self.tabs.addTab(self.timeline, tr("Timeline"))
         self.tabs.addTab(self.preview, tr("Preview"))
@@ -184,7 +184,7 @@ class ScenarioEditor(QWidget):
         down.setChildrenCollapsible(False)
         down.splitterMoved.connect(self._on_split)
         self._down = down
-        lay_column(bar, (down, 1), on=self, margins=0, spacing=0)
+        lay_column(bar, (down, 1), parent=self, margins=0, spacing=0)
 
     def _make_tools(self) -> dict[str, QAction]:
         """Create the actions of the toolbar, by their names in the table of keys."""

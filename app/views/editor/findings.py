@@ -248,7 +248,7 @@ class ProblemList(QWidget):
         self.rows.currentItemChanged.connect(lambda *_: self._show_fix())
         self.fix.hide()
         head = lay_row((self._heading, 1), self.fix)
-        lay_column(head, (self.rows, 1), on=self, margins=(12, 6, 12, 8))
+        lay_column(head, (self.rows, 1), parent=self, margins=(12, 6, 12, 8))
         self._fit()
 
     @property

@@ -523,7 +523,7 @@ class Form(QWidget):
         right = lay_column(
             self.section_choice, self.about, self.list, (self.page, 1), (self.pools, 1), self.problem
         )
-        lay_row(self.sections, (right, 1), on=self, margins=8, spacing=12)
+        lay_row(self.sections, (right, 1), parent=self, margins=8, spacing=12)
         self.section_choice.hide()
 
     def _fit_sections(self) -> None:

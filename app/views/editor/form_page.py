@@ -140,7 +140,7 @@ class FormPage(QScrollArea):
             row.close()
         self.rows = {}
         widget = QWidget()
-        column = lay_column(on=widget, margins=(2, 2, 10, 2))
+        column = lay_column(parent=widget, margins=(2, 2, 10, 2))
         if empty:
             label = QLabel(tr("No entries yet."))
             label.setProperty("muted", "true")

@@ -159,7 +159,7 @@ class Pools(QWidget):
             button.setAutoDefault(False)
             buttons.addWidget(button)
         buttons.addStretch(1)
-        lay_column((self.table, 1), buttons, on=self, margins=(2, 2, 10, 2))
+        lay_column((self.table, 1), buttons, parent=self, margins=(2, 2, 10, 2))
 
     def show_data(self, data: Mapping[str, object]) -> None:
         """Show the pools in *data*; the selected cell stays."""

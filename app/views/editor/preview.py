@@ -48,7 +48,7 @@ class BriefPreview(QWidget):
         self.message.setProperty("muted", "true")
         self.message.setWordWrap(True)
         top = lay_row(self.reader, (self.message, 1))
-        lay_column(top, (brief, 1), on=self, margins=(12, 10, 0, 0))
+        lay_column(top, (brief, 1), parent=self, margins=(12, 10, 0, 0))
         brief.hide()
 
     def show_scenario(self, scenario: Scenario | None) -> None:

@@ -230,7 +230,7 @@ class TimelineView(QWidget):
             bar.addWidget(tool)
             self._zooms.append((tool, icon))
         widget = QWidget()
-        lay_column(self.list, self.adding, on=widget, margins=0)
+        lay_column(self.list, self.adding, parent=widget, margins=0)
         self.adding.hide()
         self.body = _Body(Qt.Orientation.Vertical)
         self.body.addWidget(self.area)
@@ -238,7 +238,7 @@ class TimelineView(QWidget):
         self.body.setChildrenCollapsible(False)
         self.body.splitterMoved.connect(self._on_split)
         self.body.resized.connect(self._share_height)
-        lay_column(bar, (self.body, 1), self.message, on=self, margins=0, spacing=0)
+        lay_column(bar, (self.body, 1), self.message, parent=self, margins=0, spacing=0)
         self._dress()
 
     def _dress(self) -> None:

@@ -250,8 +250,8 @@ class FailoverStage(QWidget):
         self.buttons[GO].setProperty("primary", "true")
         self._row = QFrame()
         self._row.setProperty("stage", "true")
-        lay_row((steps, 1), ends, on=self._row, margins=(MARGIN_PX, 2, MARGIN_PX, 8))
-        lay_column((self.canvas, 1), self._row, on=self, margins=0, spacing=0)
+        lay_row((steps, 1), ends, parent=self._row, margins=(MARGIN_PX, 2, MARGIN_PX, 8))
+        lay_column((self.canvas, 1), self._row, parent=self, margins=0, spacing=0)
         self.setFocusProxy(self.canvas)
         self.hide()
 

@@ -319,7 +319,7 @@ class FidelityView(QWidget):
         self.progress.setFixedWidth(180)
         bar = lay_row((self.search, 1), self.verdict, self.kind, self.shown)
         right = QWidget()
-        lay_column(bar, (self.page, 1), on=right, margins=0)
+        lay_column(bar, (self.page, 1), parent=right, margins=0)
         split = QSplitter(childrenCollapsible=False)
         split.addWidget(self.parts)
         split.addWidget(right)
@@ -333,7 +333,7 @@ class FidelityView(QWidget):
         self.parts.setSpacing(1)
         button = build_back_button(tr("Back"), self, self.closed)
         head = lay_row(button, (self.summary, 1), self.progress)
-        lay_column(head, (split, 1), on=self, margins=(14, 10, 14, 12))
+        lay_column(head, (split, 1), parent=self, margins=(14, 10, 14, 12))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -353,9 +353,9 @@ class FidelityView(QWidget):
         self.closed.emit()
 
 
-def _choice(name: str, every: str, entries: Iterable[tuple[str, str]]) -> QComboBox:
+def _choice(name: str, all_label: str, entries: Iterable[tuple[str, str]]) -> QComboBox:
     box = QComboBox()
-    box.addItem(tr(every), None)
+    box.addItem(tr(all_label), None)
     for data, text in entries:
         words = tr(text)
         box.addItem(words[:1].upper() + words[1:], data)

@@ -139,7 +139,7 @@ class Warnings(QWidget):
         note.setProperty("muted", True)
         note.setWordWrap(True)
         layout = lay_column(note, (self._button, 0, Qt.AlignmentFlag.AlignRight), margins=(6, 0, 6, 4))
-        lay_column((TableView(self.model, tr("Warnings")), 1), layout, on=self, margins=0)
+        lay_column((TableView(self.model, tr("Warnings")), 1), layout, parent=self, margins=0)
 
     def forget(self) -> None:
         """Forget all raised alerts."""
@@ -199,7 +199,7 @@ class ThresholdsDialog(QDialog):
             for column, server in enumerate(servers, start=1):
                 alert = alert_at(world, server, database, alert_id)
                 grid.addWidget(self._field((server, alert_id), alert, unit, first), row, column)
-        lay_column(grid, accept_buttons(self), on=self)
+        lay_column(grid, accept_buttons(self), parent=self)
 
     def _field(self, key: tuple[str, int], alert: Alert | None, unit: str, default_value: int) -> QWidget:
         enabled, value = QCheckBox(), QSpinBox()
@@ -215,7 +215,7 @@ class ThresholdsDialog(QDialog):
         self.fields[key] = enabled, value
         self._former_values[key] = enabled.isChecked(), value.value()
         widget = QWidget()
-        lay_row(enabled, (value, 1), on=widget, margins=0)
+        lay_row(enabled, (value, 1), parent=widget, margins=0)
         return widget
 
     def batches(self) -> list[tuple[str, str]]:
@@ -286,10 +286,10 @@ class Monitor(QWidget):
         self._show_theme()
         bar = lay_row((self.databases, 1), self._button, margins=(6, 4, 4, 0))
         corner = QWidget()
-        lay_row(self.often, on=corner, margins=(0, 0, 10, 0))
+        lay_row(self.often, parent=corner, margins=(0, 0, 10, 0))
         self.tabs.setCornerWidget(corner)
         self.banner.setContentsMargins(8, 0, 4, 0)
-        lay_column(bar, self.banner, (self.tabs, 1), on=self, margins=0, spacing=3)
+        lay_column(bar, self.banner, (self.tabs, 1), parent=self, margins=0, spacing=3)
 
     # --- view interface -----------------------------------------------------------------------------------
 

@@ -137,10 +137,10 @@ class Status(QScrollArea):
         self._logs = logs = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self.logs = QGroupBox(tr("Principal log")), QGroupBox(tr("Mirror log"))
         for box, lines in zip(self.logs, (self.principal, self.mirror), strict=True):
-            lay_column(lines, 1, on=box, margins=0)
+            lay_column(lines, 1, parent=box, margins=0)
             logs.addWidget(box, 1)
         page = QWidget()
-        lay_column(grid, logs, self.session, 1, on=page, margins=4, spacing=4)
+        lay_column(grid, logs, self.session, 1, parent=page, margins=4, spacing=4)
         page.setMinimumWidth(1)  # never wider than its view: lines wrap instead
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -252,7 +252,7 @@ class MonitorHistoryPage(QWidget):
         bar.setContentsMargins(4, 4, 4, 0)
         for part in (self.servers, self.modes, self.note):
             bar.addWidget(part)
-        lay_column(bar, (self.table, 1), on=self, margins=0)
+        lay_column(bar, (self.table, 1), parent=self, margins=0)
 
     def show_time(self, t_s: float | None) -> None:
         """Select the last row recorded by *t_s* (seconds since the start); None: no row."""

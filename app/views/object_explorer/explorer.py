@@ -100,7 +100,7 @@ class ObjectExplorer(QWidget):
             menu_button(tr("Actions ▾"), tr("Actions for this row"), self._fill_for_button),
             margins=(0, 0, 4, 0),
         )
-        lay_column(bar, (self.view, 1), layout, on=self, margins=0, spacing=0)
+        lay_column(bar, (self.view, 1), layout, parent=self, margins=0, spacing=0)
 
     def _connect(self) -> None:
         self.view.expanded.connect(self._on_expanded)

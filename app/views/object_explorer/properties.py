@@ -158,7 +158,7 @@ class MirroringPage(QDialog):
         refresh.clicked.connect(self.refresh)
         close.clicked.connect(self.close)
         foot = lay_row((self.age, 1), refresh, close)
-        lay_column(card, acts, answer, 1, foot, on=self)
+        lay_column(card, acts, answer, 1, foot, parent=self)
         for button in self.findChildren(QPushButton):
             button.setAutoDefault(False)
         self._show_question(None)

@@ -388,7 +388,7 @@ class Controls(QScrollArea):
             _heading(tr("Goals")),
             _rows(*goals),
             1,
-            on=widget,
+            parent=widget,
             margins=(2, 2, 12, 2),
             spacing=6,
         )
@@ -399,7 +399,7 @@ class Controls(QScrollArea):
 
     def _safety_row(self) -> QWidget:
         row = QWidget()
-        layout = lay_row(on=row, margins=0, spacing=4)
+        layout = lay_row(parent=row, margins=0, spacing=4)
         for number, (title, mode) in enumerate(SAFETIES):
             button = QToolButton()
             button.setText(tr(title))

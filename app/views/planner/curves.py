@@ -270,7 +270,7 @@ class PlanCurves(QWidget):
         self._grid.setContentsMargins(0, 0, 8, 0)
         self._grid.setHorizontalSpacing(10)
         self._grid.setVerticalSpacing(0)
-        lay_column(self._view, on=self, margins=0)
+        lay_column(self._view, parent=self, margins=0)
         self.setAccessibleName(tr("Curves"))
         self.choose(AT_FIRST)
         theme.follow(self, theme.LOOKS, self._recolor)

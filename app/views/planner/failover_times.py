@@ -152,7 +152,7 @@ class FailoverTimesDialog(QDialog):
         words.setProperty("muted", "true")
         self._rows.setHorizontalSpacing(18)
         self._rows.setColumnStretch(1, 1)
-        lay_column(asked, words, (self.chart, 1), self._bar, self._rows, on=self, spacing=10)
+        lay_column(asked, words, (self.chart, 1), self._bar, self._rows, parent=self, spacing=10)
 
 
 def _row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str, ...]:

@@ -100,7 +100,7 @@ class PlannerFindings(QScrollArea):
         self._rows.setVerticalSpacing(3)
         self._rows.setColumnStretch(2, 1)
         inside = QWidget()
-        lay_column(self.verdict, self._rows, 1, on=inside, margins=(0, 0, 8, 0), spacing=6)
+        lay_column(self.verdict, self._rows, 1, parent=inside, margins=(0, 0, 8, 0), spacing=6)
         self.setWidget(inside)
 
     def show_findings(self, findings: Sequence[PlanFinding]) -> None:
@@ -357,12 +357,12 @@ class Planner(QWidget):
 
     def _lay_out(self) -> None:
         self._left_column = left = QWidget()
-        lay_column((self.controls, 1), on=left, margins=(12, 10, 0, 10))
+        lay_column((self.controls, 1), parent=left, margins=(12, 10, 0, 10))
         self._sheet = QWidget()
-        sheet = lay_column(self._bar(), self._status, on=self._sheet, margins=(8, 8, 12, 8), spacing=6)
+        sheet = lay_column(self._bar(), self._status, parent=self._sheet, margins=(8, 8, 12, 8), spacing=6)
         split = QSplitter(Qt.Orientation.Vertical)
         upper = QWidget()
-        plots = lay_column((self.curves, 1), on=upper, margins=0, spacing=2)
+        plots = lay_column((self.curves, 1), parent=upper, margins=0, spacing=2)
         self._notes_layout = notes = QHBoxLayout()
         notes.setSpacing(16)
         for note in self._notes:

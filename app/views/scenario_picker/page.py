@@ -79,7 +79,7 @@ class FilterBar(QWidget):
             widget.setProperty("chip", "true")
             row.addWidget(widget)
         self.order.setProperty("chip", "true")
-        layout = lay_row(on=self, margins=0, spacing=10)
+        layout = lay_row(parent=self, margins=0, spacing=10)
         for label in (self.title, self.count):
             label.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
         layout.addWidget(self.title)
@@ -234,7 +234,7 @@ class ScenarioPicker(QWidget):
         for button in self._buttons():
             head.addWidget(button)
         widget = QWidget()
-        column = lay_column(self._problem, self.top, on=widget, margins=(24, 0, 24, 16), spacing=10)
+        column = lay_column(self._problem, self.top, parent=widget, margins=(24, 0, 24, 16), spacing=10)
         self._column = column
         self._area.verticalScrollBar().rangeChanged.connect(self._leave_margin)
         titles = lay_row((self._paths_title, 1), self._passed)
@@ -247,11 +247,11 @@ class ScenarioPicker(QWidget):
         column.addStretch()
         self._area.set_content(widget)
         head.setContentsMargins(24, 0, 24, 0)
-        lay_column(head, (self._area, 1), on=self, margins=(0, 12, 0, 0), spacing=10)
+        lay_column(head, (self._area, 1), parent=self, margins=(0, 12, 0, 0), spacing=10)
 
-    def _leave_margin(self, _: int, most: int) -> None:
+    def _leave_margin(self, _: int, maximum: int) -> None:
         """Align the right edge of the content with that of the head, with and without a scroll bar."""
-        bar = self._area.verticalScrollBar().sizeHint().width() if most > 0 else 0
+        bar = self._area.verticalScrollBar().sizeHint().width() if maximum > 0 else 0
         self._column.setContentsMargins(24, 0, 24 - bar, 16)
 
     def _buttons(self) -> list[QPushButton]:

@@ -75,7 +75,7 @@ class TopCard(QFrame):
             label.setProperty("muted", "true")
         head = lay_row((self.heading, 1), self.facts)
         row = lay_row((self.reason, 1), self.more, self.button, spacing=8)
-        lay_column(head, self.title, self.text, 0, row, on=self, margins=(16, 10, 14, 12), spacing=4)
+        lay_column(head, self.title, self.text, 0, row, parent=self, margins=(16, 10, 14, 12), spacing=4)
         self.set_primary(primary)
 
     def set_primary(self, primary: bool) -> None:

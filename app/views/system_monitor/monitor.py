@@ -276,7 +276,7 @@ class SystemMonitor(QWidget):
         split = self._split = QSplitter(Qt.Orientation.Vertical)
         split.setChildrenCollapsible(False)
         split.addWidget(self.table)
-        lay_column(bar, (split, 1), on=self, margins=0, spacing=0)
+        lay_column(bar, (split, 1), parent=self, margins=0, spacing=0)
         self.setFocusProxy(self.table)
 
     def _make_lines(self) -> None:

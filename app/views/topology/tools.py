@@ -122,7 +122,7 @@ class CanvasTools(QFrame):
         menu.aboutToShow.connect(lambda: fill(menu))
         hang(menu, self._act)
         self._act.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        row = lay_row(self._act, on=self, margins=2, spacing=0)
+        row = lay_row(self._act, parent=self, margins=2, spacing=0)
         self._buttons = [self._button(action) for action in actions.values()]
         for button in self._buttons:
             row.addWidget(button)

@@ -87,16 +87,16 @@ def lacks_evidence(scenario: Scenario, story: Sequence[Tick], events: Iterable[E
     return tick < since + ticks(MONITOR_S) and not _has_symptom(events, since, tick)
 
 
-def _has_symptom(events: Iterable[Event], since: Tick, tick: Tick) -> bool:
-    """Return whether the seat observes anything after the hidden event at *since*, until *tick*.
+def _has_symptom(events: Iterable[Event], hidden_tick: Tick, tick: Tick) -> bool:
+    """Return whether the seat observes anything after the hidden event at *hidden_tick*, until *tick*.
 
     In the tick of the hidden event, only events after its entry in the fault ledger count as symptoms.
     """
     is_begun = False
     for event in events:
-        if event.tick == since and isinstance(event.data, FaultData):
+        if event.tick == hidden_tick and isinstance(event.data, FaultData):
             is_begun = True
-        elif since + (not is_begun) <= event.tick <= tick and is_observable(event):
+        elif hidden_tick + (not is_begun) <= event.tick <= tick and is_observable(event):
             return True
     return False
 

@@ -393,7 +393,7 @@ def call(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
 
 
 def _run_body(
-    machine: Machine, name: Sequence[str], made: objects.UserFunction, values: Sequence[Scalar] | None
+    machine: Machine, name: Sequence[str], function: objects.UserFunction, values: Sequence[Scalar] | None
 ) -> Scalar | Table:
     """Return the value or the rows of the function for *values*. Without values, return its table without rows."""
     inner = machine.create_sibling(
@@ -402,11 +402,13 @@ def _run_body(
         machine.meter,
     )
     inner.context.writes = dict(machine.context.writes)
-    body = made.body or f"RETURN {made.returned}"
-    code = program.compile_batch(body, machine.context.version, frozenset(p.name for p in made.parameters))
+    body = function.body or f"RETURN {function.returned}"
+    code = program.compile_batch(
+        body, machine.context.version, frozenset(p.name for p in function.parameters)
+    )
     variables = {
         parameter.name: DeclaredVariable(parameter.type, value)
-        for parameter, value in zip(made.parameters, values or (), strict=values is not None)
+        for parameter, value in zip(function.parameters, values or (), strict=values is not None)
     }
     scope = Scope(
         body, machine.context.version, read=None, code=code, procedure=name[-1], variables=variables
@@ -417,9 +419,9 @@ def _run_body(
     try:
         if values is None:
             inner.declare(next(_find_declarations(code)))
-            return scope.tables[made.returned]
-        value = _run(inner, scope, made.returns)
-        return value if made.returns else scope.tables[made.returned]
+            return scope.tables[function.returned]
+        value = _run(inner, scope, function.returns)
+        return value if function.returns else scope.tables[function.returned]
     finally:
         machine.meter.leave()
         inner.release()

@@ -239,7 +239,7 @@ def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
 
 
 def _find_sought_rows(
-    machine: Machine, ref: TableRef, table: Table, place: ObjectKey
+    machine: Machine, ref: TableRef, table: Table, object_key: ObjectKey
 ) -> frozenset[int] | None:
     """Return the numbers of the rows that a query finds by a unique key. None for a query that scans the table."""
     wanted: dict[str, Scalar] = {}
@@ -259,7 +259,7 @@ def _find_sought_rows(
             ]
         except SqlError:
             return None
-        committed = objects.read_object(machine.context, place, include_other_sessions=False)
+        committed = objects.read_object(machine.context, object_key, include_other_sessions=False)
         versions = [table, committed.item if committed is not None else None]
         return frozenset(
             number

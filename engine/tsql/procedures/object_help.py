@@ -362,18 +362,22 @@ def _rename(call: ProcedureCall) -> None:
     call.machine.say_number(15477)
 
 
-def _rename_object(call: ProcedureCall, found: objects.StoredObject, parts: Name, new_name: str) -> None:
+def _rename_object(
+    call: ProcedureCall, stored_object: objects.StoredObject, parts: Name, new_name: str
+) -> None:
     context = call.machine.context
     if schema_binding.is_schema_bound(context, parts):
         raise SqlError(15336, call.text("@objname"))
-    if objects.find(context, (found.schema, new_name)) is not None:
+    if objects.find(context, (stored_object.schema, new_name)) is not None:
         raise SqlError(15335, new_name, "object")
-    item = found.item
+    item = stored_object.item
     if isinstance(item, Table):
-        item = replace(item, columns=_with_default_names(found.name, item))
-    objects.move(context, found, replace(found, name=new_name, item=item))
+        item = replace(item, columns=_with_default_names(stored_object.name, item))
+    objects.move(context, stored_object, replace(stored_object, name=new_name, item=item))
     _change_references(
-        context, (found.schema, found.name), lambda key: replace(key, table=(found.schema, new_name))
+        context,
+        (stored_object.schema, stored_object.name),
+        lambda key: replace(key, table=(stored_object.schema, new_name)),
     )
 
 
@@ -428,7 +432,7 @@ def _rename_rule(context: Context, owner: Name, table: Table, old_name: str, new
     objects.put(context, owner, replace(table, constraints=rules))
 
 
-def _rename_part(context: Context, parts: Name, kind: str, old: str, new_name: str) -> bool:
+def _rename_part(context: Context, parts: Name, kind: str, old_name: str, new_name: str) -> bool:
     """Rename a column or index of a table; return False if it does not exist."""
     owner, name = parts[:-1], parts[-1]
     _, stored_object = objects.locate_object(context, owner)
@@ -452,7 +456,7 @@ def _rename_part(context: Context, parts: Name, kind: str, old: str, new_name: s
     if schema_binding.is_schema_bound(context, owner, name) or any(
         schema_binding.has_name(tokens_of(text), name) for text in texts if text
     ):
-        raise SqlError(15336, old)
+        raise SqlError(15336, old_name)
 
     def renamed(names: Name) -> Name:
         return tuple(new_name if one.lower() == name.lower() else one for one in names)

@@ -69,13 +69,13 @@ def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tup
         rewrite = _REWRITE.get(type(node))
         if rewrite is None:
             continue
-        new_expression = rewrite(node, query)
-        if new_expression is not node:
-            derives = derives or isinstance(new_expression, exp.Query)  # FOR XML adds an enclosing query
+        new = rewrite(node, query)
+        if new is not node:
+            derives = derives or isinstance(new, exp.Query)  # FOR XML adds an enclosing query
             if node is tree:
-                tree = new_expression
+                tree = new
             else:
-                _replace_node(node, new_expression)
+                _replace_node(node, new)
     yield work
     if derives:
         _keep_apart(tree)
@@ -175,9 +175,9 @@ def _rewrite_call(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         query.calls.add((written, len(arguments)))
     collation = _other_collation(*arguments)
     if collation is None:
-        expression = _call(name, *arguments)
-        expression.meta[QUERY_NAME] = written
-        return expression
+        made = _call(name, *arguments)
+        made.meta[QUERY_NAME] = written
+        return made
     exact = f"{name}_exact" if name in EXACT_CALLS else name
     return exp.Collate(this=_call(exact, *arguments), expression=exp.var(collation))
 
@@ -228,15 +228,11 @@ def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query: Rewr
         raise UnsimulatedFeatureError(f"the method {name}() of xml")
     check_path(xpath.VARIABLE.sub('""', path.name))
     named = [query.parameter(found[1].lower()) for found in xpath.VARIABLE.finditer(path.name)]
-    expression = _call(f"xml_{name}", xml, path, *named)
+    found = _call(f"xml_{name}", xml, path, *named)
     if name != "value":
-        return expression
+        return found
     return _call(
-        "convert",
-        exp.Literal.string(arguments[1].name.lower()),
-        expression,
-        exp.Null(),
-        exp.Literal.string(""),
+        "convert", exp.Literal.string(arguments[1].name.lower()), found, exp.Null(), exp.Literal.string("")
     )
 
 
@@ -280,17 +276,15 @@ def _flatten_call(
     name: str, left_operand: exp.Expr, right_operand: exp.Expr, kind: exp.Expr | None = None
 ) -> exp.Expr:
     """Return a + b + c as one call. Nested calls for a hundred operands would be too deep for SQLite."""
-    first_expressions = [kind] if kind is not None else []
+    first = [kind] if kind is not None else []
     same = (
         isinstance(left_operand, exp.Anonymous)
         and left_operand.this == f"t_{name}"
         and name in ("add", "joined", "pasted")
     )
     if same and len(left_operand.expressions) < ARGUMENTS_MAX:
-        return _call(
-            name, *first_expressions, *left_operand.expressions[len(first_expressions) :], right_operand
-        )
-    return _call(name, *first_expressions, left_operand, right_operand)
+        return _call(name, *first, *left_operand.expressions[len(first) :], right_operand)
+    return _call(name, *first, left_operand, right_operand)
 
 
 def _rewrite_window(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -396,17 +390,17 @@ def _rewrite_group(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 def _collate_projections(select: exp.Expr) -> None:
     """Give computed columns of a derived table, UNION or DISTINCT the collation that table columns have."""
-    expressions: list[exp.Expr] = []
+    shown: list[exp.Expr] = []
     for projection in select.expressions:
         value = projection.unalias()
         if isinstance(value, exp.Column | exp.Star | exp.Null | exp.Collate) or projection.is_star:
-            expressions.append(projection)
+            shown.append(projection)
         elif isinstance(projection, exp.Alias):
             projection.set("this", _add_collation(value))
-            expressions.append(projection)
+            shown.append(projection)
         else:
-            expressions.append(_add_collation(value) or value)
-    select.set("expressions", expressions)
+            shown.append(_add_collation(value) or value)
+    select.set("expressions", shown)
 
 
 def _rewrite_subquery(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -414,18 +408,12 @@ def _rewrite_subquery(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     inner = node.this
     if not node.meta.get("one_row") or not isinstance(inner, exp.Select | exp.SetOperation):
         return node
-    first_expression: exp.Expr = inner
-    while isinstance(first_expression, exp.SetOperation):
-        first_expression = first_expression.this
-    if (
-        not isinstance(first_expression, exp.Select)
-        or len(first_expression.expressions) != 1
-        or first_expression.expressions[0].is_star
-    ):
+    first: exp.Expr = inner
+    while isinstance(first, exp.SetOperation):
+        first = first.this
+    if not isinstance(first, exp.Select) or len(first.expressions) != 1 or first.expressions[0].is_star:
         return node
-    first_expression.set(
-        "expressions", [exp.alias_(first_expression.expressions[0].unalias(), "v", quoted=True)]
-    )
+    first.set("expressions", [exp.alias_(first.expressions[0].unalias(), "v", quoted=True)])
     if inner.args.get("limit") is None:
         inner.set("limit", exp.Limit(expression=exp.Literal.number(2)))
     alias = exp.TableAlias(this=exp.to_identifier("one", quoted=True))
@@ -471,9 +459,9 @@ def _hand_on_constants(select: exp.Expr) -> None:
         return
     tests = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
     for join in joins:
-        on_clause = join.args.get("on")
-        if isinstance(on_clause, exp.Expr) and not join.side:
-            tests += on_clause.flatten() if isinstance(on_clause, exp.And) else [on_clause]
+        on = join.args.get("on")
+        if isinstance(on, exp.Expr) and not join.side:
+            tests += on.flatten() if isinstance(on, exp.And) else [on]
     pairs = [(unwrap(test.this), unwrap(test.expression)) for test in tests if isinstance(test, exp.EQ)]
     both = [*pairs, *((right, left) for left, right in pairs)]
     known = {
@@ -481,16 +469,16 @@ def _hand_on_constants(select: exp.Expr) -> None:
         for one, value in both
         if isinstance(one, exp.Column) and _is_constant(value)
     }
-    for expression, other_expression in both:
+    for one, other in both:
         if (
-            not isinstance(expression, exp.Column)
-            or not isinstance(other_expression, exp.Column)
-            or not (expression.table and other_expression.table)
+            not isinstance(one, exp.Column)
+            or not isinstance(other, exp.Column)
+            or not (one.table and other.table)
         ):
             continue
-        value = known.get((expression.table.lower(), expression.name.lower()))
-        if value is not None and (other_expression.table.lower(), other_expression.name.lower()) not in known:
-            equality = exp.EQ(this=_add_collation(other_expression.copy()), expression=value.copy())
+        value = known.get((one.table.lower(), one.name.lower()))
+        if value is not None and (other.table.lower(), other.name.lower()) not in known:
+            equality = exp.EQ(this=_add_collation(other.copy()), expression=value.copy())
             where.set("this", exp.and_(where.this, equality, copy=False))
 
 
@@ -544,10 +532,10 @@ def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if kind == "BROWSE":
         return node
     write_sqlite = forjson.rewrite_for_json if kind == "JSON" else forjson.rewrite_for_xml
-    select = write_sqlite(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
-    if select is None:
+    written = write_sqlite(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
+    if written is None:
         raise UnsimulatedFeatureError(f"FOR {kind} {forjson.UNSIMULATED.get(kind, '')}".rstrip())
-    return select
+    return written
 
 
 def _rewrite_lateral(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:

@@ -47,12 +47,10 @@ def check_statement(text: str, line: int) -> bool:
 
 def check_condition(text: str, line: int) -> None:
     """Raise SqlSyntaxError unless *text* is a condition (4145 if it is a value)."""
-    condition = _condition(_tree("SELECT " + text, line))
-    while isinstance(condition, exp.Paren | exp.Not):
-        condition = condition.this
-    if not isinstance(
-        condition, exp.Predicate | exp.Connector | exp.Exists | exp.Escape | exp.In | exp.Between
-    ):
+    shown = _condition(_tree("SELECT " + text, line))
+    while isinstance(shown, exp.Paren | exp.Not):
+        shown = shown.this
+    if not isinstance(shown, exp.Predicate | exp.Connector | exp.Exists | exp.Escape | exp.In | exp.Between):
         raise SqlSyntaxError(line, 4145, tokens_of(text)[-2].text)
 
 
@@ -119,9 +117,9 @@ def _tree(text: str, line: int) -> exp.Expr:
 
 def _shift_error_line(problem: SqlSyntaxError, line: int) -> SqlSyntaxError:
     """Return the same error for a text that begins on *line*."""
-    error = SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters)
-    error.problems = problem.problems
-    return error
+    placed = SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters)
+    placed.problems = problem.problems
+    return placed
 
 
 # --- plans ----------------------------------------------------------------------------------------------
@@ -150,24 +148,18 @@ def _planning(text: str, names: BindingContext) -> Planning:
     most = syntax_normalization.top_number(text)
     for kind, build in _PLANS:
         if isinstance(tree, kind):
-            query_plan = yield from build(tree, names)
-            return (
-                replace(query_plan, sql=f"SELECT * FROM ({query_plan.sql}) LIMIT {most}")
-                if most
-                else query_plan
-            )
+            made = yield from build(tree, names)
+            return replace(made, sql=f"SELECT * FROM ({made.sql}) LIMIT {most}") if most else made
     raise UnsimulatedFeatureError(type(tree).__name__.upper())
 
 
 def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
     """Return the plan of a statement, expression or condition. Raises the errors of `planning`."""
-    context = names or NO_NAMES
+    known = names or NO_NAMES
     if kind == "statement":
-        return _translate_errors(planning(text, context).result)
+        return _translate_errors(planning(text, known).result)
     build = _plan_condition if kind == "condition" else _plan_expression
-    return _VALUES.get(
-        (kind, text, context), len(text), lambda: _translate_errors(lambda: build(text, context))
-    )
+    return _VALUES.get((kind, text, known), len(text), lambda: _translate_errors(lambda: build(text, known)))
 
 
 _VALUES: Final[ResultCache[QueryPlan]] = ResultCache(PLANS_KEPT)
@@ -203,11 +195,11 @@ def _references(text: str) -> References:
     tree = parse_query(text)
     if isinstance(tree, exp.TruncateTable):
         return References((), ())  # TRUNCATE raises 4701 where a query raises 208
-    own_names = _own_names(tree)
+    own = _own_names(tree)
     for node in tree.walk():
         if isinstance(node, exp.Table) and not isinstance(node.this, exp.Anonymous | exp.Dot):
             ref = table_ref(node)
-            if ref.key not in own_names and not isinstance(node.parent, exp.Into):
+            if ref.key not in own and not isinstance(node.parent, exp.Into):
                 tables[ref.key] = ref
         elif isinstance(node, exp.Parameter) and not (
             isinstance(node.this, exp.Parameter) or isinstance(node.parent, exp.Parameter)
@@ -234,17 +226,17 @@ def _translate_errors(plan: Callable[[], QueryPlan]) -> QueryPlan:
 
 
 def _plan_select(tree: exp.Expr, names: BindingContext) -> Planning:
-    first_expression = tree
-    while isinstance(first_expression, exp.SetOperation | exp.Subquery):
-        first_expression = first_expression.this
-    if not isinstance(first_expression, exp.Select):
-        raise UnsimulatedFeatureError(type(first_expression).__name__.upper())
-    assigns = _assignments(first_expression)
-    into = first_expression.args.get("into")
+    first = tree
+    while isinstance(first, exp.SetOperation | exp.Subquery):
+        first = first.this
+    if not isinstance(first, exp.Select):
+        raise UnsimulatedFeatureError(type(first).__name__.upper())
+    assigns = _assignments(first)
+    into = first.args.get("into")
     target = table_ref(into.find(exp.Table)) if into is not None else None
-    first_expression.set("into", None)
-    _name_columns(first_expression)
-    yield len(first_expression.expressions) * NAME_WORK
+    first.set("into", None)
+    _name_columns(first)
+    yield len(first.expressions) * NAME_WORK
     sql, query = yield from rewriting(tree, names)
     kind = "assign" if assigns else "select"
     return _plan(kind, sql, query, assigns=assigns, target=target)
@@ -328,9 +320,9 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
         if len({len(row.expressions) for row in source.expressions}) > 1:
             raise SqlError(10709)
         defaulted = tuple(
-            (index, position)
-            for index, row in enumerate(source.expressions)
-            for position, cell in enumerate(row.expressions)
+            (place, at)
+            for place, row in enumerate(source.expressions)
+            for at, cell in enumerate(row.expressions)
             if is_default(cell)
         )
         for place, at in defaulted:
@@ -338,14 +330,14 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
         if len(source.expressions) > VALUES_MAX:
             raise SqlError(10738, 1000)
         source = convert_insert_values(source)
-    clause = tree.args.get("with_")
-    if clause is not None:
-        source.set("with_", clause)
+    with_ = tree.args.get("with_")
+    if with_ is not None:
+        source.set("with_", with_)
     sql, query = yield from rewriting(source, names)
     if columns and query.outputs and len(query.outputs) != len(columns):
         raise SqlError(fewer if len(query.outputs) < len(columns) else more)
-    query_plan = _plan("insert", sql, query, target=target, columns=columns)
-    return replace(query_plan, defaulted=defaulted) if defaulted else query_plan
+    made = _plan("insert", sql, query, target=target, columns=columns)
+    return replace(made, defaulted=defaulted) if defaulted else made
 
 
 VALUES_MAX: Final = 1_000
@@ -359,15 +351,15 @@ def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
         raise SqlError(102, "*")
     if tree.args.get("returning") is not None:
         raise UnsimulatedFeatureError("this form of UPDATE … OUTPUT")
-    defaulted = tuple((-1, index) for index, pair in enumerate(pairs, start=1) if is_default(pair.expression))
+    defaulted = tuple((-1, at) for at, pair in enumerate(pairs, start=1) if is_default(pair.expression))
     for _, at in defaulted:
         pairs[at - 1].set("expression", exp.Null())
     values = [pair.expression for pair in (*pairs, *variables)]
     columns = tuple(_base_column(tree, pair.this.name) for pair in pairs)
     sql, query, target = yield from _row_numbers(tree, values, names)
     assigns = tuple(variable_name(pair.this) for pair in variables)
-    query_plan = _plan("update", sql, query, target=target, columns=columns, assigns=assigns)
-    return replace(query_plan, defaulted=defaulted) if defaulted else query_plan
+    made = _plan("update", sql, query, target=target, columns=columns, assigns=assigns)
+    return replace(made, defaulted=defaulted) if defaulted else made
 
 
 def _changes(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
@@ -470,20 +462,20 @@ def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
     base = source.this if source is not None else None
     if not isinstance(base, exp.Table) or query.args.get("joins") or base.args.get("joins"):
         raise UnsimulatedFeatureError("UPDATE or DELETE through a query of more than one table")
-    parent = query.parent.parent if query.parent is not None else None
+    with_ = query.parent.parent if query.parent is not None else None
     named = isinstance(base.this, exp.Identifier) and not base.this.args.get("temporary")  # neither @t nor #t
     if (
         named
-        and isinstance(parent, exp.With)
-        and base.name.lower() in (c.alias.lower() for c in parent.expressions)
+        and isinstance(with_, exp.With)
+        and base.name.lower() in (c.alias.lower() for c in with_.expressions)
     ):
         raise UnsimulatedFeatureError("UPDATE or DELETE through two common table expressions")
     number = _row_number(base.alias or table_ref(base).parts[-1])
     query.append("expressions", exp.alias_(number, _ROW_OF_BASE, quoted=True))
-    column = exp.column(
+    shown = exp.column(
         exp.to_identifier(_ROW_OF_BASE, quoted=True), table=exp.to_identifier(alias, quoted=True)
     )
-    return column, table_ref(base)
+    return shown, table_ref(base)
 
 
 def _base_column(tree: exp.Expr, name: str) -> str:
@@ -553,13 +545,13 @@ def _merge_part(
     values: list[exp.Expr] = []
     branches: list[tuple[str, tuple[str, ...], int, int]] = []
     choice = exp.Case(ifs=[])
-    for index, expression in enumerate(whens):
-        _check_merge_action(expression)
-        condition = expression.args.get("condition") or exp.true()
-        choice.append("ifs", exp.If(this=condition.copy(), true=exp.Literal.number(index)))
-        action, columns, new_expressions = _merge_action(expression.args["then"])
-        branches.append((action, columns, len(values), len(values) + len(new_expressions)))
-        values += new_expressions
+    for place, when in enumerate(whens):
+        _check_merge_action(when)
+        condition = when.args.get("condition") or exp.true()
+        choice.append("ifs", exp.If(this=condition.copy(), true=exp.Literal.number(place)))
+        action, columns, new = _merge_action(when.args["then"])
+        branches.append((action, columns, len(values), len(values) + len(new)))
+        values += new
     select.set("expressions", [number.copy(), choice, *(value.copy() for value in values)])
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"].copy())
