@@ -330,9 +330,9 @@ class DebriefPage(WindowPart):
         if self._play.attending:
             return ""
         name = report["scenario"]
-        recommended = self._library.recommended(self._library.cards())
-        if recommended is not None and recommended.card.name != name:
-            return recommended.card.name
+        found = self._library.recommended(self._library.cards())
+        if found is not None and found.card.name != name:
+            return found.card.name
         path = next((path.drills for path in learning_paths().values() if name in path.drills), ())
         after = path[path.index(name) + 1 :] if path else ()
         return next((drill for drill in after if drill in self._library.summaries), "")
@@ -378,13 +378,13 @@ class DebriefPage(WindowPart):
         plans = list(certificates.plans(drill))
         if effort > EXTRA_PLANS and self._account is not None:
             # the continuation must not require that the faults injected by the run are injected again
-            own_lines = {item.line for item in drill.journal}
+            own = {item.line for item in drill.journal}
             known = [move.best for move in self._account.moves if move.plan]
-            plans += [[item for item in best if item.line not in own_lines] for best in known]
+            plans += [[item for item in best if item.line not in own] for best in known]
             work = build_account(drill, plans, node_limit=effort)
         else:
             work = build_account(drill, plans, on_progress=self._draw, node_limit=effort)
-        account = yield from scale_progress(work, 0.0, 0.95)
+        found = yield from scale_progress(work, 0.0, 0.95)
         steps = review.reference.steps if review.reference is not None else ()
         reference = reference_inputs([(step.tick, step.line) for step in steps])
         found, lessons = self._exclude_foreign_end(found), []
@@ -512,7 +512,7 @@ class DebriefPage(WindowPart):
         except PdfWriteError as problem:
             self._notice.warn(f"{problem}.")
         else:
-            written = ", ".join(str(path) for path in _files(kind, source, file))
+            written = ", ".join(str(one) for one in _files(kind, source, file))
             said = tr("Saved under the name {name}: {file}").format(name=source.player, file=written)
             self._notice.offer(said, tr("Change name…"), lambda: signature.ask(self._window, self._store))
 

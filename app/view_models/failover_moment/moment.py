@@ -93,7 +93,7 @@ class Moment:
         ]
         if self.end_tick is None or not done:
             return None
-        return max(phases, key=lambda phase: phase.ticks_at(self.end_tick or 0))
+        return max(done, key=lambda phase: phase.ticks_at(self.end_tick or 0))
 
 
 def make_moment(drill: Drill, number: int) -> Moment:

@@ -63,14 +63,14 @@ def pace_plan(run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]) 
     A searched plan acts as early as possible; the times of a reference solution are those of a person. *run*
     is a new run with the same scenario and seed; it is used up. Runs in slices.
     """
-    own_inputs = lesson.plan[: lesson.done]
-    lines = {item.line_without_time for item in own_inputs}
-    remaining_inputs = [item for item in reference if item.line_without_time not in lines]
-    if not remaining_inputs or not lesson.plan or remaining_inputs[0].tick <= lesson.tick:
+    own = lesson.plan[: lesson.done]
+    done = {item.line_without_time for item in own}
+    rest = [item for item in reference if item.line_without_time not in done]
+    if not rest or not lesson.plan or rest[0].tick <= lesson.tick:
         return lesson
-    plan = (*own_inputs, *remaining_inputs)
+    plan = (*own, *rest)
     try:
-        yield from playing(run, plan, default_end(run, remaining_inputs[-1].tick))
+        yield from playing(run, plan, default_end(run, rest[-1].tick))
     except InputError:
         return lesson
     return replace(lesson, plan=plan) if run.score().total >= lesson.before - SLACK else lesson
@@ -116,11 +116,11 @@ def blame_command(
 
 def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
     """Return at most *limit* inputs that explain *plan*: actions first, then the queries before them."""
-    inputs = [item for item in plan if item.verb not in REMARKS]
-    actions = [item for item in inputs if not is_inspection(item)][:limit]
-    last_tick = actions[-1].tick if actions else 0
+    done = [item for item in plan if item.verb not in REMARKS]
+    actions = [item for item in done if not is_inspection(item)][:limit]
+    last = actions[-1].tick if actions else 0
     free = limit - len(actions)
-    shown = actions + [item for item in inputs if is_inspection(item) and item.tick <= last_tick][:free]
+    shown = actions + [item for item in done if is_inspection(item) and item.tick <= last][:free]
     return tuple(sorted(shown, key=lambda item: item.tick))
 
 
@@ -198,16 +198,11 @@ def _join_waits(moves: Sequence[RunSegment]) -> Iterator[RunSegment]:
 
 def _joined(waits: Sequence[RunSegment]) -> Iterator[RunSegment]:
     """Yield the waits as one segment, from the first with a better plan to the last that lost points."""
-    first_move = next((move for move in waits if move.plan), None)
-    if first_move is None:
+    first = next((move for move in waits if move.plan), None)
+    if first is None:
         return
-    last_move = next(move for move in reversed(waits) if move.regret > 0.0)
-    yield replace(
-        first_move,
-        until=last_move.until,
-        after=last_move.after,
-        label=_label(first_move.before - last_move.after),
-    )
+    last = next(move for move in reversed(waits) if move.regret > 0.0)
+    yield replace(first, until=last.until, after=last.after, label=_label(first.before - last.after))
 
 
 def _label(points_lost: float) -> str:

@@ -33,8 +33,8 @@ def make_table(
             raise SqlError(2705, column.name, name)
         seen.add(column.name.lower())
         parse_type(column.type)
-    first_column = next((column.identity[0] for column in columns if column.identity), 1)
-    return Table(columns, (), first_column, constraints=constraints)
+    first = next((column.identity[0] for column in columns if column.identity), 1)
+    return Table(columns, (), first, constraints=constraints)
 
 
 def from_rows(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType | None] = ()) -> Table:
@@ -43,9 +43,9 @@ def from_rows(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType
     A column that contains only NULL is int.
     """
     columns = []
-    for index, name in enumerate(names):
-        kind = kinds[index] if index < len(kinds) else None
-        values = [row[index] for row in rows if row[index] is not None]
+    for place, name in enumerate(names):
+        kind = kinds[place] if place < len(kinds) else None
+        values = [row[place] for row in rows if row[place] is not None]
         written = (
             _type_of(values)
             if kind is None
@@ -103,18 +103,18 @@ def insert(
             raise SqlError(213 if not named else 120 if len(row) < len(places) else 121)
         given = dict(zip(places, row, strict=True))
         values: list[Scalar] = []
-        for index, column in enumerate(table.columns):
+        for place, column in enumerate(table.columns):
             if column.computed:
                 values.append(None)
-            elif column.identity is not None and index not in given:
+            elif column.identity is not None and place not in given:
                 kind = parse_type(column.type)[0]
                 low, high = INT_RANGES.get(kind, (number, number))
                 if not low <= number <= high:
                     raise SqlError(8115, "IDENTITY", kind, state=1, also=(3606,))
                 values.append(number)
                 last, number = number, number + column.identity[1]
-            elif index in given:
-                values.append(convert_for_column(column, given[index], name, "INSERT"))
+            elif place in given:
+                values.append(convert_for_column(column, given[place], name, "INSERT"))
                 if column.identity is not None:
                     last = int(str(values[-1]))
                     ahead = max if column.identity[1] > 0 else min
@@ -161,9 +161,9 @@ def _find_positions(table: Table, named: tuple[str, ...]) -> list[int]:
         if name.lower() not in known:
             raise SqlError(207, name)
     places = [known[name.lower()] for name in named]
-    for position, place in enumerate(places):
-        if place in places[:position]:
-            raise SqlError(264, named[position])
+    for at, place in enumerate(places):
+        if place in places[:at]:
+            raise SqlError(264, named[at])
     return places
 
 
@@ -193,7 +193,7 @@ def _check_identity(
 
     Raises 544, 545 or 8101, 271 for a computed column, and 273 for a timestamp.
     """
-    place = next((index for index, column in enumerate(table.columns) if column.identity is not None), None)
+    place = next((at for at, column in enumerate(table.columns) if column.identity is not None), None)
     for at in places:
         if table.columns[at].computed:
             raise SqlError(271, table.columns[at].name)
@@ -249,8 +249,8 @@ def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Ro
 def delete(table: Table, numbers: Sequence[Row]) -> Table:
     """Return the table without the rows with these numbers, counted from 1."""
     gone = {int(str(number[0])) - 1 for number in numbers}
-    rows = tuple(row for index, row in enumerate(table.rows) if index not in gone)
-    ids = tuple(number for index, number in enumerate(table.ids) if index not in gone)
+    rows = tuple(row for place, row in enumerate(table.rows) if place not in gone)
+    ids = tuple(number for place, number in enumerate(table.ids) if place not in gone)
     return replace(table, rows=rows, ids=ids, characters=characters_in(rows))
 
 
