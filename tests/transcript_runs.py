@@ -1,23 +1,39 @@
 """Transcripts of inputs and all visible results. `pytest --rewrite` records them anew; review the diff.
 
-A block is `lab [option=value …]` (options: see `start`), `group-lab` (three replicas of AG1), or input lines
-without time, then `run SECONDS`, then `----` and the events.
+A block is a world (`lab [option=value …]`, see `start`, or one of WORLDS), or input lines without time, then
+`run SECONDS`, then `----` and the events. `show KIND …` and `hide KIND …` change the kinds of events. Refused
+inputs are listed with the reason.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Final
 
 import pytest
 
+from engine import simulator
+from engine.constants import TICKS_PER_S
 from engine.events import Event
+from engine.inputs import InputError
 from engine.model import Safety, World
+from engine.verbs.lines import parse_line
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.worlds import do, lab
+from tests.engine.cluster.worlds import build_cluster_world, fci_lab, pair
+from tests.engine.worlds import lab
 from tests.events import read_field
 
 SHOWN = ("detected", "state", "role", "witness", "trace", "errorlog", "service", "client", "availability", "failover",
          "log", "fault", "cluster")  # fmt: skip
+
+WORLDS: Final[dict[str, Callable[..., World]]] = {
+    "group-lab": lambda version="2014": ag_lab(version=int(version)),
+    "fci-lab": fci_lab,
+    "few-nodes": lambda windows="2012 R2": build_cluster_world(windows=windows.replace("_", " ")),
+    "pair": lambda witness, windows="2016": pair(witness.replace("_", " "), windows.replace("_", " ")),
+}
+"""Worlds other than `lab`; their arguments follow the name, with `_` for a space."""
 
 
 def start(settings: list[str]) -> World:
@@ -40,7 +56,7 @@ def start(settings: list[str]) -> World:
     return world
 
 
-def line_of(event: Event) -> list[str]:
+def line_of(event: Event, kinds: Collection[str]) -> list[str]:
     where = f" {event.server}" if event.server else ""
     if event.kind == "sql":
         return [f"{event.t_s:.2f}{where} > {line}" for line in event.text.splitlines()]
@@ -55,8 +71,20 @@ def line_of(event: Event) -> list[str]:
                 " | ".join("NULL" if cell is None else str(cell) for cell in row) for row in result["rows"]
             ]
         return [f"{event.t_s:.2f}{where} < {line}" for line in lines]
-    if event.kind in SHOWN:
+    if event.kind == "powershell":
+        head = f"{event.t_s:.2f}{where} > {read_field(event, 'command')}"
+        return [head, *(line.rstrip() for line in read_field(event, "output").splitlines() if line.strip())]
+    if event.kind in kinds:
         return [f"{event.t_s:.2f}{where} {event.kind}: {event.text}"]
+    return []
+
+
+def apply(world: World, line: str) -> list[str]:
+    """Apply a line, and return why it is refused, if it is."""
+    try:
+        simulator.apply_input(world, parse_line(line))
+    except InputError as problem:
+        return [f"{world.t_s:.2f} refused: {line}: {problem}"]
     return []
 
 
@@ -64,6 +92,7 @@ def record(text: str) -> str:
     """Return the transcript of the current code."""
     world = lab()
     out: list[str] = []
+    kinds = set(SHOWN)
     for block in text.split("\n\n"):
         asked = block.split("\n----")[0].rstrip().splitlines()
         happened: list[str] = []
@@ -76,11 +105,19 @@ def record(text: str) -> str:
                 pending[-1] += "\n" + line
             elif word == "lab":
                 world = start(rest.split())
-            elif word == "group-lab":
-                world = ag_lab()
+            elif word in WORLDS:
+                world = WORLDS[word](*rest.split())
+            elif word == "show":
+                kinds |= set(rest.split())
+            elif word == "hide":
+                kinds -= set(rest.split())
             elif word == "run":
-                for event in do(world, *pending, then_s=float(rest.removesuffix("s"))):
-                    happened += line_of(event)
+                for each in pending:
+                    happened += apply(world, each)
+                for event in simulator.advance(
+                    world, world.tick + round(float(rest.removesuffix("s")) * TICKS_PER_S)
+                ):
+                    happened += line_of(event, kinds)
                 pending = []
             else:
                 pending.append(line)

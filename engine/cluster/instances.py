@@ -14,6 +14,7 @@ from engine.localization import mark, say
 from engine.model import ClusterRole, Failover, Handlers, Instance, Resource, Service, World
 from engine.overrides import override
 from engine.protocol import causes, disks, errorlog, network, service, serving, streams
+from engine.protocol.files import NO_PATH
 
 # --- moves of a failover cluster instance between nodes, recorded as failovers of its databases -----------
 
@@ -374,9 +375,8 @@ def make_tempdb_folder(world: World, node: str) -> None:
 
 def _no_tempdb(world: World, server: str) -> None:
     """Stop SQL Server because it cannot create tempdb without its folder."""
-    error = "3(The system cannot find the path specified.)"
-    errorlog.write(world, server, 5123, error, TEMPDB_FILE)
-    errorlog.write(world, server, 17204, "FCB::Open failed", TEMPDB_FILE, 1, error)
+    errorlog.write(world, server, 5123, NO_PATH, TEMPDB_FILE)
+    errorlog.write(world, server, 17204, "FCB::Open failed", TEMPDB_FILE, 1, NO_PATH)
     service.kill(world, server)
 
 

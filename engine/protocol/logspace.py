@@ -13,6 +13,7 @@ from engine.localization import mark, say
 from engine.messages import Message, SqlError, fill_message
 from engine.model import DatabaseCopy, DbFile, FileOptions, FilePath, Key, Tick, World
 from engine.protocol import errorlog, groups, statements, streams, volumes
+from engine.protocol.files import NO_PATH
 
 SMALL_KB: Final = 1.0
 """Differences in space below this value count as zero, in KB."""
@@ -246,7 +247,7 @@ def add_file(
     if any(file.name.lower() == name.lower() for file in volumes.files_of(copy)):
         raise SqlError(1828, name)
     if not volumes.has_drive(world.computer_of(server), drive):
-        raise SqlError(5123, drive, path.rpartition("\\")[2] or name)
+        raise SqlError(5123, NO_PATH, path)
     if drive.upper() in world.instances[server].drives_apart:
         raise SqlError(5184, path)
     if volumes.free_kb(world, server, drive) < size_kb:

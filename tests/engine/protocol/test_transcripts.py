@@ -1,4 +1,4 @@
-"""Transcripts of endpoints, logs and worker threads (tests/transcript_runs.py)."""
+"""Transcripts of endpoints, backups, principals, options, logs and worker threads (tests/transcript_runs.py)."""
 
 from __future__ import annotations
 

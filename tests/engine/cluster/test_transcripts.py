@@ -1,0 +1,16 @@
+"""Transcripts of clusters: roles, votes, quorum, Setup on nodes (tests/transcript_runs.py)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import transcript_runs
+
+TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
+
+
+@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
+def test_transcripts_are_reproduced(path: Path, request: pytest.FixtureRequest) -> None:
+    transcript_runs.check(path, request)
