@@ -1,13 +1,14 @@
 """Messages that the host of a class exchanges over one connection, and the refusal of a connection."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Iterable
 from contextlib import suppress
 from typing import Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from app.classroom.messages.codec import REFUSED, WireMessage, encode
+from app.classroom.messages.codec import REFUSED, SIGNAL_S, WireMessage, encode
 from app.classroom.messages.requests import PERMITTED_REQUESTS, REQUESTS, Request
 from app.words.language import tr
 
@@ -31,6 +32,12 @@ def check_permission(role: str, request: Request) -> None:
         raise RequestRefusedError(
             tr("the role {role} may not request {kind}").format(role=role, kind=request.kind)
         )
+
+
+def is_silent(socket: WebSocket) -> bool:
+    """Return whether nothing has arrived for longer than two pings of the host, as after a cable was unplugged."""
+    connection = socket.scope["state"].get("connection")
+    return connection is not None and time.monotonic() - connection.heard_s > 2.0 * SIGNAL_S
 
 
 async def receive_request(socket: WebSocket) -> Request:

@@ -15,10 +15,11 @@ from app.classroom.record import ERASED, ClassRecord
 from app.classroom.scenario import loaded
 from app.classroom.verdict import LogReplay, build_failed_verdict, is_instructor_input
 from app.export.page import page
-from app.export.source import list_refused, source_of
+from app.export.source import source_of
 from app.files import certificates
 from app.files.guarded_player import UnplayableError, guarded
 from app.learning.reflection import Reflection
+from app.view_models.value_curve import list_refused
 from app.words import language
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -212,7 +213,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     lost = round(availability_json(drill.world)["lost_transactions"])
     found = SeatReview(
         log.number, log.name, log.group, outcome, actions, (), "", lost, _read_reflection(log),
-        instructor_actions=helped, refused=list_refused(drill),
+        instructor_actions=helped,
     )  # fmt: skip
     ended = drill.finished
     if not ended:
@@ -240,7 +241,13 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
         printed, _ = debrief(source)
     answers = tuple(source.report["questions"])
     return replace(
-        found, mistakes=wrong, page=page(source), printed=printed, answers=answers, account=weighed
+        found,
+        mistakes=wrong,
+        page=page(source),
+        printed=printed,
+        answers=answers,
+        account=weighed,
+        refused=list_refused(source.report),
     )
 
 

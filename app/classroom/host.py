@@ -120,10 +120,7 @@ class ClassHost:
     async def end(self) -> None:
         """Stop the host; everything acknowledged is on disk already."""
         while tasks := list(self._tasks):
-            for (
-                task
-                # repeat: asyncio.wait_for can miss a cancellation (CPython issue 86296, fixed in 3.12)
-            ) in tasks:
+            for task in tasks:  # repeat: asyncio.wait_for can miss a cancellation (CPython issue 86296)
                 task.cancel()
             await asyncio.wait(tasks, timeout=CANCEL_S)
         if self._bus is not None:
@@ -490,6 +487,7 @@ class ClassHost:
         while True:
             await asyncio.sleep(BOARD_S)
             await self._looks.show(self._board.changed)
+            self._board.note_silence()
             if self.pace.break_is_over():
                 with suppress(RequestRefusedError):
                     await self._steer(requests.Go())

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from starlette.websockets import WebSocket
 
-from app.classroom.conversation import broadcast, send
+from app.classroom.conversation import broadcast, is_silent, send
 from app.classroom.instructions import InstructionBook
 from app.classroom.messages.codec import encode
 from app.classroom.messages.replies import ClassMark, DashboardUpdate
@@ -51,6 +51,14 @@ class LiveBoard:
         if raised != (line.number in self._hands):
             self._hands.append(line.number) if raised else self._hands.remove(line.number)
             self.changed.update(self._hands)
+
+    def note_silence(self) -> None:
+        """Note which connections have gone silent, or answer again."""
+        for line in self._lines.values():
+            silent = line.socket is not None and is_silent(line.socket)
+            if silent != line.silent:
+                line.silent = silent
+                self.changed.add(line.number)
 
     def build_dashboard(self, numbers: Sequence[int] | None = None) -> DashboardUpdate:
         """Return the class and the tiles of all seats, or of *numbers*."""

@@ -43,8 +43,8 @@ class PeerHosts:
             seats=tuple(
                 SeatNews(
                     number=seat.number, acknowledged=seat.acknowledged, visit=seat.visit,
-                    connected=seat.socket is not None, tick=seat.tick, frozen=seat.frozen, over=seat.over,
-                    hand=seat.hand, consent=seat.consent, held=seat.held,
+                    connected=seat.socket is not None and not seat.silent, tick=seat.tick,
+                    frozen=seat.frozen, over=seat.over, hand=seat.hand, consent=seat.consent, held=seat.held,
                 )
                 for seat in seats
                 if seat.host == self.own

@@ -396,7 +396,7 @@ def _seats(review: ClassReview, links: bool) -> str:
             formatting.local(f"{seat.verdict['downtime_s']:.1f}"),
             seat.lost_transactions,
             len(seat.actions),
-            _format_end(seat),
+            _format_end(seat, review.versions.get(seat.number, "")),
         )
         for seat in review.seats
     ]
@@ -427,9 +427,15 @@ def _goals(seat: SeatReview) -> str:
     return f"{count} " + tr("({n} by the instructor)").format(n=helped) if helped else count
 
 
-def _format_end(seat: SeatReview) -> str:
+def _format_end(seat: SeatReview, version: str) -> str:
+    """Describe the end of a run. *version* of the seat: another one computes other states of the same inputs."""
     if seat.verdict["parted_t_s"] is not None:
-        return tr("diverges at {t}").format(t=formatting.run_time(seat.verdict["parted_t_s"]))
+        if version not in ("", program_version()):
+            return tr("{version}, its states are not verified").format(
+                version=tr("Version {version}").format(version=version)
+            )
+        said = tr("diverges at {t}") if version else tr("diverges at {t}, or has an older version")
+        return said.format(t=formatting.run_time(seat.verdict["parted_t_s"]))
     ended_by = seat.verdict["ended_by"]
     if ended_by == BY_INSTRUCTOR:
         return tr("ended by the instructor")

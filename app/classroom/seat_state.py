@@ -57,6 +57,8 @@ class SeatState:
     taken: bool = False
     """True if the instructor wants to take over the seat."""
     socket: WebSocket | None = None
+    silent: bool = False
+    """True if nothing arrives over the open connection."""
     host: str = ""
     """Host to which the seat is or was last connected, as far as known here; empty: none."""
     visit: int = 0
@@ -77,7 +79,7 @@ class SeatState:
     @property
     def connected(self) -> bool:
         """Return whether the seat is connected."""
-        return self.socket is not None or self.away
+        return (self.socket is not None and not self.silent) or self.away
 
     def weigh(self, t_s: float, points: float) -> None:
         """Record the *points* that are reachable at *t_s*.

@@ -21,6 +21,7 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
+from websockets.http11 import Request
 
 from app.classroom import certificate, discovery
 from app.classroom.addresses import reachable
@@ -35,7 +36,7 @@ from app.classroom.code import (
     new_secret,
 )
 from app.classroom.host import ClassHost
-from app.classroom.messages.codec import BYTES_MAX, PINGS_S
+from app.classroom.messages.codec import BYTES_MAX, PINGS_S, SIGNAL_S
 from app.classroom.models import FROZEN, RUNNING, ClassPart
 from app.classroom.plan import LessonPlan
 from app.classroom.record import ClassRecord
@@ -326,7 +327,7 @@ def server_of(
             http="h11",
             ws=_Connection if port is None else type("_Joined", (_Connection,), {"port": port}),
             ws_max_size=BYTES_MAX,
-            ws_ping_interval=PINGS_S,
+            ws_ping_interval=SIGNAL_S,
             ws_ping_timeout=PINGS_S,
             ws_per_message_deflate=False,  # 50 kB of memory for each connection
             lifespan="off",
@@ -344,12 +345,23 @@ class _Connection(WebSocketsSansIOProtocol):
     """Connection that may already be closing when the host ends; uvicorn 0.54 treats that as an error."""
 
     port: ClassPort | None = None
+    heard_s = 0.0
+    """Time of the last data from the other end."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         wire = transport.get_extra_info("socket")
         if self.port is not None and wire is not None:
             self.port.joined(wire.fileno())
         super().connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        self.heard_s = time.monotonic()
+        super().data_received(data)
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if not self.close_sent:
+            self.scope["state"]["connection"] = self
 
     def shutdown(self) -> None:
         with suppress(InvalidState):

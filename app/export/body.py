@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from app.export.course_svg import MARKS
-from app.export.source import ExportSource, list_refused, read_choices, signature
+from app.export.source import ExportSource, read_choices, signature
 from app.view_models import value_curve
 from app.view_models.debrief.model import ENDED, find_grade, summarize
 from app.view_models.debrief.verdict import judge_run
@@ -301,7 +301,11 @@ def _best(source: ExportSource, curve: str) -> str:
     account = source.account
     if account is None:
         return ""
-    asked, chance, refused = read_choices(source), account.last_chance, list_refused(source.drill)
+    asked, chance, refused = (
+        read_choices(source),
+        account.last_chance,
+        value_curve.list_refused(source.report),
+    )
     rows = [
         [
             number,

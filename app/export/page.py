@@ -5,7 +5,8 @@ from typing import Final
 
 from app.export import body, course_svg, curve_svg
 from app.export.body import escape_text, paragraph
-from app.export.source import ExportSource, list_refused, read_choices
+from app.export.source import ExportSource, read_choices
+from app.view_models.value_curve import list_refused
 from app.words import language
 from app.words.language import tr, trn
 
@@ -50,9 +51,7 @@ def document(title: str, content: str) -> str:
 def _curve(source: ExportSource) -> str:
     if source.account is None:
         return ""
-    return (
-        f"<figure>{curve_svg.draw(source.account, read_choices(source), list_refused(source.drill))}</figure>"
-    )
+    return f"<figure>{curve_svg.draw(source.account, read_choices(source), list_refused(source.report))}</figure>"
 
 
 def _caption(source: ExportSource) -> str:

@@ -26,8 +26,9 @@ from PySide6.QtSvg import QSvgRenderer
 
 from app.export import body, course_svg, curve_svg
 from app.export.body import heading
-from app.export.source import ExportSource, list_refused, read_choices, signature
+from app.export.source import ExportSource, read_choices, signature
 from app.files import atomic_write
+from app.view_models.value_curve import list_refused
 from app.words.language import tr
 from engine.drill.judging.report import program_version
 
@@ -146,7 +147,7 @@ def _first_page(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
 def _annex(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
     drawing, shown = dict[str, QImage](), ""
     if source.account is not None:
-        svg = curve_svg.draw(source.account, read_choices(source), list_refused(source.drill))
+        svg = curve_svg.draw(source.account, read_choices(source), list_refused(source.report))
         drawing, shown = {DRAWING: _drawing(svg, _width(writer))}, _figure(writer)
     sections = "".join(f"{heading(2, title)}{content}" for title, content in body.annex(source, shown))
     return _document(heading(1, tr("Annex")) + sections, writer, drawing)

@@ -2,18 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from engine.drill.judging.review import Review, review
 from engine.drill.judging.shapes import Report, Row
 from engine.drill.par.account import Account, RunSegment
 from engine.drill.running.drill import Drill
-from engine.events import SqlDoneData
 from engine.inputs import Input
-from engine.model import Tick
-
-INFO_MAX: Final = 10
-"""Highest severity of a message that is no error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +35,6 @@ class ExportSource:
 def source_of(drill: Drill) -> ExportSource:
     """Replay the drill and its reference, in a fraction of a second."""
     return ExportSource(drill, review(drill), drill.report())
-
-
-def list_refused(drill: Drill) -> frozenset[tuple[Tick, str]]:
-    """List the batches that a server refused: they ended with an error and without a result."""
-    found = set()
-    for item in drill.journal:
-        if item.verb == "sql":
-            done_data = next(
-                (
-                    event.data
-                    for event in drill.events
-                    if isinstance(event.data, SqlDoneData)
-                    and event.data.started_tick == item.tick
-                    and event.data.window == item.args[0]
-                ),
-                None,
-            )
-            if (
-                done_data is not None
-                and not done_data.results
-                and any(message["severity"] > INFO_MAX for message in done_data.messages)
-            ):
-                found.add((item.tick, item.line_without_time))
-    return frozenset(found)
 
 
 def read_choices(source: ExportSource) -> dict[str, list[str]]:

@@ -57,7 +57,8 @@ class TeamDesk(QWidget):
         self.duties.setAccessibleName(tr("Briefing"))
         self._brief, self._text = welcome.brief, welcome.role_text
         self._told = ""
-        self.topology, self.console, self.events = Topology(), Console(), EventsList()
+        self.topology, self.console = Topology(), Console()
+        self.events = EventsList(empty=tr("Your role has not noticed any events of the selected kinds."))
         self.topology.limit = lambda picture, world: limit_to_role(picture, world, self.replica.role)
         self.topology.acts.find_refusal = self._find_refusal
         self.topology.requested.connect(self._send)

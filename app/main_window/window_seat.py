@@ -219,7 +219,7 @@ class WindowSeat(QObject):
     def _return_to_own_run(self) -> None:
         """Continue the seat's own run after the instructor has shown another one."""
         if self.replay is not None:
-            self.replay.close()
+            self.replay.hide()
             self.replay.deleteLater()
             self.replay = None
         self._follow_instructor()

@@ -10,9 +10,10 @@ from app.words.formatting import moment
 from app.words.language import mark, tr
 from app.words.localization import describe_input, short
 from engine.constants import TICKS_PER_S
+from engine.drill.judging.shapes import Report
 from engine.drill.par.account import LABELS, WAITING, Account, LastChance, RunSegment
 from engine.inputs import Input
-from engine.model import Tick
+from engine.model import Tick, ticks
 
 LOSSES: Final = {name: points for points, name in LABELS}
 NOTED: Final = LOSSES["good"]
@@ -30,6 +31,9 @@ TONES: Final = {
 
 LINE_LENGTH_MAX: Final = 220
 """Maximum characters of an action that are shown."""
+
+INFO_MAX: Final = 10
+"""Highest severity of a message that is no error."""
 
 LEVELS: Final = (0, 25, 50, 75, 100)
 """Points at which the curve has a level line."""
@@ -164,6 +168,15 @@ def format_move(
     if chance is not None and is_last_chance(move, chance):
         return tr("{moment}  last chance missed").format(moment=moment(move.tick))
     return tr("{start} to {end}  waiting").format(start=moment(move.tick), end=moment(move.until))
+
+
+def list_refused(report: Report) -> frozenset[tuple[Tick, str]]:
+    """List time and line of the batches that a server refused: they ended with an error and without a result."""
+    return frozenset(
+        (ticks(row["t_s"]), Input(0, "sql", (row["window"], row["batch"])).line_without_time)
+        for row in report.get("sql") or ()
+        if not row.get("results") and any(one["severity"] > INFO_MAX for one in row.get("messages") or ())
+    )
 
 
 def is_last_chance(move: RunSegment, chance: LastChance) -> bool:

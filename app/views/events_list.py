@@ -90,9 +90,10 @@ SHORT: Final = tuple(column for column in COLUMNS if column.title != "Database")
 class EventsList(EventTable):
     """All events, with a menu of kinds."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, empty: str = "") -> None:
+        """Create the list; *empty* is shown while it has no rows. Default: an advice for a single desk."""
         self._kinds: set[str] = {kind for kind, info in KINDS.items() if not info.is_quiet}
-        empty = tr("No events of the selected kinds. Start the clock or inject a fault.")
+        empty = empty or tr("No events of the selected kinds. Start the clock or inject a fault.")
         super().__init__(tr("Events"), COLUMNS, SHORT, rows_of, everywhere=True, empty=empty, parent=parent)
         self._menu = QMenu(self)
         self._menu.setObjectName("kinds")

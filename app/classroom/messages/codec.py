@@ -20,8 +20,12 @@ HAND_MAX: Final = 200
 """Maximum characters of the question of a raised hand."""
 REFLECTION_MAX: Final = 4_000
 """Characters of each answer of a self-debrief."""
+SIGNAL_S: Final = 3.0
+"""Interval of the pings of a host. A silent cable is noticed after twice this time."""
 PINGS_S: Final = 10.0
-"""Interval of pings. A seat that is silent for twice this time counts as lost, such as a sleeping laptop."""
+"""Interval of the pings of a seat, and the time limit for every answer to a ping.
+
+A seat that is silent for twice this time counts as lost, such as a sleeping laptop."""
 REFUSED: Final = 4000
 """WebSocket close code of a seat that was refused for good; the reason is a sentence. 4000 and on are private use."""
 LATER: Final = 4001

@@ -83,8 +83,8 @@ class ClassBoard(QDialog):
         self.setWindowTitle(tr("Instructor station"))
         self._tiles: dict[int, Tile] = {}
         self._watched: int | None = None
-        self._shown = ""
-        """Line that began the shared replay."""
+        self._title = self._shown = ""
+        """Title of the drill, and the line that began the shared replay."""
         self._suggest: Suggest = lambda _question, _met: []
         self._goal_texts: Mapping[str, str] = {}
         self._begun = False
@@ -278,6 +278,7 @@ class ClassBoard(QDialog):
         *suggest* returns answers to a question, given the goals that the seat has met. *goal_texts*: name -> text.
         """
         self._suggest, self._goal_texts = suggest, goal_texts
+        self._title = title
         self.title.setText(tr("Class: {title}").format(title=title))
         self.notes.setPlainText(notes or tr("No notes from the author."))
         for line in events:
@@ -351,6 +352,7 @@ class ClassBoard(QDialog):
         if self.projector is None:
             self.projector = ProjectorView()
             self.projector.show_code(self.code.text())
+            self.projector.show_title(self._title)
             if self._board is not None:
                 self.projector.show_board(self._board, list(self._tiles.values()))
         self.projector.show_on_projector()
@@ -402,19 +404,13 @@ class ClassBoard(QDialog):
         """Name the selected seat among the recipients, and show its question."""
         tile = None if self.selected_seat is None else self._tiles.get(self.selected_seat)
         place = self.who.findData(SELECTED)
-        chosen = (
-            tr("to the selected seat")
-            if tile is None
-            else tr("to {seat}").format(seat=self._describe_seat(tile))
-        )
-        self.who.setItemText(place, chosen)
+        name = "" if tile is None else self._describe_seat(tile)
+        self.who.setItemText(place, tr("to {seat}").format(seat=name) if name else tr("to the selected seat"))
         self._name_recipient()
         if self._watched is None:
             hint = tr("Select a seat, and press Watch to see it live.")
             self.watching.setText(
-                hint
-                if tile is None
-                else tr("{seat}. Press Watch to see it live.").format(seat=self._describe_seat(tile))
+                tr("{seat}. Press Watch to see it live.").format(seat=name) if name else hint
             )
         self.summary.setText("" if tile is None else roster.describe_seat(tile, self._goal_texts))
         self.summary.setVisible(tile is not None and self._watched in (None, tile.seat))
@@ -429,9 +425,7 @@ class ClassBoard(QDialog):
         self.question.setVisible(asks)
         self.suggested.setVisible(asks)
         if tile is not None and asks:
-            self.question.setText(
-                tr("{seat} asks: “{question}”").format(seat=self._describe_seat(tile), question=tile.hand)
-            )
+            self.question.setText(tr("{seat} asks: “{question}”").format(seat=name, question=tile.hand))
 
     def _name_recipient(self) -> None:
         """Show next to the prepared events who receives them."""

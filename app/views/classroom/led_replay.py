@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QTextCursor
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QTextCursor
 from PySide6.QtWidgets import (
     QComboBox,
     QInputDialog,
@@ -30,6 +30,7 @@ from engine.drill.judging.report import clients_at_start
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from engine.model import Tick, ticks
+from engine.overrides import override
 
 FRAME_MS: Final = 100
 """Wall time between two moments while the replay plays."""
@@ -39,6 +40,8 @@ SPEEDS: Final = (1, 2, 5, 10)
 """Simulated seconds per second."""
 COMMAND_LINES: Final = 6
 """Height of the list of commands."""
+JUMP_LETTERS: Final = 60
+"""Maximum width of the list of marks and moments, in letters."""
 
 
 class RunPicture(Protocol):
@@ -185,6 +188,13 @@ class SeatReplay(QWidget):
         )
         self.pair.show_time(tick)
 
+    @override
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Stay open while the instructor leads: the own run would wait without a visible reason."""
+        event.setAccepted(not self.leave.isHidden())
+        if event.isAccepted():
+            self.left.emit()
+
 
 class ReplayPage(QWidget):
     """Page of the station that leads the class through runs: choose seats and a moment, play, show to all."""
@@ -210,7 +220,9 @@ class ReplayPage(QWidget):
         self.jumps = QComboBox()
         self.jumps.setAccessibleName(tr("Marks, and moments at which seats made different choices"))
         self.jumps.activated.connect(self._jump)
-        self.find_partings = _button(tr("&Find where seats parted"))
+        self.jumps.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.jumps.setMaximumWidth(self.fontMetrics().averageCharWidth() * JUMP_LETTERS)
+        self.find_partings = _button(tr("F&ind where seats parted"))
         self.find_partings.clicked.connect(self._find_partings)
         self.pair = RunPair(make_picture)
         self.pair.moment_chosen.connect(lambda t_s: self.move_to(ticks(t_s)))
@@ -226,7 +238,7 @@ class ReplayPage(QWidget):
         self.slider.setPageStep(10)
         self.slider.valueChanged.connect(lambda value: self.move_to(value * TICKS_PER_S))
         self.time = QLabel()
-        self.mark = _button(tr("&Mark this time…"))
+        self.mark = _button(tr("Mark this &time…"))
         self.mark.clicked.connect(self._ask_for_mark)
         self.share = _button(tr("Show to &all"))
         self.share.setCheckable(True)
@@ -331,7 +343,8 @@ class ReplayPage(QWidget):
             for seat in self.chosen_seats
         ]
         self.pair.show_runs(runs, marks)
-        self.slider.setMaximum(self.pair.end_tick // TICKS_PER_S)
+        with QSignalBlocker(self.slider):
+            self.slider.setMaximum(self.pair.end_tick // TICKS_PER_S)
         tick, self._wanted_tick = self._wanted_tick or 0, None
         self._tick = -1
         self.move_to(tick)
@@ -359,12 +372,11 @@ class ReplayPage(QWidget):
     def move_to(self, tick: Tick) -> None:
         """Show *tick*; while the runs are shared, all seats follow."""
         tick = min(max(0, tick), self.pair.end_tick)
-        if tick // TICKS_PER_S == self._tick // TICKS_PER_S and self.sender() is self.slider:
-            return  # the slider only follows the replay
         if tick == self._tick:
             return
         self._tick = tick
-        self.slider.setValue(tick // TICKS_PER_S)
+        with QSignalBlocker(self.slider):  # it holds whole seconds, and would set the time back to one
+            self.slider.setValue(tick // TICKS_PER_S)
         self.time.setText(
             f"{formatting.run_time(self.t_s)} / {formatting.run_time(self.pair.end_tick / TICKS_PER_S)}"
         )
@@ -378,7 +390,7 @@ class ReplayPage(QWidget):
             self.play.setChecked(False)
 
     def _toggle_play(self, plays: bool) -> None:
-        self.play.setText(tr("&Pause") if plays else tr("&Play"))
+        self.play.setText(tr("Pa&use") if plays else tr("&Play"))
         self._player.start() if plays else self._player.stop()
 
     def _toggle_share(self, shares: bool) -> None:

@@ -25,6 +25,8 @@ CODE_POINTS: Final = 2.0
 SHEET_POINTS: Final = 3.8
 """Size of the code relative to other text."""
 QR_LINES: Final = 18
+CLOCK_POINTS: Final = 4.5
+"""Size of the class clock, which the whole room reads."""
 ROOM_POINTS: Final = 1.9
 """Relative size of all other text on the projector, which must be legible from the back row."""
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -170,12 +172,14 @@ class ProjectorView(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setWindowTitle(tr("Projector"))
-        self.how, self.code, self.address, self.state = QLabel(), QLabel(), QLabel(), QLabel()
+        self.title, self.how, self.code, self.address, self.state, self.clock = (QLabel() for _ in range(6))
+        self.clock.setFont(theme.sized(self.clock.font(), CLOCK_POINTS, bold=True))
+        self.title.setFont(theme.sized(self.title.font(), ROOM_POINTS, bold=True))
         self.code.setFont(theme.fixed_font(SHEET_POINTS))
         self.address.setFont(theme.fixed_font(ROOM_POINTS * 0.7))
         for label in (self.how, self.state):
             label.setFont(theme.sized(label.font(), ROOM_POINTS))
-        for label in (self.how, self.code, self.address, self.state):
+        for label in (self.title, self.how, self.code, self.address, self.state, self.clock):
             label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setTextInteractionFlags(TYPED)
@@ -184,18 +188,23 @@ class ProjectorView(QWidget):
         self.tiles.setFont(theme.sized(self.tiles.font(), ROOM_POINTS))
         header = self.tiles.horizontalHeader()
         header.setFont(theme.sized(header.font(), ROOM_POINTS * 0.7))
-        self.tiles.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.tiles.setSelectionMode(TableView.SelectionMode.NoSelection)
         self.tiles.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.qr.setMaximumHeight(self.fontMetrics().height() * QR_LINES)
         column = QVBoxLayout(self)
-        for part in (self.how, self.code, self.address):
+        for part in (self.title, self.how, self.code, self.address, self.clock):
             column.addWidget(part)
         column.addWidget(self.qr, 2)
         column.addWidget(self.state)
         column.addWidget(self.tiles, 3)
         show_plain_text(self)  # names of seats
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 110, self.fontMetrics().height() * 38)
+
+    def show_title(self, title: str) -> None:
+        """Show the title of the drill."""
+        self.title.setText(title)
 
     def show_code(self, code: str) -> None:
         """Show the join code."""
@@ -220,14 +229,17 @@ class ProjectorView(QWidget):
         for part in (self.how, self.code, self.address, self.qr):
             part.setVisible(lobby)
         self.tiles.setVisible(not lobby)
+        self.clock.setVisible(not lobby)
         if lobby:
             names = ", ".join(tile.name for tile in tiles)
             self.state.setText(
                 f"{describe_arrivals(tiles)}: {names}" if tiles else tr("Nobody has joined yet.")
             )
             return
-        at_s = max((tile.at_s for tile in tiles), default=0.0)
-        self.state.setText(tr("The class has ended.") if over else formatting.run_time(at_s))
+        at_s = max((tile.at_s for tile in tiles), default=0.0) if board.clock_s is None else board.clock_s
+        self.clock.setText(formatting.run_time(at_s))
+        self.state.setText(roster.describe_pace(board))
+        self.tiles.setColumnHidden(len(RESULTS) - 1, not any(map(_final_score, tiles)))
         if over:
             tiles = sorted(tiles, key=lambda tile: -float(_final_score(tile) or 0.0))
         shown = [replace(tile, name=tr("Seat {n}").format(n=tile.seat)) for tile in tiles]

@@ -44,7 +44,7 @@ def describe_version(tile: Tile) -> str:
     version = tile.version
     if version is None or version == program_version():
         return ""
-    return tr("version {version}").format(version=version) if version else tr("an older version")
+    return tr("Version {version}").format(version=version) if version else tr("Older version")
 
 
 def is_ready(tile: Tile) -> bool:
@@ -66,8 +66,9 @@ class RosterState:
 
 def find_state(tile: Tile) -> RosterState:
     """Return the state of the seat: its most urgent reason for help, or that it works."""
-    verdict = tile.verdict
-    if verdict is not None and verdict["parted_t_s"] is not None:
+    verdict, other_version = tile.verdict, describe_version(tile)
+    # the hashes of another version differ although the run follows from its inputs
+    if verdict is not None and verdict["parted_t_s"] is not None and not other_version:
         time = formatting.run_time(verdict["parted_t_s"])
         return RosterState(tr("Diverges at {t}").format(t=time), verdict["parted"], "bad", "close")
     if tile.over or (verdict is not None and verdict["ended_by"] is not None):
@@ -83,7 +84,8 @@ def find_state(tile: Tile) -> RosterState:
     if tile.frozen and not has_started(tile):
         if is_ready(tile):
             return RosterState(tr("Ready"), tone="ok", sign="check")
-        return RosterState(describe_version(tile) or tr("Not recording yet"), tone="warn", sign="warning")
+        advice = tr("Install the version of this computer.") if other_version else ""
+        return RosterState(other_version or tr("Not recording yet"), advice, "warn", "warning")
     if tile.frozen:
         return RosterState(tr("Frozen"), sign="pause")
     mistake = find_mistake(tile)
@@ -94,7 +96,8 @@ def find_state(tile: Tile) -> RosterState:
     if verdict is not None and verdict["stuck_since_s"] is not None:
         since = formatting.run_time(verdict["stuck_since_s"])
         return RosterState(tr("Idle since {t}").format(t=since), tone="warn", sign="warning")
-    return RosterState(tr("Active"), tone="ok", sign="check")
+    unverified = other_version and tr("{version}, its states are not verified").format(version=other_version)
+    return RosterState(tr("Active"), unverified, "ok", "check")
 
 
 def find_mistake(tile: Tile) -> tuple[float, float] | None:
@@ -204,14 +207,9 @@ def describe_class(board: DashboardUpdate, tiles: Sequence[Tile], nameless: bool
     if board.ends_in_s is not None:
         ends = datetime.now() + timedelta(seconds=board.ends_in_s)
         said += ", " + tr("end at about {time}").format(time=f"{ends:%H:%M}")
-    if board.break_s is not None:
-        time = datetime.now() + timedelta(seconds=board.break_s)
-        said += ", " + tr("break until {time}").format(time=f"{time:%H:%M}")
-    if board.state == "over":
-        if board.part_number < board.parts:
-            return f"{said}. " + tr("This part has ended.")
-        return f"{said}. " + tr("The class has ended.")
-    if board.not_frozen:
+    if board.break_s is not None and board.state != "over":
+        said += ", " + _describe_break(board.break_s)
+    if board.not_frozen and board.state != "over":
         return f"{said}. " + (
             tr("Not frozen yet: {n}.").format(n=len(board.not_frozen))
             if nameless
@@ -219,7 +217,24 @@ def describe_class(board: DashboardUpdate, tiles: Sequence[Tile], nameless: bool
         )
     if board.state == "frozen" and not any(map(has_started, tiles)):
         return f"{said}. " + tr("Waiting for the start.")
-    return f"{said}. " + (tr("Frozen.") if board.state == "frozen" else tr("Running."))
+    return f"{said}. {describe_pace(board)}"
+
+
+def _describe_break(left_s: float) -> str:
+    back = datetime.now() + timedelta(seconds=left_s)
+    return tr("break until {time}").format(time=f"{back:%H:%M}")
+
+
+def describe_pace(board: DashboardUpdate) -> str:
+    """Describe whether the class runs, in one sentence without the seats."""
+    if board.state == "over":
+        more = board.part_number < board.parts
+        return tr("This part has ended.") if more else tr("The class has ended.")
+    if board.state == "frozen":
+        return (
+            tr("Frozen.") if board.break_s is None else tr("Frozen") + f", {_describe_break(board.break_s)}."
+        )
+    return tr("Running.")
 
 
 COLUMNS: Final = (

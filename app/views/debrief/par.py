@@ -1,6 +1,6 @@
 """Comparison of the run with the best possible: reachable points at each moment, cost of each action and wait."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
@@ -61,6 +61,10 @@ SAMPLE_PX: Final = 26.0
 """Length of line and dot in the legend."""
 
 
+Refused = Container[tuple[Tick, str]]
+"""Time and line of each command that a server refused."""
+
+
 class ValueCurve(QWidget):
     """Best reachable total over the time of the run, on the scale of the strip above it.
 
@@ -70,9 +74,15 @@ class ValueCurve(QWidget):
     moment_chosen = Signal(float)
     """Seconds since the start."""
 
-    def __init__(self, account: Account, choices_by_question: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self,
+        account: Account,
+        choices_by_question: Mapping[str, Sequence[str]],
+        refused: Refused = frozenset(),
+    ) -> None:
         """Create the curve; *choices_by_question*: question -> its choices."""
         super().__init__()
+        self._refused = refused
         self._account, self._choices_by_question = account, choices_by_question
         self._moves, self._stops = of.merge_waits(account.moves), of.find_stops(account)
         self._selected_index: int | None = None
@@ -229,7 +239,7 @@ class ValueCurve(QWidget):
             tr("{moment}: {points} points still possible").format(
                 moment=moment(tick), points=of.format_points(worth)
             ),
-            format_move(move, self._choices_by_question, self._account.last_chance),
+            format_move(move, self._choices_by_question, self._account.last_chance, self._refused),
         ]
         if move.regret >= NOTED:
             label = tr(TONES[move.label][0])
@@ -349,16 +359,18 @@ def show_account(
     choices: Mapping[str, Sequence[str]],
     provisional: bool = False,
     search_on: Callable[[], object] | None = None,
+    refused: Refused = frozenset(),
 ) -> list[QWidget]:
     """Return the curve, and the costliest actions and waits with the better alternatives.
 
     *lessons*: mistakes of the first screen, each joined from several waits; they replace those waits here.
     *choose*: selects a moment of the curve. *choices*: question -> its choices. *provisional*: more may be
-    found; *search_on* continues the search; None while it runs.
+    found; *search_on* continues the search; None while it runs. *refused*: time and line of each command that a
+    server refused.
     """
     lossy = [move for move in _exclude_lessons(find_stops(account), lessons) if move.regret >= NOTED]
     worst = sorted([*lessons, *lossy], key=lambda move: (-move.regret, move.tick))[:SHOWN]
-    curve = ValueCurve(account, choices)
+    curve = ValueCurve(account, choices, refused)
     curve.moment_chosen.connect(choose)
     parts: list[QWidget] = [
         curve,
@@ -383,7 +395,7 @@ def show_account(
             (
                 format_loss(move.regret),
                 tr(TONES[move.label][0]),
-                _build_move_texts(move, chance if move is missed else None, again, watch, choices),
+                _build_move_texts(move, chance if move is missed else None, again, watch, choices, refused),
             ),
         )
         for move in worst
@@ -435,12 +447,13 @@ def _build_move_texts(
     retry: Retry | None,
     watch: Callable[[Best], None],
     choices_by_question: Mapping[str, Sequence[str]],
+    refused: Refused,
 ) -> QVBoxLayout:
     """Describe a move and the best alternative.
 
     *chance*: the move was the last one that could reach all goals.
     """
-    words = _column(label(format_move(move, choices_by_question, chance), 1.0, bold=True))
+    words = _column(label(format_move(move, choices_by_question, chance, refused), 1.0, bold=True))
     if chance is not None:
         words.addWidget(label(f"{CROSS}  " + tr("Point of no return: last chance to meet all goals.")))
     if move.best:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWi
 
 from app.view_models.course import TimelineSpan
 from app.view_models.debrief.model import DebriefModel
+from app.view_models.value_curve import list_refused
 from app.views.debrief import par, story
 from app.views.debrief.failovers import FailoverPanel, build_attempt, missing
 from app.views.debrief.mistakes import Retry, mistakes
@@ -199,7 +200,7 @@ def score_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
     return par.show_account(
         model.account, verdict.lessons if verdict is not None else (), model.has_solution, model.can_retry,
         actions.retry, actions.choose, actions.watch_best, model.choices,
-        model.provisional, None if model.analyzing else actions.analyze,
+        model.provisional, None if model.analyzing else actions.analyze, list_refused(model.report),
     )  # fmt: skip
 
 

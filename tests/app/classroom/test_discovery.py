@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import signal
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
 
 from app import doctor
-from app.classroom import addresses, discovery, players
+from app.classroom import addresses, console, conversation, discovery, players, service
 from app.classroom import link as link_module
 from app.classroom.code import NEEDS_ADDRESS, InvalidJoinCodeError, invitation
 from app.classroom.join import JoinFailedError, take_part
 from app.classroom.link import HostLink
+from app.classroom.plan import of_text
+from app.classroom.record import ClassRecord
 from app.classroom.seat_log import SeatLog, folder_of
 from engine.verbs.lines import parse_script
 from tests.class_process import WAIT_S, run_host
 from tests.relay import Relay
+from tests.shipped_scenarios import load_shipped_scenario
 
 CODE = "G66BQ-QPTEX-0781R-PD1TP"
 
@@ -78,21 +87,63 @@ def test_seat_with_the_code_alone_stays_in_the_class_over_a_break(
 
 
 def test_silent_cut_is_noticed_while_nothing_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ends notice it, and the connection stays open: the seat answers again with the next bytes."""
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     monkeypatch.setattr(link_module, "ANSWER_S", 0.3)
-    with run_host(tmp_path / "class.sqlite", "planned-failover") as host, Relay(host.invited.port) as relay:
-        code = invitation(f"{host.code.partition('@')[0]}@127.0.0.1:{relay.port}")
-        seat_log = SeatLog(folder_of(code), "Ann")
-        link = HostLink(code, seat_log)
+    for module in (conversation, service):
+        monkeypatch.setattr(module, "SIGNAL_S", 0.2)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # only the main thread may set a handler
+    with serve_in_thread(tmp_path / "class.sqlite") as code, Relay(invitation(code).port) as relay:
+        record = ClassRecord(str(tmp_path / "class.sqlite"), new=False)
+        code = f"{code.partition('@')[0]}@127.0.0.1:{relay.port}"
+        seat_log = SeatLog(folder_of(invitation(code)), "Ann")
+        link = HostLink(invitation(code), seat_log)
         link.start()
         _wait_until(lambda: link.is_answering)
         relay.cut(closes=False)
-        _wait_until(lambda: not link.is_answering)
+        _wait_until(lambda: not link.is_answering and not is_seat_connected(record))
         assert link.connected
         relay.mend()
-        _wait_until(lambda: link.is_answering)
+        _wait_until(lambda: link.is_answering and is_seat_connected(record))
         link.end()
         seat_log.close()
+        record.close()
+
+
+@contextmanager
+def serve_in_thread(database: Path) -> Iterator[str]:
+    """Serve a class in this process, so that its constants can be changed; yield its join code."""
+    text = 'scenario = "planned-failover"\nmode = "practice"\n'
+    record, codes = ClassRecord(str(database), new=True), SimpleQueue[str]()
+    parts = service.new_parts(of_text(text), text, load_shipped_scenario)
+    part = service.find_or_begin_class(record, parts, None)
+    assert part is not None
+    reading, writing = os.pipe()
+    with open(reading) as owner_pipe:
+        before = set(threading.enumerate())
+        serving = threading.Thread(
+            target=service.serve, args=(record, part, "127.0.0.1:0", codes.put, None, owner_pipe)
+        )
+        serving.start()
+        try:
+            yield codes.get(timeout=WAIT_S)
+        finally:
+            os.close(writing)
+            serving.join(WAIT_S)
+            for left in set(threading.enumerate()) - before:  # those of the workers
+                left.join(WAIT_S)
+
+
+def is_seat_connected(record: ClassRecord) -> bool:
+    """Return whether the roster of the class shows its first seat as connected."""
+    part = record.the_class()
+    assert part is not None
+
+    async def ask() -> bool:
+        async with console.connect_to_host(part) as socket:
+            return bool(json.loads(await socket.recv())["tiles"][0]["connected"])
+
+    return asyncio.run(ask())
 
 
 @pytest.mark.parametrize(

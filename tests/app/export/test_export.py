@@ -17,9 +17,9 @@ from app.export import body, course_svg, curve_svg
 from app.export.page import page
 from app.export.runbook import reference_runbook, runbook
 from app.export.sheets import sheets
-from app.export.source import ExportSource, as_json, list_refused, source_of
+from app.export.source import ExportSource, as_json, source_of
 from app.files import scenario_files
-from app.view_models.value_curve import TONES, find_stops, format_move
+from app.view_models.value_curve import TONES, find_stops, format_move, list_refused
 from engine.drill.par.account import Account, LastChance, RunSegment
 from engine.drill.par.regret import build_account
 from engine.drill.running.drill import Drill
@@ -111,7 +111,7 @@ def test_the_page_is_readable_by_a_screen_reader(source: ExportSource) -> None:
 
 def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     """The chart has an axis, a legend, and a number for each input and wait, which a table explains."""
-    refused = list_refused(source.drill)
+    refused = list_refused(source.report)
     assert refused, "a command of this run is refused"
     drawn = curve_svg.draw(require(source.account), {}, refused)
     assert re.search(r"<text [^>]*>75</text>", drawn), "points to the left"

@@ -25,6 +25,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.time.history import History
 from tests import painted
+from tests.assertions import require
 from tests.shipped_scenarios import load_shipped_scenario
 
 LAB = load_shipped_scenario("lab")
@@ -136,10 +137,15 @@ def test_each_button_of_the_station_has_its_own_key(qtbot: QtBot, code: str) -> 
     try:
         made = ClassBoard()
         qtbot.addWidget(made)
-        texts = [button.text() for button in made.findChildren(QPushButton)]
-        keys = [key for text in texts if (key := QKeySequence.mnemonic(text).toString())]
-        assert len(keys) > 10
-        assert sorted(keys) == sorted(set(keys))
+        made.set_replay(page := ReplayPage(StubPicture))
+        pages = [require(made.pages.widget(0)), page]
+        for hidden, active in ((pages[1], False), (pages[0], False), (pages[0], True)):
+            page.share.setChecked(active)
+            page.play.setChecked(active)
+            buttons = [one for one in made.findChildren(QPushButton) if not hidden.isAncestorOf(one)]
+            keys = [key for one in buttons if (key := QKeySequence.mnemonic(one.text()).toString())]
+            assert len(keys) > 10
+            assert sorted(keys) == sorted(set(keys))
     finally:
         language.use(language.ENGLISH)
 
@@ -168,7 +174,14 @@ def test_markup_in_names_and_questions_is_shown_as_text(board: ClassBoard) -> No
         ({"connected": False}, ["Not connected", "recorded up to 1:23"]),
         ({"frozen": True}, ["Frozen", ""]),
         ({"frozen": True, "at_s": 0.0}, ["Ready", ""]),
-        ({"frozen": True, "at_s": 0.0, "version": ""}, ["an older version", ""]),
+        (
+            {"frozen": True, "at_s": 0.0, "version": ""},
+            ["Older version", "Install the version of this computer."],
+        ),
+        (
+            {"version": "1.0.1", "verdict": {"parted_t_s": 5.0, "parted": "another state"}},
+            ["Active", "Version 1.0.1, its states are not verified"],
+        ),
         ({"frozen": True, "at_s": 0.0, "recording": False}, ["Not recording yet", ""]),
         ({"hand": "Why?", "hand_place": 1}, ["Raised hand", "1. “Why?”"]),
         ({"over": True, "connected": False}, ["Finished", ""]),
@@ -492,6 +505,9 @@ def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
     assert right.commands.toPlainText() == ""
     page.share.setChecked(True)
     assert said[-1] == "show 1 and 2 at 10"
+    page.jump_to(JumpTarget(10.7, "", ((1,), (2,))))
+    page.show_runs([("Seat 1", build_history((1000, "power-off SERVER_A"))), ("Seat 2", build_history())])
+    assert (page.t_s, said[-1]) == (10.7, "show 1 and 2 at 10.7"), "not the whole second of the slider"
     page.slider.setValue(20)
     qtbot.waitUntil(lambda: said[-1] == "show 1 and 2 at 20", timeout=5000)
     request(said[-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -236,12 +236,13 @@ def show_parts(
     has_solution: bool = True,
     can_retry: bool = True,
     search_on: Callable[[], None] | None = None,
+    refused: Container[tuple[int, str]] = (),
 ) -> list[QWidget]:
     """Show the account; retried actions are appended to *tried*."""
     into = [] if tried is None else tried
     parts = show_account(
         account, (), has_solution, can_retry, lambda *again: into.append(again), print, watch, choices,
-        search_on=search_on,
+        search_on=search_on, refused=refused,
     )  # fmt: skip
     for part in parts:
         qtbot.addWidget(part)
@@ -267,12 +268,16 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
     watched: list[Best] = []
     tried: list[tuple[float, str]] = []
     asked = {"whose-word": ["Mine.", "The witness's."]}
-    parts = show_parts(qtbot, Account(moves, 60.0, CHANCE), tried, watched.append, asked)
+    refused = {(1000, ACT.line_without_time)}
+    parts = show_parts(qtbot, Account(moves, 60.0, CHANCE), tried, watched.append, asked, refused=refused)
     (worth,) = [part for part in parts if isinstance(part, ValueCurve)]
+    assert "0:10.0  SERVER_B ▸ Power off, refused by the server" in worth.tip(1000, moves[1])
     assert worth.accessibleDescription().count("points") == 4
     said = read_labels(parts)
     assert "0:40.0\nanswer “The witness's”\n0:45.0\nSELECT 1 on SERVER_B" in said
-    assert said.index("0:10.0  SERVER_B ▸ Power off") < said.index("0:10.0 to 0:30.0  waiting")
+    assert said.index("0:10.0  SERVER_B ▸ Power off, refused by the server") < said.index(
+        "0:10.0 to 0:30.0  waiting"
+    )
     pressed = [b for part in parts for b in part.findChildren(QPushButton)]
     look = [b for b in pressed if b.text().startswith("Watch")]
     qtbot.mouseClick(look[2], Qt.MouseButton.LeftButton)
