@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from engine.flow import kernel
-from engine.flow.compiled.builder import FLAGS
 from engine.flow.compiled.library import library_name
-from engine.flow.compiled.loader import LIBRARIES, source
+from engine.flow.compiled.loader import FLAGS, LIBRARIES, source
 from engine.flow.compiled.translate import translate
 
 ZIG: Final = Path(__file__).parents[1] / "build" / "zig" / "ziglang" / "zig"

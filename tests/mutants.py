@@ -164,10 +164,10 @@ def install_mutant(mutant: Mutant) -> None:
 
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
     if mutant.path.endswith("flow/kernel.py"):
-        from engine.flow.compiled import builder, loader
+        from engine.flow.compiled import loader
 
         loader.source = lambda: mutant.source
-        builder.CACHE_FOLDERS = (Path(tempfile.mkdtemp(dir=ROOT / "build" / "mutants")),)
+        loader.CACHE_FOLDERS = (Path(tempfile.mkdtemp(dir=ROOT / "build" / "mutants")),)
 
 
 def main() -> None:

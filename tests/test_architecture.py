@@ -100,7 +100,7 @@ NOT_IN_THE_ENGINE = {
 }
 """Modules that would make a run depend on more than scenario, seed and inputs."""
 
-READS_LIBRARIES = ("engine.flow.compiled.loader", "engine.flow.compiled.builder")
+READS_LIBRARIES = ("engine.flow.compiled.loader", "engine.flow.compiled.loader")
 """The only engine modules that may inspect the machine: the libraries they load give the same bits as plain Python."""
 
 MEMORY_ALONE = {"io.BytesIO"}

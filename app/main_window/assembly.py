@@ -15,7 +15,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import settings
-from app.main_window import class_offers, confirmations, desk_page, dialogs, menus
+from app.main_window import actions, class_offers, confirmations, desk_page, dialogs
 from app.main_window.actions import Actions, DeskKeys
 from app.main_window.announcements import Announcer
 from app.main_window.appearance import Appearance
@@ -267,35 +267,35 @@ class Assembly(QObject):
 
     def _fill_menus(self) -> None:
         entries: dict[str, tuple[str, Callable[[], object]]] = {
-            menus.PLANNER: (mark("&Link planner"), self._tools.show_planner),
-            menus.FIDELITY: (mark("&Fidelity to the papers"), self._tools.show_fidelity),
-            menus.JOIN_CLASS: (mark("&Join a class…"), lambda: self._classes_of_window().ask_to_join()),
-            menus.RETURN_CLASS: (mark("Ret&urn to your class"), self._return_to_class),
-            menus.HOLD_TEAM: (mark("Start a &team…"), lambda: self._teams_of_window().ask_to_hold()),
-            menus.TAKE_ROLE: (
+            actions.PLANNER: (mark("&Link planner"), self._tools.show_planner),
+            actions.FIDELITY: (mark("&Fidelity to the papers"), self._tools.show_fidelity),
+            actions.JOIN_CLASS: (mark("&Join a class…"), lambda: self._classes_of_window().ask_to_join()),
+            actions.RETURN_CLASS: (mark("Ret&urn to your class"), self._return_to_class),
+            actions.HOLD_TEAM: (mark("Start a &team…"), lambda: self._teams_of_window().ask_to_hold()),
+            actions.TAKE_ROLE: (
                 mark("Take a r&ole in a team…"),
                 lambda: self._teams_of_window().ask_for_role(),
             ),
-            menus.CLIENTS: (mark("Let &SQL clients connect…"), lambda: self._client_ports().show()),
-            menus.RAISE_HAND: (
+            actions.CLIENTS: (mark("Let &SQL clients connect…"), lambda: self._client_ports().show()),
+            actions.RAISE_HAND: (
                 mark("&Raise or lower my hand…"),
                 lambda: self._classes_of_window().ask_to_raise_hand(),
             ),
-            menus.ALLOW_LOOKS: (
+            actions.ALLOW_LOOKS: (
                 mark("&Allow or forbid watching my screen"),
                 lambda: self._classes_of_window().allow_looks(),
             ),
-            menus.PROGRESS: (mark("&Progress"), self._progress.show),
+            actions.PROGRESS: (mark("&Progress"), self._progress.show),
         }
         others: dict[str, Callable[[QMenu], object]] = {
-            menus.START_CLASS: self._put_start_class,
-            menus.RECENT: lambda menu: menu.addMenu(self._recent.menu),
-            menus.LAYOUT: self._appearance.fill_layout,
-            menus.LOOKS: self._appearance.fill_menu,
+            actions.START_CLASS: self._put_start_class,
+            actions.RECENT: lambda menu: menu.addMenu(self._recent.menu),
+            actions.LAYOUT: self._appearance.fill_layout,
+            actions.LOOKS: self._appearance.fill_menu,
             **{name: partial(_put, text=text, do=do) for name, (text, do) in entries.items()},
         }
         queries = {f"query.{name}": action for name, action in self._console.tools.items()}
-        menus.fill_bar(self._window.menus, self._actions.by_name | queries, others)
+        actions.fill_bar(self._window.menus, self._actions.by_name | queries, others)
         acts = (
             self._connect_run_actions()
             | self._connect_time_actions()

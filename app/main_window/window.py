@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMainWindow, QSizeGrip, QWidget
 
 from app import settings
 from app.files import folders, summary
-from app.main_window.menus import MENUS
+from app.main_window.actions import MENUS
 from app.settings import WindowSettings
 from app.view_models.start_page import Card
 from app.views.scenario_picker import ScenarioPicker

@@ -11,8 +11,7 @@ from PySide6.QtCore import QThread
 from PySide6.QtSvg import QSvgRenderer
 
 from app.views.fidelity import FidelityView
-from app.views.fidelity.fidelity import FidelityStep, FidelityWorker, StepResult, steps
-from app.views.fidelity.figures import figures_of
+from app.views.fidelity.fidelity import FidelityStep, FidelityWorker, StepResult, figures_of, steps
 from app.views.fidelity.report import UNITS, PanelDrawing, name_of
 from app.views.fidelity.report import WORDS as KNOWN
 from app.widgets import theme

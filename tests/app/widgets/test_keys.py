@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
-from app.main_window.menus import MENUS, fill_menu
+from app.main_window.actions import MENUS, fill_menu
 from app.views.console import Console
 from app.widgets import keys
 from app.words import language

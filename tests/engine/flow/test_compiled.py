@@ -16,7 +16,7 @@ import pytest
 
 from engine.flow import CrossingKind, Flow, SafetyMode, add_pair, compiled, kernel
 from engine.flow.advance import arrays
-from engine.flow.compiled import ENTRIES, builder, loader
+from engine.flow.compiled import ENTRIES, loader
 from engine.flow.compiled.library import LibraryError, fingerprint, library_name
 from engine.flow.compiled.translate import TranslationError, translate
 from tests.engine.flow.pairs import W1, W2, setup
@@ -39,7 +39,7 @@ def text() -> str:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     @cache
     def build(c_text: str, compiler: str, *flags: str) -> Path:
-        return builder.compile_c(c_text, tmp_path_factory.mktemp("kernel"), compiler, *flags)
+        return loader.compile_c(c_text, tmp_path_factory.mktemp("kernel"), compiler, *flags)
 
     return build
 
@@ -171,7 +171,7 @@ def test_a_library_of_another_kernel_is_refused() -> None:
 @pytest.fixture
 def without_libraries(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(loader, "LIBRARIES", tmp_path / "none")
-    monkeypatch.setattr(builder, "CACHE_FOLDERS", (Path("/proc/none"), tmp_path / "cache"))
+    monkeypatch.setattr(loader, "CACHE_FOLDERS", (Path("/proc/none"), tmp_path / "cache"))
     return tmp_path / "cache"
 
 
