@@ -244,7 +244,7 @@ def _tools(window: OpenWindow) -> Iterator[str]:
     window.tools.show_planner()
     planner = window.tools.planner
     assert planner is not None
-    wait_until(lambda: not (planner.curves_due or planner.findings_due))
+    wait_until(lambda: not (planner.curves_timer.isActive() or planner.findings_timer.isActive()))
     yield "planner"
     window.editing.show()
     window.editing.page.settle()

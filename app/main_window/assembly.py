@@ -91,7 +91,7 @@ class Assembly(QObject):
         self, window: MainWindow, profile: Profile | None, use_timer: bool, clock: Callable[[], float]
     ) -> None:
         super().__init__(window)
-        self._window, self._profile, self._store = window, profile, window.store
+        self._window, self._store = window, window.store
         self._pages, self._picker, self._notice = window.pages, window.picker, window.notice
         self._session = HostSession(window, clock, use_timer)
         self._play = play = RunController(self._session, profile, window)

@@ -1,7 +1,7 @@
 """All figures and checkable statements of the five papers with our values: `mirrordrill fidelity`."""
 
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 from engine.published import (
@@ -44,14 +44,7 @@ EXCEPTIONS: Final = {
 
 def fidelity_rows() -> list[FigureRow]:
     """Return all rows by section. This takes about 15 seconds; the result is always the same."""
-    return list(iterate_rows())
-
-
-def iterate_rows() -> Iterator[FigureRow]:
-    """Yield the rows one by one, for a window that shows progress."""
-    for section, make in SECTIONS.items():
-        for row in make():
-            yield explain(row, section, EXCEPTIONS)
+    return [explain(row, section, EXCEPTIONS) for section, make in SECTIONS.items() for row in make()]
 
 
 def summary(rows: list[FigureRow]) -> dict[str, int]:

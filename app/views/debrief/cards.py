@@ -95,7 +95,6 @@ class VerdictCard(QFrame):
         super().__init__()
         self.setProperty("verdict", "")
         self._text = lay_column(spacing=5)
-        self._learn = learn
         column = lay_column(
             self._text,
             (learn, 0, Qt.AlignmentFlag.AlignLeft),

@@ -26,7 +26,7 @@ from app.views.editor.form_schema import (
     model_of,
     sections,
 )
-from app.views.editor.form_widgets import ChoiceBox, FieldRow
+from app.views.editor.form_widgets import ChoiceBox
 from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
 from app.words.language import mark, tr
@@ -384,10 +384,6 @@ class Form(QWidget):
         if section.many:
             return (section.key, self.entries.currentRow())
         return (section.key,) if section.key else ()
-
-    @property
-    def _rows(self) -> dict[Path, FieldRow]:
-        return self.page.rows
 
     def _show_page(self) -> None:
         """Show section titles with their numbers, the list of entries, and the fields of the selected one."""

@@ -78,14 +78,9 @@ class LabeledValues(QWidget):
         self._form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._values: dict[str, QLabel] = {}
-        self._shown_lines: list[tuple[str, str]] = []
+        self.shown_lines: list[tuple[str, str]] = []
         theme.follow(self, theme.PALETTE, self._recolor)
         theme.follow(self, theme.SIZE, self._fit)
-
-    @property
-    def visible_values(self) -> dict[str, str]:
-        """Return the values by their labels."""
-        return dict(self._shown_lines)
 
     def needed_px(self) -> int:
         """Width at which every label and a large value fit on one line."""
@@ -95,9 +90,9 @@ class LabeledValues(QWidget):
 
     def show_lines(self, lines: list[tuple[str, str]]) -> None:
         """Show (label, value) lines."""
-        if lines == self._shown_lines:
+        if lines == self.shown_lines:
             return
-        self._shown_lines = lines
+        self.shown_lines = lines
         for label, value in lines:
             if label not in self._values:
                 field = self._values[label] = QLabel()

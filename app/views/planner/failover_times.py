@@ -75,31 +75,20 @@ class FailoverTimesDialog(QDialog):
             (cause, each) for cause in CAUSES if (each := scenario_of(plan, cause)) is not None
         ]
         self._work: Slices[list[RunOutcome]] | None = None
-        self._timer = QTimer(self, interval=0)
-        self._timer.timeout.connect(self._on_timer)
-        self._timer.start()
+        self.timer = QTimer(self, interval=0)
+        self.timer.timeout.connect(self._on_timer)
+        self.timer.start()
         self._show()
-
-    @property
-    def is_finished(self) -> bool:
-        """Return whether all runs are done."""
-        return not self._timer.isActive()
-
-    @property
-    def cells(self) -> list[str]:
-        """All cells of the table, for tests."""
-        items = filter(None, (self._rows.itemAt(place) for place in range(self._rows.count())))
-        return [label.text() for item in items if isinstance(label := item.widget(), QLabel)]
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
-        self._timer.stop()
+        self.timer.stop()
         super().closeEvent(event)
 
     def _on_timer(self) -> None:
         """Play one more run."""
         if not self._remaining_runs:
-            self._timer.stop()
+            self.timer.stop()
             self._bar.hide()
             return
         cause, scenario = self._remaining_runs[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QBuffer, QEvent, QIODevice, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFileDialog,
@@ -192,8 +192,8 @@ class Planner(QWidget):
         self._status.setProperty("muted", "true")
         self._status.hide()
         self._stale = True
-        self._curves_due = self._timer(CURVES_AFTER_MS, self.redraw)
-        self._findings_due = self._timer(FINDINGS_AFTER_MS, self.rewrite)
+        self.curves_timer = self._timer(CURVES_AFTER_MS, self.redraw)
+        self.findings_timer = self._timer(FINDINGS_AFTER_MS, self.rewrite)
         self._lay_out()
         self.controls.changed.connect(self._on_change)
         self.curves.moved.connect(self._on_moved)
@@ -214,31 +214,11 @@ class Planner(QWidget):
         """Result of the last copy or save command."""
         return self._status.text()
 
-    @property
-    def counter_actions(self) -> list[QAction]:
-        """Actions that show or hide a counter, one for each counter that can be plotted."""
-        return self._counter_menu.actions()
-
-    @property
-    def curves_due(self) -> bool:
-        """True if the curves will be redrawn soon."""
-        return self._curves_due.isActive()
-
-    @property
-    def curves_due_in_ms(self) -> int:
-        """Return the delay of the next redraw in ms."""
-        return self._curves_due.remainingTime()
-
-    @property
-    def findings_due(self) -> bool:
-        """Return whether findings will be rewritten."""
-        return self._findings_due.isActive()
-
     # --- delayed updates ------------------------------------------------------------------------------------
 
     def redraw(self) -> None:
         """Draw the curves of the current plan."""
-        self._curves_due.stop()
+        self.curves_timer.stop()
         try:
             plan = self.controls.plan()
         except ValueError as error:
@@ -256,8 +236,8 @@ class Planner(QWidget):
 
     def rewrite(self) -> None:
         """Write the findings for the current plan and goals."""
-        self._findings_due.stop()
-        if self._curves_due.isActive():
+        self.findings_timer.stop()
+        if self.curves_timer.isActive():
             self.redraw()
         self.goals = self.controls.goals()
         self.findings.show_findings(advice(self.plan, self.goals) if self.plan is not None else [])
@@ -266,9 +246,9 @@ class Planner(QWidget):
         if not self.isVisible():
             self._stale = True
             return
-        if not self._curves_due.isActive():  # follow while dragging instead of waiting for its end
-            self._curves_due.start()
-        self._findings_due.start()
+        if not self.curves_timer.isActive():  # follow while dragging instead of waiting for its end
+            self.curves_timer.start()
+        self.findings_timer.start()
 
     def _on_moved(self, axis: str, value: float) -> None:
         slider = {"rtt_ms": self.controls.rtt, "bandwidth_mbps": self.controls.bandwidth}[axis]
@@ -284,15 +264,15 @@ class Planner(QWidget):
         super().showEvent(event)
         if self._stale:
             self._stale = False
-            self._curves_due.start()
-            self._findings_due.start()
+            self.curves_timer.start()
+            self.findings_timer.start()
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self._stale = self._stale or self._curves_due.isActive() or self._findings_due.isActive()
-        self._curves_due.stop()
-        self._findings_due.stop()
+        self._stale = self._stale or self.curves_timer.isActive() or self.findings_timer.isActive()
+        self.curves_timer.stop()
+        self.findings_timer.stop()
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -396,19 +376,19 @@ class Planner(QWidget):
 
     def _bar(self) -> FlowLayout:
         bar = FlowLayout(8)
-        self._counter_menu = QMenu(self)
+        self.counter_menu = QMenu(self)
         for name, counter in COUNTERS.items():
-            action = self._counter_menu.addAction(tr(counter.title))
+            action = self.counter_menu.addAction(tr(counter.title))
             action.setToolTip(tr(counter.help))
             action.setCheckable(True)
             action.setChecked(name in self.curves.counters)
             action.setData(name)
             action.triggered.connect(self._choose_counters)
-        self._counter_menu.setToolTipsVisible(True)
+        self.counter_menu.setToolTipsVisible(True)
         bar.addWidget(build_back_button(tr("Back"), self, self.closed))
         choose = QToolButton()
         choose.setText(tr("Counters ▾"))
-        hang(self._counter_menu, choose)
+        hang(self.counter_menu, choose)
         bar.addWidget(choose)
         self.times = QPushButton(tr("Failover times…"))
         self.times.clicked.connect(self.show_times)
@@ -432,11 +412,11 @@ class Planner(QWidget):
         return bar
 
     def _choose_counters(self) -> None:
-        chosen = [action.data() for action in self._counter_menu.actions() if action.isChecked()]
+        chosen = [action.data() for action in self.counter_menu.actions() if action.isChecked()]
         if chosen:
             self.curves.choose(chosen)
         else:  # without a value to plot there is no choice
-            for action in self._counter_menu.actions():
+            for action in self.counter_menu.actions():
                 action.setChecked(action.data() in self.curves.counters)
 
     def _write_notes(self, plan: MirroringPlan) -> None:

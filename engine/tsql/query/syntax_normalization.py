@@ -545,13 +545,13 @@ class SqliteWriter(SQLite):
         IDENTIFIERS = ["`"]  # noqa: RUF012
 
 
-def read_query(text: str, line: int = 1) -> exp.Expr:
-    """Return the only query in *text*, which begins on *line* of its batch.
+def read_query(text: str) -> exp.Expr:
+    """Return the only query in *text*.
 
     Raises SqlSyntaxError or UnreadableTextError.
     """
     if len(text) > STATEMENT_CHARACTERS_MAX + 500:
-        raise BatchTooLongError(line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters")
+        raise BatchTooLongError(1, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters")
     try:
         trees = TsqlReader().parse(text)
     except ParseError as problem:
@@ -564,13 +564,13 @@ def read_query(text: str, line: int = 1) -> exp.Expr:
             word = starred[1]
         elif str(first.get("start_context") or "").rstrip().endswith(",") and word.upper() not in KEYWORDS:
             word = ","
-        raise _make_near_error(word, line + int(first.get("line") or 1) - 1) from None
+        raise _make_near_error(word, int(first.get("line") or 1)) from None
     except TokenError:
-        raise SqlSyntaxError(line, 102, text.strip()[:20]) from None
+        raise SqlSyntaxError(1, 102, text.strip()[:20]) from None
     except RecursionError:
-        raise SqlSyntaxError(line, 191) from None
+        raise SqlSyntaxError(1, 191) from None
     if len(trees) != 1 or trees[0] is None:
-        raise SqlSyntaxError(line, 102, ";")
+        raise SqlSyntaxError(1, 102, ";")
     return trees[0]
 
 

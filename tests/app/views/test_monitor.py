@@ -60,7 +60,7 @@ def test_without_recorded_rows_the_monitor_waits(monitor: Any) -> None:
         ["SERVER_B", "Unknown", "Waiting for data…", "Unknown"],
     ]
     assert "Refresh (F5)" in monitor.banner.text()
-    assert set(monitor.status.principal.visible_values.values()) == {"Unknown"}
+    assert set(dict(monitor.status.principal.shown_lines).values()) == {"Unknown"}
 
 
 def test_f5_updates_both_partners(qtbot: Any, monitor: Any) -> None:
@@ -76,18 +76,18 @@ def test_f5_updates_both_partners(qtbot: Any, monitor: Any) -> None:
     ]
     assert monitor.databases.currentText() == "Sales (Synchronized, SERVER_A -> SERVER_B)"
     assert (
-        monitor.status.session.visible_values["Operating mode"]
+        dict(monitor.status.session.shown_lines)["Operating mode"]
         == "High safety with automatic failover (synchronous)"
     )
-    assert monitor.status.session.visible_values["Witness address"] == "TCP://SERVER_W:5022"
-    assert monitor.status.principal.visible_values["Unsent log"] == "0 KB"
+    assert dict(monitor.status.session.shown_lines)["Witness address"] == "TCP://SERVER_W:5022"
+    assert dict(monitor.status.principal.shown_lines)["Unsent log"] == "0 KB"
 
 
 def test_the_queue_and_its_send_time_are_shown(monitor: Any) -> None:
     continue_run(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
     monitor.refresh()
     row = monitor.world.monitor["SERVER_A", "Sales"][-1]
-    shown = monitor.status.principal.visible_values
+    shown = dict(monitor.status.principal.shown_lines)
     assert shown["Unsent log"] == f"{row.unsent_kb:,.0f} KB"
     assert row.unsent_kb > 30_000
     assert shown["Time to send log (estimated)"] == "Unknown"
@@ -106,7 +106,7 @@ def test_old_rows_stay_and_show_their_age(monitor: Any) -> None:
     ]
     assert "Outdated" in monitor.banner.text()
     assert "3:10 ago" in monitor.banner.text()
-    assert set(monitor.status.mirror.visible_values.values()) == {"Unknown"}
+    assert set(dict(monitor.status.mirror.shown_lines).values()) == {"Unknown"}
     monitor.lines.clear()
     monitor.refresh()
     assert [line.split()[1] for line in monitor.lines] == ["SERVER_A#monitor"]

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import engine.published
 from engine.cluster import quorum
 from engine.published import cluster_rules, whitepaper_failover
 from engine.published.fidelity import EXCEPTIONS, SECTIONS, fidelity_rows, render, summary
@@ -132,13 +131,6 @@ def test_a_listed_reason_of_a_passing_row_is_reported() -> None:
     assert explain(statement("T5.trace", True, ""), "s", {"T5.trace": "because"}).reason is None
     assert explain(statement("T5.trace", False, ""), "s", {}).reason is None
     assert explain(statement("T5.trace", False, ""), "s", {"T5.trace": "because"}).reason == "because"
-
-
-def test_the_installed_package_gives_the_same_rows(
-    rows: list[FigureRow], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("engine.published.fidelity.fidelity_rows", lambda: rows[:3])
-    assert engine.published.fidelity_rows() == rows[:3]
 
 
 def _clear_caches(module: ModuleType) -> None:
