@@ -321,7 +321,7 @@ def start_resource(world: World, name: str, observer: str = "") -> None:
     The resource comes online with all resources that it depends on; resources that depend on it stay offline.
     """
     node, role, resource = _resource(world, name, observer)
-    if resource.kind not in roles.SERVERS and any(resource.name in one.needs for one in role.resources):
+    if resource.kind not in config.SERVERS and any(resource.name in one.needs for one in role.resources):
         started = replace(resource, started=role.state is not ResourceState.ONLINE)
         if config.read_resource_state(world, role, started) is ResourceState.OFFLINE:
             raise InputError(say("{node} has no network for {name}", node=role.owner, name=resource.name))

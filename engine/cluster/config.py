@@ -18,7 +18,7 @@ from engine.model import (
     WitnessStore,
     World,
 )
-from engine.protocol import network, security
+from engine.protocol import disks, network, security
 
 
 def members(world: World, partition: int) -> list[str]:
@@ -44,6 +44,15 @@ def address(world: World, computer: str) -> str:
     return f"{subnet}.{own}"
 
 
+DISK: Final = "Physical Disk"
+SERVERS: Final = ("SQL Server", "SQL Server Availability Group")
+"""Resources that serve the databases of a role.
+
+When one comes online, the whole role is online. Its restart properties apply to the role. Documented: the period of
+15 minutes [DOC: RestartPeriod], and that a group restarts on its node first [DOC: failover for errors on data files].
+Known since Failover Cluster Manager 2008: one restart. The documentation of the property still has the older value 3.
+"""
+
 # --- states as cmdlets and Failover Cluster Manager show them
 # ------------------------------------------------
 
@@ -56,6 +65,13 @@ def read_node_state(world: World, observer: str, name: str) -> str:
     if node is None or not node.partition or node.partition != world.nodes[observer].partition:
         return "Down"
     return "Paused" if node.paused else "Up"
+
+
+def read_owner(world: World, observer: str, role: ClusterRole) -> str:
+    """Return the node that owns the role. A member owns a failed or stopped role whose owner is down. Known."""
+    if role.owner and read_node_state(world, observer, role.owner) == "Down":
+        return find_core_owner(world, observer)
+    return role.owner
 
 
 def read_role_state(role: ClusterRole) -> str:
@@ -71,12 +87,41 @@ def read_resource_state(world: World, role: ClusterRole, resource: Resource) -> 
     if resource.failed:
         return ResourceState.FAILED
     state = ResourceState.ONLINE if resource.started else role.state
+    if state is ResourceState.FAILED:
+        return _read_state_in_failed_role(world, role, resource)
     owner = world.nodes.get(role.owner)
     if resource.kind == "IP Address" and role.kind == "availability" and owner is not None:
         address = resource.name.rpartition("_")[2]
         if address.count(".") == 3 and address.rpartition(".")[0] != owner.subnet:
             return ResourceState.OFFLINE
     return state
+
+
+def find_failed_disks(world: World, role: ClusterRole) -> list[str]:
+    """Return the disks of an instance with a failed drive, on which SQL Server depends.
+
+    [DOC: failover cluster instances]
+    """
+    if role.kind != "instance":
+        return []
+    lost = disks.list_lost_drives(world, role.name)
+    shared = [one for one in role.resources if one.kind == DISK]
+    named = {one.drive for one in shared if one.drive}
+    return [one.name for one in shared if (lost & {one.drive} if one.drive else lost - named)]
+
+
+def _read_state_in_failed_role(world: World, role: ClusterRole, resource: Resource) -> ResourceState:
+    """Return the state of a resource of a failed role.
+
+    The cause has failed: a lost disk, else the server. What depends on it is offline. The disks, address and name of an
+    instance stay online. The listener of a group is offline with it. Known.
+    """
+    failed = [one.name for one in role.resources if one.failed] or find_failed_disks(world, role)
+    failed = failed or [one.name for one in role.resources if one.kind in SERVERS]
+    if resource.name in failed:
+        return ResourceState.FAILED
+    provides = resource.kind not in (*SERVERS, "SQL Server Agent")
+    return ResourceState.ONLINE if provides and role.kind == "instance" else ResourceState.OFFLINE
 
 
 def writer(world: World, partition: int) -> Node | None:
@@ -192,8 +237,6 @@ def current(world: World, cluster: str) -> ClusterConfig:
 # node without the newest database learns that it is out of date ("partition in time"). It copies the newest
 # database from a disk. With a share or a storage account it waits for a node with the newest database, or for
 # forced quorum. [DOC: manage quorum; Start-ClusterNode]
-
-DISK: Final = "Physical Disk"
 
 
 def find_resource_name(witness: Witness) -> str:

@@ -213,7 +213,7 @@ class InstanceRole(roles.RoleKind):
                 instance.health_check_timeout_ms / 1000,
             )
             return roles.RoleProblem(message, delay_s, clusterlog.errors(head, clusterlog.NO_DIAGNOSTICS))
-        disk = _find_failed_disk(world, role)
+        disk = next(iter(config.find_failed_disks(world, role)), "")
         broken = disk or next((resource.name for resource in role.resources if resource.failed), "")
         delay_s = SERVICE_NOTICED_S if disk else 0.5
         return (
@@ -249,7 +249,7 @@ class InstanceRole(roles.RoleKind):
         instance = _instance(world, role)
         shared = [resource for resource in role.resources if resource.kind == "Physical Disk"]
         missing = next((disk.name for disk in shared if node not in disk.owners or disk.failed), "")
-        missing = missing or _find_failed_disk(world, role)
+        missing = missing or next(iter(config.find_failed_disks(world, role)), "")
         if missing:
             return say("{disk} is not available on {node}", disk=missing, node=node)
         if node not in instance.installed:
@@ -272,24 +272,6 @@ class InstanceRole(roles.RoleKind):
 
 def _instance(world: World, role: ClusterRole) -> Instance:
     return world.instances[instance_of(role)]
-
-
-def _find_failed_disk(world: World, role: ClusterRole) -> str:
-    """Return the disk resource with a failed drive, on which SQL Server depends; "" without one.
-
-    [DOC: failover cluster instances]
-    """
-    drives = disks.list_lost_drives(world, instance_of(role))
-    shared = [resource for resource in role.resources if resource.kind == "Physical Disk"]
-    named = {resource.drive for resource in shared if resource.drive}
-    return next(
-        (
-            resource.name
-            for resource in shared
-            if (drives & {resource.drive} if resource.drive else drives - named)
-        ),
-        "",
-    )
 
 
 def _cluster(world: World, role: ClusterRole) -> str:

@@ -13,15 +13,6 @@ from engine.events import ClusterData
 from engine.localization import LocalizableMessage, say
 from engine.model import ClusterRole, FieldOf, Handlers, Node, Resource, ResourceState, World, ticks
 
-SERVERS: Final = ("SQL Server", "SQL Server Availability Group")
-"""Resources that serve the databases of a role.
-
-When one comes online, the whole role is online. Its restart properties apply to the role. Documented: the period of
-15 minutes [DOC: RestartPeriod], and that a group restarts on its node first [DOC: failover for errors on data files].
-Known since Failover Cluster Manager 2008: one restart. The documentation of the property still has the older value 3.
-"""
-
-
 RETRY_S: Final = 3_600.0
 """Time after which the cluster retries to bring a failed role online. Known (default of a resource)."""
 
@@ -225,7 +216,13 @@ def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
     if server.restart_action and kind.restartable(world, role) and len(recent) < server.restart_threshold:
         role = _change(world, node, role, restarts=(*recent, world.tick))
         _take_offline(world, node, role, (role.owner,), "restart")
-        return
+    else:
+        _fail_over(world, node, role, reason)
+
+
+def _fail_over(world: World, node: str, role: ClusterRole, reason: str, stopped: bool = False) -> None:
+    """Move a role, or leave it failed if it has used up its failures. *stopped*: a restart has not helped."""
+    kind, server = KINDS[role.kind], find_server_resource(role)
     failures = _list_recent_failures(world, role)
     most = threshold(world, world.nodes[node].cluster, role)
     text = say("role {role} remains failed: RestartAction is {n}", role=role.name, n=server.restart_action)
@@ -242,9 +239,12 @@ def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
         emit_role_event(world, node, role, text, change="threshold")
         _change(world, node, role, state=ResourceState.FAILED, way=EXHAUSTED, why=reason, failures=failures)
         return
-    role = _change(world, node, role, failures=(*failures, world.tick))
+    role = _change(world, node, role, failures=(*failures, world.tick), way="failover")
     others = tuple(name for name in kind.targets(world, role) if name != role.owner)
-    _take_offline(world, node, role, others, "failover")
+    if stopped:
+        _bring_online(world, node, role, others)
+    else:
+        _take_offline(world, node, role, others, "failover")
 
 
 def _log_failure_signs(world: World, role: ClusterRole, signs: tuple[tuple[str, str], ...]) -> None:
@@ -267,7 +267,7 @@ RESTART_NOTIFY: Final = 2
 
 def find_server_resource(role: ClusterRole) -> Resource:
     """Return the resource that serves the databases of the role."""
-    return next(one for one in role.resources if one.kind in SERVERS)
+    return next(one for one in role.resources if one.kind in config.SERVERS)
 
 
 def _list_recent_restarts(world: World, role: ClusterRole) -> tuple[int, ...]:
@@ -427,14 +427,10 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
             return
         role = _change(world, node, pending, owner=role.owner, tried=(*role.tried, target))
         clusterlog.write(world, target, "ERR", "RHS", f"Online for resource {role.name} failed.")
-        emit_role_event(
-            world,
-            target,
-            role,
-            say("{node} cannot bring role {role} online: {why}", node=target, role=role.name, why=declined),
-            change="declined",
-            reason=declined,
-        )
+        _decline(world, target, role, target, declined)
+        if role.way == "restart":
+            _fail_over(world, node, role, declined, stopped=True)
+            return
     role = _change(world, node, role, state=ResourceState.FAILED)
     world.call_after(RETRY_S, "role.retry", node, role.name, role.step)
     emit_role_event(
@@ -480,15 +476,17 @@ def report_declined(world: World, name: str, owner: str, reason: str) -> None:
     if found is None or found[1].owner != owner or found[1].state is not ResourceState.ONLINE_PENDING:
         return
     node, role = found
-    emit_role_event(
-        world,
-        node.name,
-        role,
-        say("{node} cannot bring role {role} online: {why}", node=owner, role=name, why=reason),
-        change="declined",
-        reason=reason,
-    )
-    _bring_online(world, node.name, _change(world, node.name, role, tried=(*role.tried, owner)))
+    _decline(world, node.name, role, owner, reason)
+    role = _change(world, node.name, role, tried=(*role.tried, owner))
+    if role.way == "restart":
+        _fail_over(world, node.name, role, reason, stopped=True)
+    else:
+        _bring_online(world, node.name, role)
+
+
+def _decline(world: World, node: str, role: ClusterRole, target: str, reason: str) -> None:
+    text = say("{node} cannot bring role {role} online: {why}", node=target, role=role.name, why=reason)
+    emit_role_event(world, node, role, text, change="declined", reason=reason)
 
 
 def restore(world: World, node: str) -> None:

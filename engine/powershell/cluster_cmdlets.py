@@ -99,13 +99,13 @@ def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
     rows = tuple(
         {
             "Name": role.name,
-            "OwnerNode": role.owner,
+            "OwnerNode": config.read_owner(world, node, role),
             "State": config.read_role_state(role),
             "FailoverThreshold": str(roles.threshold_setting(role)),
             "FailoverPeriod": str(role.failover_period_h),
         }
         for role in found
-        if owners is None or role.owner in owners
+        if owners is None or config.read_owner(world, node, role) in owners
     )
     return PipelineTable("group", ("Name", "OwnerNode", "State"), rows)
 
@@ -129,14 +129,14 @@ def get_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable
             "State": config.read_resource_state(world, role, one).value,
             "OwnerGroup": role.name,
             "ResourceType": one.kind,
-            "OwnerNode": role.owner,
+            "OwnerNode": config.read_owner(world, node, role),
             "RestartAction": str(one.restart_action),
             "RestartThreshold": str(one.restart_threshold),
             "RestartPeriod": str(one.restart_period_ms),
             "RetryPeriodOnFailure": str(round(1000 * roles.RETRY_S)),
         }
         for role, one in found
-        if owners is None or role.owner in owners
+        if owners is None or config.read_owner(world, node, role) in owners
     )
     return PipelineTable("resource", ("Name", "State", "OwnerGroup", "ResourceType"), rows)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from engine.cluster import commands, roles
+from engine.cluster import commands, config, roles
 from engine.model import World
 from engine.powershell import lookup
 from engine.powershell.cluster_cmdlets import has_property
@@ -46,7 +46,7 @@ def _set_restart(field: str) -> Callable[[World, str, str, int], None]:
     def assign(world: World, name: str, node: str, value: int) -> None:
         resource = lookup.resource(world, node, name, CmdletCall("Get-ClusterResource"))[1]
         immediate = resource.kind == "SQL Server Availability Group" and not value
-        if resource.kind not in roles.SERVERS or (immediate and field == "restart_threshold"):
+        if resource.kind not in config.SERVERS or (immediate and field == "restart_threshold"):
             raise CommandNotSimulatedError(f"{field.title().replace('_', '')} = {value} of {resource.name}")
         commands.set_resource_property(world, resource.name, node, **{field: value})
 

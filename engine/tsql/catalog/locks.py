@@ -137,7 +137,9 @@ def waits(context: Context) -> dict[int, Wait]:
         if run.waiting == "delay":
             found[session.spid] = Wait("WAITFOR", passed_ms)
         elif run.waiting in ("commit", "log"):
-            found[session.spid] = Wait(_commit_wait(context, session.database), passed_ms)
+            databases = [key[1] for key, _ in session.committing] or [session.database]
+            kinds = [_commit_wait(context, database) for database in databases]
+            found[session.spid] = Wait(max(kinds, key=lambda kind: kind != "WRITELOG"), passed_ms)
         elif run.waiting == "lock":
             found[session.spid] = _lock_wait(context, run, sessions, passed_ms)
         elif run.waiting == "pending" and run.command in _DEVICE_WAITS:

@@ -512,3 +512,22 @@ def test_a_local_replica_has_an_operational_state() -> None:
     asked = "SELECT operational_state_desc FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
     assert say(world, "NODE_3", "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED", 30) == []
     assert run_statement(world, "NODE_3#1", asked)["results"][0]["rows"] == [["ONLINE"]]
+
+
+def test_a_commit_in_another_database_waits_for_the_secondary_of_that_database() -> None:
+    world = ag_lab(version=2019)
+    run_on(world, 5)
+    say(world, "NODE_1", "CREATE TABLE Sales.dbo.t (a int)", 5)
+    say(
+        world,
+        "NODE_1",
+        "ALTER AVAILABILITY GROUP AG1 SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)",
+        1,
+    )
+    do(world, "power-off NODE_2")
+    run_on(world, 15)
+    do(world, "sql NODE_1 INSERT Sales.dbo.t VALUES (1)")
+    run_on(world, 2)
+    do(world, "sql NODE_1#2 SELECT wait_type FROM sys.dm_exec_requests WHERE command = 'INSERT'")
+    done = [event for event in run_on(world, 1) if event.kind == "sql_done"]
+    assert "HADR_SYNC_COMMIT" in str(done[-1])

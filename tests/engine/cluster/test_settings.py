@@ -170,3 +170,45 @@ def test_restarts_and_failovers_follow_their_properties(
 ])  # fmt: skip
 def test_values_outside_the_limits_of_properties_are_refused(line: str, answer: str) -> None:
     assert answer in ask(fci_lab(), line)
+
+
+@pytest.mark.parametrize(("fault", "states"), [
+    ("fail-volume SQLFCI1 D", "Failed Online Online Offline Offline"),
+    ("fail-volume SQLFCI1 L", "Failed Online Online Offline Offline"),
+    ("set-owners SQL Network Name (SQLFCI1) NODE_2", "Online Online Online Online Online"),
+])  # fmt: skip
+def test_only_the_cause_of_a_failed_role_is_failed(fault: str, states: str) -> None:
+    world = fci_lab()
+    run_until(world, 5)
+    do(world, fault)
+    run_until(world, 90)
+    rows = [
+        row for row in lines(ask(world, "Get-ClusterResource | ft State, OwnerGroup")) if "SQLFCI1" in row
+    ]
+    assert [row[0] for row in rows] == states.split()
+
+
+def test_a_role_without_a_living_owner_belongs_to_a_member() -> None:
+    world = fci_lab()
+    run_until(world, 5)
+    do(world, "power-off NODE_3", "power-off NODE_4")
+    run_until(world, 60)
+    assert lines(ask(world, "Get-ClusterGroup SQLFCI2"))[2] == ["SQLFCI2", "NODE_1", "Failed"]
+    do(world, "power-on NODE_4")
+    run_until(world, 240)
+    assert lines(ask(world, "Get-ClusterGroup SQLFCI2"))[2] == ["SQLFCI2", "NODE_4", "Online"]
+
+
+def test_a_failover_after_a_restart_that_did_not_help_counts() -> None:
+    world = ag_lab()
+    run_until(world, 5)
+    do(world, "slow-cpu NODE_1 factor=200")
+    run_until(world, 60)
+    assert lines(ask(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_2", "Online"]
+    do(world, "slow-cpu NODE_1 factor=1")
+    run_until(world, 120)
+    for server, until_s in (("NODE_2", 180), ("NODE_1", 240)):
+        do(world, f"stop-service {server}")
+        run_until(world, until_s)
+        do(world, f"start-service {server}")
+    assert lines(ask(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_1", "Failed"]
