@@ -116,27 +116,6 @@ def _drop(call: ProcedureCall) -> None:
     call.append_messages(jobs.drop_linked_server(call.world, call.server, call.text("@server")))
 
 
-def _help(call: ProcedureCall) -> None:
-    """Execute sp_helpserver. The server itself has id 0 [DOC: sp_helpserver]; the timeouts are the defaults."""
-    wanted = call.text("@server").lower()
-    names = (call.server, *call.world.instances[call.server].linked_servers)
-    if wanted and wanted not in map(str.lower, names):
-        raise SqlError(15015, call.text("@server"))
-    rows = []
-    for number, name in enumerate(names):
-        data = "" if number == 0 else "data access,"
-        out = (
-            ledger.find(call.world, call.server, "serveroptions", "server", name)
-            if number
-            else {"rpc out": 1}
-        )
-        calls = "rpc,rpc out," if number == 0 else "rpc out," if out and out.get("rpc out") else ""
-        if not wanted or wanted == name.lower():
-            rows.append((name, name, f"{calls}{data}use remote collation", str(number), None, 0, 0))
-    columns = ("name", "network_name", "status", "id", "collation_name", "connect_timeout", "query_timeout")
-    call.show(columns, rows)
-
-
 def _refuse(call: ProcedureCall) -> None:
     raise UnsimulatedFeatureError(call.name)
 
@@ -199,7 +178,6 @@ PROCEDURES: Final[Procedures] = {
     "sp_addlinkedserver": _add,
     "sp_addserver": _refuse,
     "sp_dropserver": _drop,
-    "sp_helpserver": _help,
     "sp_serveroption": _option,
     "sp_addlinkedsrvlogin": _map_login,
     "sp_droplinkedsrvlogin": _refuse,

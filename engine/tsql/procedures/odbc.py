@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from engine.constants import PRODUCT
 from engine.tsql import catalog
 from engine.tsql.batches import first_result, undeclared
 from engine.tsql.catalog.column_types import TYPE_IDS
@@ -277,44 +276,6 @@ def _procedure_columns(call: ProcedureCall) -> None:
     call.show(names, sorted(rows, key=lambda row: (to_text(row[1]), to_text(row[2]), int(str(row[17])))))
 
 
-def _server_info(call: ProcedureCall) -> None:
-    """Execute sp_server_info: show the attributes that its documentation lists.
-
-    Collation and version are those of the instance.
-    """
-    version, wanted = call.machine.context.version, call.arguments.get("@attribute_id")
-    number = PRODUCT[version][0]
-    major, minor, build = (int(part) for part in number.split(".")[:3])
-    own: tuple[tuple[int, str, str], ...] = (
-        (1, "DBMS_NAME", "Microsoft SQL Server"),
-        (2, "DBMS_VER", f"Microsoft SQL Server {version} - {number}"),
-        (10, "OWNER_TERM", "owner"),
-        (11, "TABLE_TERM", "table"),
-        *((place, name, "128") for place, name in zip(range(12, 16), _LENGTHS, strict=True)),
-        (16, "IDENTIFIER_CASE", "MIXED"),
-        (17, "TX_ISOLATION", "2"),
-        (18, "COLLATION_SEQ", "charset=iso_1 sort_order=nocase_iso charset_num=1 sort_order_num=52"),
-        *((place, name, "Y") for place, name in ((19, "SAVEPOINT_SUPPORT"), (20, "MULTI_RESULT_SETS"))),
-        (22, "ACCESSIBLE_TABLES", "Y"),
-        (100, "USERID_LENGTH", "128"),
-        (101, "QUALIFIER_TERM", "database"),
-        *((place, name, "Y") for place, name in zip(range(102, 105), _CALLS, strict=True)),
-        (105, "MAX_INDEX_COLS", "16"),
-        *((place, name, "Y") for place, name in zip(range(106, 114), _CHANGES, strict=True)),
-        (500, "SYS_SPROC_VERSION", f"{major}.{minor:02}.{build}"),
-    )
-    rows = [row for row in own if wanted is None or row[0] == call.number("@attribute_id")]
-    call.show(("ATTRIBUTE_ID", "ATTRIBUTE_NAME", "ATTRIBUTE_VALUE"), rows)
-
-
-_LENGTHS: Final = ("MAX_OWNER_NAME_LENGTH", "TABLE_LENGTH", "MAX_QUAL_LENGTH", "COLUMN_LENGTH")
-_CALLS: Final = ("NAMED_TRANSACTIONS", "SPROC_AS_LANGUAGE", "ACCESSIBLE_SPROC")
-_CHANGES: Final = (
-    "RENAME_TABLE", "RENAME_COLUMN", "DROP_COLUMN", "INCREASE_COLUMN_LENGTH", "DDL_IN_TRANSACTION",
-    "DESCENDING_INDEXES", "SP_RENAME", "REMOTE_SPROC",
-)  # fmt: skip
-
-
 def _special_columns(call: ProcedureCall) -> None:
     """Execute sp_special_columns: show the columns of a unique index, which identify a row."""
     names = (
@@ -369,6 +330,5 @@ PROCEDURES: Final[Procedures] = {
         ("sp_special_columns", "sp_special_columns_90", "sp_special_columns_100"), _special_columns
     ),
     **dict.fromkeys(("sp_sproc_columns", "sp_sproc_columns_90", "sp_sproc_columns_100"), _procedure_columns),
-    "sp_server_info": _server_info,
     "sp_describe_first_result_set": _describe,
 }

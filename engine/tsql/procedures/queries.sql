@@ -291,3 +291,36 @@ JOIN msdb.dbo.sysjobs j ON j.job_id = s.job_id
 WHERE (j.name = @job_name OR CAST(j.job_id AS nvarchar(36)) = @job_id) AND (@step_id IS NULL OR s.step_id = @step_id)
     AND (@step_name IS NULL OR s.step_name = @step_name)
 ORDER BY s.step_id
+
+-- sp_server_info
+SELECT a.id AS ATTRIBUTE_ID, a.name AS ATTRIBUTE_NAME, a.value AS ATTRIBUTE_VALUE
+FROM (VALUES
+    (1, 'DBMS_NAME', 'Microsoft SQL Server'), (2, 'DBMS_VER', LEFT(@@VERSION, 25) + ' - ' + CAST(SERVERPROPERTY('ProductVersion') AS varchar(20))),
+    (10, 'OWNER_TERM', 'owner'), (11, 'TABLE_TERM', 'table'), (12, 'MAX_OWNER_NAME_LENGTH', '128'),
+    (13, 'TABLE_LENGTH', '128'), (14, 'MAX_QUAL_LENGTH', '128'), (15, 'COLUMN_LENGTH', '128'),
+    (16, 'IDENTIFIER_CASE', 'MIXED'), (17, 'TX_ISOLATION', '2'),
+    (18, 'COLLATION_SEQ', 'charset=iso_1 sort_order=nocase_iso charset_num=1 sort_order_num=52'),
+    (19, 'SAVEPOINT_SUPPORT', 'Y'), (20, 'MULTI_RESULT_SETS', 'Y'), (22, 'ACCESSIBLE_TABLES', 'Y'),
+    (100, 'USERID_LENGTH', '128'), (101, 'QUALIFIER_TERM', 'database'), (102, 'NAMED_TRANSACTIONS', 'Y'),
+    (103, 'SPROC_AS_LANGUAGE', 'Y'), (104, 'ACCESSIBLE_SPROC', 'Y'), (105, 'MAX_INDEX_COLS', '16'),
+    (106, 'RENAME_TABLE', 'Y'), (107, 'RENAME_COLUMN', 'Y'), (108, 'DROP_COLUMN', 'Y'),
+    (109, 'INCREASE_COLUMN_LENGTH', 'Y'), (110, 'DDL_IN_TRANSACTION', 'Y'), (111, 'DESCENDING_INDEXES', 'Y'),
+    (112, 'SP_RENAME', 'Y'), (113, 'REMOTE_SPROC', 'Y'),
+    (500, 'SYS_SPROC_VERSION',
+        PARSENAME(CAST(SERVERPROPERTY('ProductVersion') AS varchar(20)), 4) + '.'
+            + RIGHT('0' + PARSENAME(CAST(SERVERPROPERTY('ProductVersion') AS varchar(20)), 3), 2) + '.'
+            + PARSENAME(CAST(SERVERPROPERTY('ProductVersion') AS varchar(20)), 2))
+) a (id, name, value)
+WHERE @attribute_id IS NULL OR a.id = @attribute_id
+ORDER BY a.id
+
+-- sp_helpserver
+SELECT 15015 AS error, @server AS name
+WHERE ISNULL(@server, '') <> '' AND NOT EXISTS (SELECT * FROM sys.servers WHERE name = @server);
+SELECT name, name AS network_name,
+    CASE server_id WHEN 0 THEN 'rpc,rpc out,' ELSE CASE is_rpc_out_enabled WHEN 1 THEN 'rpc out,' ELSE '' END
+        + 'data access,' END + 'use remote collation' AS status,
+    CAST(server_id AS varchar(4)) AS id, NULL AS collation_name, 0 AS connect_timeout, 0 AS query_timeout
+FROM sys.servers
+WHERE ISNULL(@server, '') IN ('', name)
+ORDER BY server_id
