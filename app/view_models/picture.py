@@ -21,6 +21,7 @@ from app.view_models.faces import (
 )
 from app.words import formatting
 from app.words.language import mark, tr
+from engine.drill.running.modes import Terms
 from engine.mirroring import quorum
 from engine.model import (
     Client,
@@ -48,6 +49,14 @@ class HasWorld(Protocol):
     @property
     def world(self) -> World:
         """Return the current world."""
+
+
+class HasTerms(HasWorld, Protocol):
+    """Drill or other holder of a world, with the limits of its mode."""
+
+    @property
+    def terms(self) -> Terms:
+        """Return the limits of the mode."""
 
 
 def picture_of(world: World, open_database: str = "") -> Picture:

@@ -7,6 +7,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QFocusEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
+from app.view_models.picture import HasTerms
 from app.widgets import keys, theme
 from app.widgets.bars import Bar
 from app.widgets.layouts import lay_column
@@ -15,7 +16,6 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
-from engine.drill.running.modes import Terms
 from engine.events import Event
 from engine.inputs import Input
 from engine.model import Fault, Tick, World
@@ -23,20 +23,12 @@ from engine.verbs import VERBS
 from engine.verbs.lines import is_requested, reverse_of
 
 
-class HasJournal(Protocol):
+class HasJournal(HasTerms, Protocol):
     """Part of a drill that this view reads."""
-
-    @property
-    def world(self) -> World:
-        """Return the current world."""
 
     @property
     def journal(self) -> list[Input]:
         """Return the inputs so far."""
-
-    @property
-    def terms(self) -> Terms:
-        """Return the limits of the mode."""
 
 
 # --- texts of a row -----------------------------------------------------------------------------------------

@@ -2,36 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
 from app.view_models.faces import KINDS, ClientFace, CopyFace, LinkFace, Picture, ServerFace, StatusSign
 from app.view_models.offers import ActionOffer, ActionTarget, list_offers
-from app.view_models.picture import all_copies, hide_unknown, picture_of
+from app.view_models.picture import HasTerms, all_copies, hide_unknown, picture_of
 from app.widgets.acts import SharedActions, put_heading
 from app.widgets.bars import menu_button, open_menu_on
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting, fuzzy
 from app.words.language import mark, tr
-from engine.drill.running.modes import Terms
 from engine.events import Event
 from engine.model import World
-
-
-class TableSource(Protocol):
-    """Part of a drill that this view reads."""
-
-    @property
-    def world(self) -> World:
-        """Return the current world."""
-
-    @property
-    def terms(self) -> Terms:
-        """Return the limits of the mode."""
-
 
 # --- rows ---------------------------------------------------------------------------------------------------
 
@@ -251,7 +237,7 @@ class TopologyTable(QWidget):
     # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
-    def show_drill(self, drill: TableSource) -> None:
+    def show_drill(self, drill: HasTerms) -> None:
         """Show another run, or another time of the same run."""
         self._truth = self._acts.truth = drill.terms.truth
         self.show_world(drill.world)

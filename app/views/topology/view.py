@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolTip, QWidget
 
 from app.view_models.faces import Picture, StatusSign
 from app.view_models.offers import ActionTarget
-from app.view_models.picture import hide_unknown, picture_of
+from app.view_models.picture import HasTerms, hide_unknown, picture_of
 from app.view_models.preview import preview
 from app.views.topology.canvas import AccessibleItem, VoicedCanvas, install
 from app.views.topology.links import LinkItem
@@ -38,7 +38,6 @@ from app.widgets.signs import build_scene_style
 from app.widgets.tables import plain_tip
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.running.modes import Terms
 from engine.events import Event
 from engine.model import Role, World
 from engine.overrides import override
@@ -51,18 +50,6 @@ CAPTION_SHARE: Final = 0.35
 """Share of the width for the preview of an action: the upper left corner, which the layout leaves free."""
 NUDGE: Final = 8.0
 """Distance by which a key moves a card; also the grid for dragged cards."""
-
-
-class TopologySource(Protocol):
-    """Part of a drill that this view reads."""
-
-    @property
-    def world(self) -> World:
-        """Return the current world."""
-
-    @property
-    def terms(self) -> Terms:
-        """Return the limits of the mode."""
 
 
 _ARROWS: Final = {
@@ -134,7 +121,7 @@ class Topology(VoicedCanvas):
     # --- display --------------------------------------------------------------------------------------------
 
     @Slot(object)
-    def show_drill(self, drill: TopologySource) -> None:
+    def show_drill(self, drill: HasTerms) -> None:
         """Show another drill, or another moment of it, from the start."""
         self._last_tick = None
         self._phase_s = 0.0

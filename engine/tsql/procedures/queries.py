@@ -2,6 +2,8 @@
 
 A query whose first column is named `error` raises that message for its first row; `message` reports it as information.
 A query after `IF @name` runs if that parameter has a value. `quiet` after the names: no row counts.
+
+The local server has id 0 [DOC: sp_helpserver]; its timeouts are the defaults.
 """
 
 import re
