@@ -19,43 +19,19 @@ from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, Fo
 from engine.tsql.language.lexer import tokens_of
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.types import SCALED, parse_type
+from engine.tsql.scalars.types import parse_type
 from engine.tsql.scalars.values import Scalar, to_text
 
 Name = tuple[str, ...]
 """Parts of the name of an object."""
 
-_FIXED: Final[dict[str, tuple[int, int | None, int | None]]] = {
-    "bigint": (8, 19, 0),
-    "int": (4, 10, 0),
-    "smallint": (2, 5, 0),
-    "tinyint": (1, 3, 0),
-    "bit": (1, None, None),
-    "float": (8, 53, None),
-    "real": (4, 24, None),
-    "money": (8, 19, 4),
-    "smallmoney": (4, 10, 4),
-    "datetime": (8, None, None),
-    "smalldatetime": (4, None, None),
-    "date": (3, 10, 0),
-    "time": (5, 16, 7),
-    "datetime2": (8, 27, 7),
-    "datetimeoffset": (10, 34, 7),
-    "uniqueidentifier": (16, None, None),
-    "timestamp": (8, None, None),
-    "rowversion": (8, None, None),
-    "sql_variant": (8016, None, None),
-    "text": (16, None, None),
-    "ntext": (16, None, None),
-    "image": (16, None, None),
-    "xml": (-1, None, None),
-}
-"""Type -> bytes, precision, scale. Documented [DOC: data types]. Precision and scale are given only if
-sp_help shows them.
-"""
-_WIDE: Final = {"nchar": 2, "nvarchar": 2, "char": 1, "varchar": 1, "binary": 1, "varbinary": 1}
-"""Bytes per character of types with a length."""
+_PRECISE: Final = frozenset({
+    "bigint", "int", "smallint", "tinyint", "float", "real", "money", "smallmoney", "decimal", "numeric", "date",
+    "time", "datetime2", "datetimeoffset",
+})  # fmt: skip
+"""Types for which sp_help shows precision and scale. [DOC: data types]"""
 _TRIMMED: Final = frozenset({"char", "varchar", "binary", "varbinary"})
+_SIZED: Final = _TRIMMED | {"nchar", "nvarchar"}
 _COLLATED: Final = frozenset({"char", "varchar", "nchar", "nvarchar", "text", "ntext"})
 _BLANK: Final = "     "
 _COLUMNS: Final = (
@@ -264,7 +240,7 @@ def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | 
                 name,
                 plain,
                 "no",
-                None if nullable is None and plain in _WIDE else length,
+                None if nullable is None and plain in _SIZED else length,
                 *_digits(precision, scale),
                 may,
                 "no" if trimmed else "(n/a)",
@@ -299,20 +275,13 @@ def _collation(call: ProcedureCall, type_name: str) -> Scalar:
 
 
 def _sizes(kind: str) -> tuple[str, int, int | None, int | None]:
-    """Return a type's name without its size, its bytes (-1 for max), precision and scale."""
-    if kind.lower() == "sysname":
-        return "sysname", 256, None, None
-    name, length, scale = parse_type(kind)
-    if name in _WIDE:
-        return name, -1 if length == -1 else (length or 1) * _WIDE[name], None, None
-    if name in ("decimal", "numeric"):
-        digits = 18 if length is None else length
-        return name, 5 if digits < 10 else 9 if digits < 20 else 13 if digits < 29 else 17, digits, scale or 0
-    if name in SCALED:
-        row = type_record(kind)
-        size, digits, scale = (int(str(row[column])) for column in ("max_length", "precision", "scale"))
-        return name, size, digits, scale
-    return name, *_FIXED.get(name, (8, None, None))
+    """Return a type's name without its size, its bytes (-1 for max), and the precision and scale that are shown."""
+    row = type_record(kind)
+    name = "sysname" if kind.lower() == "sysname" else to_text(row["DATA_TYPE"])
+    size, digits, scale = (int(str(row[column])) for column in ("max_length", "precision", "scale"))
+    if name not in _PRECISE:
+        return name, size, None, None
+    return name, size, digits, None if name in ("float", "real") else scale
 
 
 def _show_identity(call: ProcedureCall, numbered: Row | None) -> None:
