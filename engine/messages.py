@@ -33,10 +33,15 @@ class Message(Struct, frozen=True):
 
 
 STATES: Final = {
-    137: 2, 201: 4, 229: 5, 515: 2, 547: 0, 1222: 51, 1412: 0, 1801: 3, 2714: 6, 2812: 62, 3701: 5, 3702: 4, 8114: 5,
-    8115: 2, 8144: 2, 8146: 2, 8152: 14, 8162: 2, 9002: 2,
+    137: 2, 201: 4, 206: 2, 229: 5, 232: 3, 235: 0, 242: 3, 468: 9, 515: 2, 529: 2, 537: 3, 547: 0, 1222: 51, 1412: 0,
+    1801: 3, 2714: 6, 2812: 62, 3701: 5, 3702: 4, 8114: 5, 8115: 2, 8144: 2, 8146: 2, 8152: 14, 8162: 2, 8169: 2,
+    9002: 2,
 }  # fmt: skip
 """State of each message whose state is usually not 1. Seen in public client output; no documentation lists them."""
+
+
+STATES_BY_TYPE: Final = {(220, "tinyint"): 2, (8115, "numeric"): 8, (8115, "decimal"): 8}
+"""State of a message about a value by one of its arguments. Seen in public client output."""
 
 
 class SqlError(Exception):
@@ -55,7 +60,10 @@ class SqlError(Exception):
         """Name of the statement in message 3013."""
         self.number = number
         self.parameters = args
-        self.state = STATES.get(number, 1) if state is None else state
+        usual = next(
+            (found for one in args if (found := STATES_BY_TYPE.get((number, str(one)))) is not None), None
+        )
+        self.state = state if state is not None else STATES.get(number, 1) if usual is None else usual
         self.also = also
         """Numbers of the following messages (3013 after a failed RESTORE)."""
         self.rows_before: tuple[tuple[str, ...], Sequence[tuple[int | float | str | bytes | None, ...]]] = (

@@ -76,7 +76,7 @@ def _recovered(world: World, server: str, database: str) -> Outcome:
     if copy.group_kind or copy.db_state is not DbState.RESTORING:
         raise SqlError(3104, database, also=(3013,))
     open_restored(world, (server, database))
-    text = "RESTORE DATABASE successfully processed 0 pages in 1.5 seconds (0.000 MB/sec)."
+    text = "RESTORE DATABASE successfully processed 0 pages in 1.500 seconds (0.000 MB/sec)."
     return [Message(3014, 0, 1, 0, text)]
 
 

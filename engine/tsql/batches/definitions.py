@@ -49,6 +49,25 @@ def _parse_checked_table(
     return columns, rules
 
 
+def _with_columns(
+    table: str, rules: Sequence[Constraint], columns: Sequence[ColumnDefinition]
+) -> tuple[Constraint, ...]:
+    """Return the rules, in which a CHECK on one column belongs to that column. Raise 8141.
+
+    A CHECK after a comma does so too, as messages 547 in public output show.
+    """
+    known = {column.name.lower(): column.name for column in columns}
+    made: list[Constraint] = []
+    for rule in rules:
+        if isinstance(rule, Check):
+            used = {known[name.lower()] for name in _names_in(rule.text) if name.lower() in known}
+            if rule.columns and used - set(rule.columns):
+                raise SqlError(8141, "CHECK", rule.columns[0], table, also=(1750,))
+            rule = replace(rule, columns=tuple(used) if len(used) == 1 else rule.columns)
+        made.append(rule)
+    return tuple(made)
+
+
 def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     """Return the empty table that *text*, a list of columns, describes."""
     columns, rules = _parse_checked_table(machine, ref, text)
@@ -75,6 +94,7 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     }
     if any(column.said_null and column.name.lower() in primary for column in columns):
         raise SqlError(8111, ref.parts[-1], also=(1750,))
+    rules = _with_columns(ref.parts[-1], rules, columns)
     made = tables.make_table(
         ref.parts[-1], columns, constraints.assign_names(ref.parts[-1], rules, machine.context.version)
     )
@@ -362,6 +382,7 @@ def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unche
     Raise 4901 for a column that allows neither.
     """
     columns, rules = _parse_checked_table(machine, ref, text)
+    rules = _with_columns(ref.parts[-1], rules, (*table.columns, *columns))
     if unchecked:
         rules = tuple(rule if isinstance(rule, Key) else replace(rule, trusted=False) for rule in rules)
     for column in columns:

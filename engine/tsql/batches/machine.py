@@ -32,6 +32,7 @@ from engine.tsql.batches.data import (
 )
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s
+from engine.tsql.language.lexer import as_written
 from engine.tsql.language.script import ScriptBatch
 from engine.tsql.query.plans import BindingContext, QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.settings import SessionSettings, settings_of
@@ -222,6 +223,9 @@ class SubmissionOutput:
     def errors(self, problem: SqlError, line: int) -> list[CaughtError]:
         """Append the messages of an error, and return them for a CATCH block."""
         version = self.world.instances[self.session.server].version
+        if problem.number in _NEAR and problem.parameters:
+            text = self.scopes[-1].text if self.scopes else ""
+            problem.parameters = (as_written(problem.parameters[0], text), *problem.parameters[1:])
         line = 0 if problem.in_call else line
         severity, text = fill_message(problem.number, *problem.parameters, version=version)
         errors = [CaughtError(problem.number, severity, problem.state, line, text, problem.procedure)]
@@ -252,6 +256,9 @@ class SubmissionOutput:
             types = tuple("" if kind is None else str(kind) for kind in kinds or (None,) * len(named))
             self.results.append(ResultSet(named, shown_rows, types, len(self.messages)))
 
+
+_NEAR: Final = frozenset({102, 155, 156})
+"""Messages about a word of the text."""
 
 _FOLLOWING: Final = frozenset({1750, 3727, 4916})
 """Messages, most of severity 10, that clients receive as errors of severity 16, state 0.

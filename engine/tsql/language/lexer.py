@@ -170,9 +170,11 @@ def _check(kind: str, text: str, line: int) -> None:
 
 
 def _make_lexical_error(text: str, offset: int, line: int) -> SqlSyntaxError:
-    rest = text[offset : offset + 100].lstrip("Nn")
+    rest = text[offset : offset + SHOWN_MAX].lstrip("Nn")
     if rest[:1] in ("'", '"', "["):
-        return SqlSyntaxError(line, 105, rest[1:60].split("\n")[0])
+        problem = SqlSyntaxError(line, 105, rest[1:])
+        problem.problems = (problem, SqlSyntaxError(line, 102, rest[1:]))
+        return problem
     return SqlSyntaxError(line, 102, text[offset])
 
 
@@ -187,6 +189,14 @@ def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxE
         return SqlSyntaxError(shown.line, 156, shown.upper if shown.text.isupper() else shown.text)
     text = name_of(shown) if shown.kind == "string" else shown.text
     return SqlSyntaxError(shown.line, 102, text[:SHOWN_MAX])
+
+
+def as_written(word: object, text: str) -> object:
+    """Return the wrong word of a message in the letters of *text*."""
+    if not isinstance(word, str) or not word.isupper() or word in text:
+        return word
+    match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE)
+    return word if match is None else match.group()
 
 
 _CLAUSES: Final = frozenset({"FROM", "WHERE", "HAVING", "VALUES", "PRINT"})

@@ -224,9 +224,15 @@ def _permission_name(c: Children) -> str:
     return " ".join(words) + (COLUMNS if len(words) < len(c) else "")
 
 
+def _securable(c: Children, has_columns: bool) -> Parts:
+    return {"kind": " ".join(map(_upper, c[:-1])) or "OBJECT", "name": c[-1], "has_columns": has_columns}
+
+
 def _permission(c: Children) -> s.Statement:
     permissions, grantees = (part for part in c if isinstance(part, tuple))
     parts = _merge_parts(c)
+    if parts.get("has_columns"):
+        permissions = tuple(f"{name}{COLUMNS}" for name in permissions)
     default = "SERVER" if ON_SERVER.intersection(permissions) else "DATABASE"
     return s.Permission(
         _upper(c[0]), permissions, parts.get("kind", default), parts.get("name", ""), grantees
@@ -485,7 +491,8 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "grant_option": lambda c: None,
     "permission_name": _permission_name,
     "permission_names": tuple,
-    "securable": lambda c: {"kind": " ".join(map(_upper, c[:-1])) or "OBJECT", "name": c[-1]},
+    "securable": lambda c: _securable([part for part in c if part is not True], True in c),
+    "securable_columns": lambda c: True,
     "permission_tail": lambda c: None,
     "with_grant_option": lambda c: None,
     "as_grantor": lambda c: None,

@@ -81,7 +81,11 @@ def _infer_column(binder: Binder, node: exp.Expr) -> Kind:
     while parts and parts[0] == "":
         parts.pop(0)
     try:
-        return resolve_column(binder.space, parts, binder.part(node.this)).kind
+        found = resolve_column(binder.space, parts, binder.part(node.this))
+        if not parts and found.source is not None and node.find_ancestor(exp.Lateral) is not None:
+            # apply.py joins the tables of an applied query to those outside of it
+            node.set("table", exp.to_identifier(found.source.name, quoted=True))
+        return found.kind
     except SqlError as problem:
         binder.problems.append(problem)
         return None

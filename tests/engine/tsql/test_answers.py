@@ -75,6 +75,13 @@ def test_the_result_matches_sql_server(statement: str, wanted: str) -> None:
         ("DROP TABLE nope", 5),
         ("EXEC nope", 62),
         ("SELECT 1 FROM nope", 1),
+        ("SELECT CAST('x' AS uniqueidentifier)", 2),
+        ("SELECT CAST(300 AS tinyint)", 2),
+        ("SELECT CAST(40000 AS smallint)", 1),
+        ("SELECT CAST('31/12/2024' AS datetime)", 3),
+        ("SELECT CAST(123456 AS decimal(5, 2))", 8),
+        ("SELECT LEFT('a', -1)", 3),
+        ("SELECT 1 WHERE NEWID() = 5", 2),
     ],
 )
 def test_the_error_state_matches_public_outputs(statement: str, state: int) -> None:
