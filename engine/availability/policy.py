@@ -5,6 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.availability import failover, movement, preconditions, redo, replicas, seeding
+from engine.availability.commands import databases
 from engine.flow import CrossingKind
 from engine.messages import SqlError
 from engine.model import (
@@ -14,6 +15,7 @@ from engine.model import (
     Key,
     ReplicaRole,
     ReplicaWord,
+    SuspendReason,
     SyncState,
     World,
 )
@@ -253,6 +255,40 @@ class AvailabilityPolicy(groups.GroupPolicy):
         ]
         ends += seeding.held_from_kb(world, copy)
         return ("AVAILABILITY_REPLICA", min(ends)) if ends else None
+
+    def find_page_sources(self, world: World, copy: DatabaseCopy, waiting: bool = False) -> list[str]:
+        """Return the connected secondaries of a primary that has a synchronized one, or the primary of a secondary.
+
+        [DOC: automatic page repair]
+        """
+        guid, mine = copy.availability.guid or 0, copy.availability
+        servers = [server for server, state in mine.peers if state in replicas.MOVING]
+        if mine.role is ReplicaRole.SECONDARY:
+            primary = world.replicas[copy.server, guid].primary
+            servers = [primary] if primary is not None and (waiting or mine.state in replicas.MOVING) else []
+        elif not self.can_write(copy) or not (waiting or self.has_synchronized_copy(copy)):
+            return []
+        contacts = {server: world.contacts.get((guid, copy.server, server)) for server in servers}
+        return [
+            server
+            for server, contact in contacts.items()
+            if contact is not None and contact.connected and (server, copy.database) in world.copies
+        ]
+
+    @override
+    def wait_for_page(self, world: World, key: Key) -> None:
+        redo.suspend(world, key)
+
+    @override
+    def resume_after_page(self, world: World, key: Key) -> None:
+        if world.copies[key].availability.suspended is SuspendReason.REDO:
+            databases.resume(world, *key)
+
+    @override
+    def fail_redo(self, world: World, key: Key, error: int, *args: object) -> None:
+        errorlog.write(world, key[0], error, *args)
+        if world.copies[key].availability.suspended is None:
+            redo.suspend(world, key)
 
     def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
         """Return 0 if this copy can take the backup, else 3059. Secondaries take only log and copy-only backups.

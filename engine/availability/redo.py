@@ -36,7 +36,8 @@ def replay(world: World, server: str, database: str, upto_kb: float) -> None:
         return
     trouble = trouble_with_files(world, copy, lead)
     if trouble is not None:
-        _suspend(world, (server, database), (lead.server, database), *trouble)
+        errorlog.write(world, server, *trouble)
+        suspend(world, (server, database))
     elif files_of(copy) != files_of(lead):
         world.update_copy((server, database), **files_of(lead))
 
@@ -89,10 +90,11 @@ def _reads(client: Client, key: Key) -> bool:
     return client.query is not None and (client.query.server, client.query.database) == key
 
 
-def _suspend(world: World, key: Key, primary: Key, number: int, *args: object) -> None:
-    """Suspend data movement to this copy after redo error *number*. Log 35264 with the source SUSPEND_FROM_REDO."""
-    reason = SuspendReason.REDO
-    errorlog.write(world, key[0], number, *args)
+def suspend(world: World, key: Key) -> None:
+    """Suspend data movement to this copy after an error of redo. Log 35264 with the source SUSPEND_FROM_REDO."""
+    reason, stream = SuspendReason.REDO, world.copies[key].stream
+    assert stream is not None, f"{key} redoes nothing"
+    primary = world.sources[world.flow.source_of(stream)]
     errorlog.write(world, key[0], 35264, key[1], "system", int(reason), f"SUSPEND_FROM_{reason.name}")
     world.update_availability(key, suspended=reason)
     movement.lose(world, primary, key[0])

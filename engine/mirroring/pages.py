@@ -1,17 +1,16 @@
-"""Damaged pages: detection, automatic repair from the partner (2008 and later), and repair by other means.
+"""Damaged pages: detection, automatic repair from another copy (2008 and later), and repair by other means.
 
-Documented [DOC: automatic page repair]: the copy that reads a damaged page requests a good one from its
-partner. On the mirror the session is suspended in the meantime and resumes automatically. File headers and
-boot pages cannot be repaired.
+Documented [DOC: automatic page repair]: the copy that reads a damaged page requests a good one from its partner or
+another replica. On a mirror or secondary, data movement is suspended in the meantime and resumes automatically. File
+headers and boot pages cannot be repaired.
 """
 
 from typing import Final
 
 from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S, TICKS_PER_S
 from engine.messages import Message, fill_message
-from engine.mirroring import quorum, redo, roles
-from engine.model import DatabaseCopy, DbState, Handlers, Key, MirrorState, PageRepair, Role, World, ticks
-from engine.protocol import disks, errorlog, files, statements, volumes
+from engine.model import DatabaseCopy, DbState, Handlers, Key, MirrorState, PageRepair, World, ticks
+from engine.protocol import disks, errorlog, files, groups, statements, volumes
 
 NOT_REPAIRABLE: Final = (0, 1, 2, 3, 9)
 """Pages that cannot be repaired: file header, first PFS, GAM and SGAM page, boot page. Documented.
@@ -42,65 +41,48 @@ def read(world: World, server: str, database: str, page: int) -> None:
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages or not world.instances[server].answering:
         return
-    meets = copy.db_state is DbState.ONLINE or (
-        copy.mirroring.role is Role.MIRROR and copy.stream is not None
-    )
-    if not meets:
+    policy = groups.policy(copy)
+    redoes = policy.is_follower(copy) and copy.stream is not None
+    is_suspended = copy.availability.suspended is not None  # redo reads the page again after RESUME
+    states = [one.mirroring.state for one in world.copies_of(database)]
+    if is_suspended or MirrorState.PENDING_FAILOVER in states:
+        world.call_after(PAGE_READ_AGAIN_S, "page.read", server, database, page)
+        return
+    if copy.db_state is not DbState.ONLINE and not redoes:
         return
     if not _can_repair(world, copy, page):
-        _leave_damaged(world, key, page, tried=_tries(world, copy))
+        _leave_damaged(world, key, page, tried=bool(policy.find_page_sources(world, copy)))
         return
     errorlog.write(world, server, 824, *_bad_read(copy, page))
     _note(world, key, page, status=3)
     errorlog.write(world, server, 1432, f"(1:{page})", database)
-    if copy.mirroring.role is Role.MIRROR:
-        _suspend(world, key)
+    if redoes:
+        policy.wait_for_page(world, key)
     world.call_after(PAGE_REPAIR_S, "page.repaired", server, database, page)
 
 
-def _tries(world: World, copy: DatabaseCopy) -> bool:
-    """Return whether the copy attempts an automatic page repair.
-
-    Both partners must be of version 2008 or later and connected. A principal attempts it only while
-    SYNCHRONIZED [DOC: automatic page repair], a mirror whenever redo reads the page.
-    """
-    partner = world.copies.get((copy.mirroring.partner or "", copy.database))
-    if copy.mirroring.guid is None or partner is None or not quorum.sees_partner(world, copy):
-        return False
-    states = [MirrorState.SYNCHRONIZED]
-    states += [MirrorState.SYNCHRONIZING] if copy.mirroring.role is Role.MIRROR else []
-    new_enough = all(world.instances[name].version >= 2008 for name in (copy.server, partner.server))
-    return new_enough and copy.mirroring.state in states
-
-
 def _can_repair(world: World, copy: DatabaseCopy, page: int) -> bool:
-    """Return whether a repair is attempted, possible for this page, and the partner's page is intact."""
-    if not _tries(world, copy):
-        return False
-    partner = world.copies[copy.mirroring.partner or "", copy.database]
-    return page not in (*NOT_REPAIRABLE, *partner.bad_pages)
+    """Return whether a repair is attempted, possible for this page, and the page of another copy is intact."""
+    sources = groups.policy(copy).find_page_sources(world, copy)
+    return _is_intact(world, copy.database, page, sources) and page not in NOT_REPAIRABLE
+
+
+def _is_intact(world: World, database: str, page: int, servers: list[str]) -> bool:
+    return any(page not in world.copies[server, database].bad_pages for server in servers)
 
 
 def _leave_damaged(world: World, key: Key, page: int, *, tried: bool) -> None:
     copy = world.copies[key]
+    policy = groups.policy(copy)
     if tried:
         _note(world, key, page, status=6)
         errorlog.write(world, key[0], 1481, f"(1:{page})", key[1])
-    if copy.mirroring.role is Role.MIRROR and copy.stream is not None and not copy.mirroring.redo_failed:
-        redo.fail(world, key, 824, *_bad_read(copy, page))
+    if policy.is_follower(copy) and copy.stream is not None and not copy.mirroring.redo_failed:
+        policy.fail_redo(world, key, 824, *_bad_read(copy, page))
     else:
         errorlog.write(world, key[0], 824, *_bad_read(copy, page))
-    if copy.db_state is DbState.ONLINE:  # the next read may find a partner that can repair the page
+    if world.copies[key].db_state is DbState.ONLINE:  # the next read may find a copy that can repair the page
         world.call_after(PAGE_READ_AGAIN_S, "page.read", *key, page)
-
-
-def _suspend(world: World, mirror: Key) -> None:
-    """Suspend the session while redo waits for a good page from the partner."""
-    copy = world.copies[mirror]
-    for key in (mirror, (copy.mirroring.partner or "", copy.database)):
-        roles.move(world, key, roles.StateChangeCause.SUSPEND)
-        roles.note(world, key, 9)
-        errorlog.write(world, key[0], 1442, key[1])
 
 
 def repaired(world: World, server: str, database: str, page: int) -> None:
@@ -109,11 +91,8 @@ def repaired(world: World, server: str, database: str, page: int) -> None:
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages:
         return
-    partner = (copy.mirroring.partner or "", copy.database)
-    if (
-        copy.mirroring.guid is None
-        or not quorum.sees_partner(world, copy)
-        or page in world.copies[partner].bad_pages
+    if not _is_intact(
+        world, database, page, groups.policy(copy).find_page_sources(world, copy, waiting=True)
     ):
         _leave_damaged(world, key, page, tried=True)
         return
@@ -122,13 +101,8 @@ def repaired(world: World, server: str, database: str, page: int) -> None:
     )
     _note(world, key, page, status=5)
     errorlog.write(world, server, 1461, f"(1:{page})", database)
-    if (
-        copy.mirroring.role is Role.MIRROR
-        and copy.mirroring.state is MirrorState.SUSPENDED
-        and not copy.mirroring.redo_failed
-    ):
-        redo.begin_synchronizing(world, partner, key)
-        redo.update_witness_record(world, partner)
+    if groups.policy(copy).is_follower(copy):
+        groups.policy(copy).resume_after_page(world, key)
 
 
 def _note(world: World, key: Key, page: int, *, status: int) -> None:

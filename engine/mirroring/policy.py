@@ -99,6 +99,40 @@ class MirroringPolicy(groups.GroupPolicy):
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float]:
         return "DATABASE_MIRRORING", min(ends_kb) if ends_kb else _partner_end_kb(world, copy)
 
+    def find_page_sources(self, world: World, copy: DatabaseCopy, waiting: bool = False) -> list[str]:
+        """Return the partner.
+
+        Both partners must be of version 2008 or later and connected. A principal attempts a repair only while
+        SYNCHRONIZED [DOC: automatic page repair], a mirror whenever redo reads the page.
+        """
+        partner = world.copies.get((copy.mirroring.partner or "", copy.database))
+        if copy.mirroring.guid is None or partner is None or not quorum.sees_partner(world, copy):
+            return []
+        states = [MirrorState.SYNCHRONIZED]
+        states += [MirrorState.SYNCHRONIZING] if copy.mirroring.role is Role.MIRROR else []
+        new_enough = all(world.instances[name].version >= 2008 for name in (copy.server, partner.server))
+        return [partner.server] if waiting or (new_enough and copy.mirroring.state in states) else []
+
+    def wait_for_page(self, world: World, key: Key) -> None:
+        """Suspend the session while redo waits for a good page from the partner."""
+        copy = world.copies[key]
+        for end in (key, (copy.mirroring.partner or "", copy.database)):
+            roles.move(world, end, roles.StateChangeCause.SUSPEND)
+            roles.note(world, end, 9)
+            errorlog.write(world, end[0], 1442, end[1])
+
+    @override
+    def resume_after_page(self, world: World, key: Key) -> None:
+        mine = world.copies[key].mirroring
+        if mine.role is Role.MIRROR and mine.state is MirrorState.SUSPENDED and not mine.redo_failed:
+            partner = (mine.partner or "", key[1])
+            redo.begin_synchronizing(world, partner, key)
+            redo.update_witness_record(world, partner)
+
+    @override
+    def fail_redo(self, world: World, key: Key, error: int, *args: object) -> None:
+        redo.fail(world, key, error, *args)
+
     @override
     def has_stopped_log(self, copy: DatabaseCopy) -> bool:
         return copy.mirroring.state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)

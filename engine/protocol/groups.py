@@ -200,6 +200,25 @@ class Policy(ABC):
         """Handle the loss of the copy's data volume. Return True if the group handled it."""
         return False
 
+    def find_page_sources(self, world: World, copy: DatabaseCopy, waiting: bool = False) -> list[str]:
+        """Return the servers from which the copy requests a good copy of a damaged page; none: no attempt.
+
+        *waiting*: the request was sent. [DOC: automatic page repair]
+        """
+        return []
+
+    def wait_for_page(self, world: World, key: Key) -> None:
+        """Suspend redo of a receiver of log that has read a damaged page."""
+        raise NotImplementedError
+
+    def resume_after_page(self, world: World, key: Key) -> None:
+        """Resume redo after the repair of the page."""
+        raise NotImplementedError
+
+    def fail_redo(self, world: World, key: Key, error: int, *args: object) -> None:
+        """Stop redo at a damaged page that cannot be repaired."""
+        raise NotImplementedError
+
     @abstractmethod
     def recovered(self, world: World, key: Key) -> bool:
         """Handle that the instance started and recovered the database; return whether the group decides its state."""

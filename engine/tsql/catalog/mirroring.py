@@ -252,9 +252,9 @@ view("sys.dm_db_mirroring_connections", _connections)
 
 
 def page_repairs(context: Context, only_groups: bool = False) -> Iterable[Record]:
-    """Yield the page repairs of all copies, or only of databases in availability groups."""
+    """Yield the page repairs of mirrored databases, or those of databases in availability groups."""
     for copy in context.copies():
-        for repair in copy.page_repairs if copy.availability.guid is not None or not only_groups else ():
+        for repair in copy.page_repairs if (copy.availability.guid is not None) is only_groups else ():
             yield {
                 "database_id": copy.database_id,
                 "file_id": repair.file,

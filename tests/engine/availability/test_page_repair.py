@@ -1,0 +1,74 @@
+"""Automatic page repair of availability databases. [DOC: automatic page repair]"""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import World
+from tests.engine.availability.worlds import ag_lab, do, primaries, run_until
+from tests.engine.cluster.random_runs import mirroring_lab
+from tests.engine.tsql.console import Answer, run_on
+
+STATE = (
+    "SELECT s.synchronization_state_desc, s.suspend_reason_desc FROM sys.dm_hadr_database_replica_states s "
+    "WHERE s.is_local = 1 AND DB_NAME(s.database_id) = 'Sales'"
+)
+
+
+def query(world: World, server: str, text: str) -> list[list[object]]:
+    do(world, f"sql {server} {text}")
+    (done,) = [event for event in run_on(world, 0.5) if event.kind == "sql_done"]
+    return Answer(done).grids[0]
+
+
+CASES = [
+    # damaged copy, further lines before the damage, page, page_status, event_type, state of the copy afterwards
+    ("NODE_1", (), 77, 5, 5, ["SYNCHRONIZED", None]),
+    ("NODE_2", (), 77, 5, 4, ["SYNCHRONIZED", None]),
+    ("NODE_3", (), 77, 5, 4, ["SYNCHRONIZING", None]),
+    ("NODE_1", ("power-off NODE_2",), 77, None, 2, ["SYNCHRONIZED", None]),
+    ("NODE_1", ("power-off NODE_3",), 77, 5, 5, ["SYNCHRONIZED", None]),
+    ("NODE_2", (), 9, 6, 2, ["NOT SYNCHRONIZING", "SUSPEND_FROM_REDO"]),
+    ("NODE_1", (), 9, 6, 2, ["SYNCHRONIZED", None]),
+]
+
+
+@pytest.mark.parametrize(("server", "lines", "page", "status", "event_type", "state"), CASES)
+def test_a_damaged_page_is_repaired_from_another_replica(
+    server: str, lines: tuple[str, ...], page: int, status: int | None, event_type: int, state: list[object]
+) -> None:
+    world = ag_lab()
+    run_until(world, 10)
+    do(world, *lines)
+    run_until(world, 12)
+    do(world, f"corrupt-page {server} Sales page={page}")
+    run_until(world, 40)
+    repairs = query(
+        world, server, f"SELECT page_status FROM sys.dm_hadr_auto_page_repair WHERE page_id = {page}"
+    )
+    assert repairs == ([] if status is None else [[status]])
+    assert query(world, server, "SELECT page_id FROM sys.dm_db_mirroring_auto_page_repair") == []
+    events = query(world, server, f"SELECT event_type FROM msdb.dbo.suspect_pages WHERE page_id = {page}")
+    assert events == [[event_type]]
+    assert query(world, server, STATE) == [state]
+
+
+def test_redo_reads_a_damaged_page_again_after_resume() -> None:
+    world = ag_lab()
+    run_until(world, 10)
+    do(world, "corrupt-page NODE_2 Sales page=9")
+    run_until(world, 20)
+    do(world, "sql NODE_2 ALTER DATABASE Sales SET HADR RESUME")
+    run_until(world, 100)
+    assert query(world, "NODE_2", STATE) == [["NOT SYNCHRONIZING", "SUSPEND_FROM_REDO"]]
+    do(world, "mend-page NODE_2 Sales", "sql NODE_2 ALTER DATABASE Sales SET HADR RESUME")
+    run_until(world, 200)
+    assert query(world, "NODE_2", STATE) == [["SYNCHRONIZED", None]]
+
+
+def test_a_page_that_is_damaged_during_a_failover_of_mirroring_does_not_stop_it() -> None:
+    world = mirroring_lab(1)
+    run_until(world, 10)
+    do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", "corrupt-page SERVER_B Sales page=77")
+    run_until(world, 90)
+    assert primaries(world) == ["SERVER_B"]
