@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from app.files import scenario_files
@@ -38,6 +40,19 @@ def test_each_trick_gains_nothing(ranking: Ranking) -> None:
     assert ranking.result_of("stalling").total <= 100.0
     left = ranking.result_of("leaving at once")
     assert (left.total, left.finished) == (0.0, False)
+
+
+def test_the_games_of_the_agents_are_reproduced(ranking: Ranking, request: pytest.FixtureRequest) -> None:
+    """Compare the inputs and the results of each agent with agents.txt; `pytest --rewrite` records it anew."""
+    lines = [str(result.as_json()) for result in ranking.standings]
+    for agent in AGENTS:
+        lines.append(f"{agent.name}:")
+        lines += [f"    {item.line}" for item in agent.play(small(), 3).journal]
+    lines += [line.rstrip() for line in table([ranking]).splitlines()]
+    path = Path(__file__).parent / "agents.txt"
+    if request.config.getoption("--rewrite"):
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert lines == path.read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.slow

@@ -1,0 +1,106 @@
+"""Answers of the policy of mirrored databases in every situation of the statement matrix, as a table.
+
+`pytest --rewrite` records policy_table.txt anew; review the diff.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from engine.mirroring import prerequisites
+from engine.model import World
+from engine.protocol import groups, serving
+from tests.engine.mirroring.test_statement_matrix import DB, SITUATIONS, M, P, W, build_world_after, do
+
+TABLE: Final = Path(__file__).parent / "policy_table.txt"
+SET: Final = f"sql {P} ALTER DATABASE {DB} SET"
+
+
+def build_world_in_failover() -> World:
+    world = build_world_after()
+    do(world, f"{SET} PARTNER FAILOVER", then_s=0.1)
+    return world
+
+
+WORLDS: Final[dict[str, World]] = {
+    **SITUATIONS,
+    "in-failover": build_world_in_failover(),
+    "disk-failed": build_world_after(f"fail-disk {P} {DB}"),
+    "timeout-20": build_world_after(f"{SET} PARTNER TIMEOUT 20"),
+    "witness-lost": build_world_after(f"power-off {W}"),
+    "mirror-lost": build_world_after(f"power-off {M}", witness=False),
+}
+
+
+def describe(world: World, server: str) -> str:
+    """Return role, state, refusal, safety, witness, timeout and the properties that are true, of one copy."""
+    copy = world.copies[server, DB]
+    policy = groups.policy(copy)
+    refusal = policy.refusal(copy)
+    stated = {
+        "leads": policy.is_leader(copy),
+        "follows": policy.is_follower(copy),
+        "waits": policy.commits_wait(world, copy),
+        "writes": policy.can_write(copy),
+        "synchronized": policy.has_synchronized_copy(copy),
+        "serves": serving.is_serving(world, copy.key),
+        "reads": policy.can_read(copy, read_intent=True),
+        "log-stopped": policy.has_stopped_log(copy),
+        "backs-up-closed": policy.backs_up_closed(copy),
+    }
+    words = [
+        policy.role(copy) or "-",
+        policy.state(copy) or "-",
+        str(refusal.number if refusal is not None else 0),
+        prerequisites.safety_word(copy) or "-",
+        prerequisites.witness_word(copy) or "-",
+        str(prerequisites.timeout_s(copy)),
+        f"{prerequisites.partner_address(copy)}",
+        f"sequence={policy.role_sequence(copy)}",
+        f"partner={policy.partner(copy)}",
+        f"snapshot={policy.gives_snapshot(copy)}",
+        f"backups={policy.backup_refusal(world, copy, False)}/{policy.backup_refusal(world, copy, True)}",
+        *(word for word, true in stated.items() if true),
+    ]
+    return " ".join(words)
+
+
+def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> None:
+    rows = [
+        f"{name} {server} {describe(world, server)}" for name, world in WORLDS.items() for server in (P, M)
+    ]
+    if request.config.getoption("--rewrite"):
+        TABLE.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert rows == TABLE.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize(
+    ("situation", "unmet"),
+    [
+        ("witness", {"the mirror has lost the principal", "the witness has lost the principal"}),
+        ("FULL", {"a witness is configured", "the mirror has lost the principal"}),
+        ("OFF", {"a witness is configured", "safety is FULL", "the mirror has lost the principal"}),
+        ("witness-lost", {"the mirror has lost the principal", "mirror and witness are connected"}),
+        (
+            "no-quorum",
+            {
+                "the session was SYNCHRONIZED when the mirror lost the principal",
+                "mirror and witness are connected",
+            },
+        ),
+        (
+            "exposed",
+            {
+                "the principal made no unprotected changes since then",
+                "the witness has lost the principal",
+            },
+        ),
+        ("no-session", None),
+    ],
+)
+def test_preconditions_by_situation(situation: str, unmet: set[str] | None) -> None:
+    found = groups.preconditions(WORLDS[situation], DB)
+    assert ({str(each.name) for each in found if not each.holds} if found else None) == unmet
