@@ -1,0 +1,127 @@
+"""Answers of the policy of availability databases in many situations, as a table.
+
+`pytest --rewrite` records policy_table.txt anew; review the diff.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from engine.messages import SqlError
+from engine.model import World
+from engine.protocol import groups, serving
+from tests.engine.availability.test_statements import (
+    AG,
+    build_settled_world,
+    do,
+    forced_quorum,
+    offline,
+    run_until,
+    without_quorum,
+)
+
+TABLE: Final = Path(__file__).parent / "policy_table.txt"
+REPLICA: Final = f"{AG}MODIFY REPLICA ON 'NODE_{{}}' WITH ({{}})"
+
+
+def build_world_after(*lines: str, then_s: float = 20.0) -> World:
+    world = build_settled_world().fork()
+    do(world, *lines)
+    run_until(world, world.t_s + then_s)
+    return world
+
+
+def on_primary(*statements: str) -> tuple[str, ...]:
+    return tuple(f"sql NODE_1 {statement}" for statement in statements)
+
+
+WORLDS: Final[dict[str, World]] = {
+    "settled": build_settled_world(),
+    "offline": offline(),
+    "without-quorum": without_quorum(),
+    "forced-quorum": forced_quorum(),
+    "suspended": build_world_after("sql NODE_2 ALTER DATABASE Sales SET HADR SUSPEND"),
+    "suspended-everywhere": build_world_after(*on_primary("ALTER DATABASE Sales SET HADR SUSPEND")),
+    "secondary-lost": build_world_after("power-off NODE_2"),
+    "primary-lost": build_world_after("power-off NODE_1", then_s=60.0),
+    "disk-failed": build_world_after("fail-disk NODE_2 Sales"),
+    "failing-over": build_world_after(f"sql NODE_2 {AG}FAILOVER", then_s=0.3),
+    "readers": build_world_after(
+        *on_primary(
+            REPLICA.format(2, "SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL)"),
+            REPLICA.format(3, "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)"),
+            REPLICA.format(3, "SECONDARY_ROLE (READ_ONLY_ROUTING_URL = 'TCP://NODE_3:1433')"),
+            REPLICA.format(1, "PRIMARY_ROLE (ALLOW_CONNECTIONS = READ_WRITE)"),
+            REPLICA.format(1, "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))"),
+        )
+    ),
+    "asynchronous": build_world_after(
+        *on_primary(
+            REPLICA.format(2, "FAILOVER_MODE = MANUAL"),
+            REPLICA.format(2, "AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT"),
+        )
+    ),
+    "removed": build_world_after(*on_primary(f"{AG}REMOVE DATABASE Sales")),
+}
+
+
+def describe_route(world: World, server: str, read_intent: bool) -> str:
+    """Return the server to which a connection is routed, or the number of the refusal."""
+    copy = world.copies[server, "Sales"]
+    try:
+        return groups.policy(copy).route(world, copy, read_intent) or "-"
+    except SqlError as problem:
+        return str(problem.number)
+
+
+def describe(world: World, server: str) -> str:
+    """Return role, states, refusals, routes and the properties that are true, of one copy."""
+    copy = world.copies[server, "Sales"]
+    policy = groups.policy(copy)
+    refusals = [policy.refusal(copy, read_intent, connected) for read_intent, connected in
+                ((False, False), (True, False), (True, True))]  # fmt: skip
+    stated = {
+        "leads": policy.is_leader(copy),
+        "follows": policy.is_follower(copy),
+        "waits": policy.commits_wait(world, copy),
+        "writes": policy.can_write(copy),
+        "synchronized": policy.has_synchronized_copy(copy),
+        "serves": serving.is_serving(world, copy.key),
+        "reads": policy.can_read(copy, read_intent=False),
+        "reads-by-intent": policy.can_read(copy, read_intent=True),
+        "log-stopped": policy.has_stopped_log(copy),
+        "backs-up-closed": policy.backs_up_closed(copy),
+    }
+    words = [
+        policy.role(copy) or "-",
+        policy.state(copy) or "-",
+        policy.database_state(copy) or "-",
+        "+".join(sorted(policy.collect_state_names(world, copy))) or "-",
+        f"sequence={policy.role_sequence(copy)}",
+        f"partner={policy.partner(copy)}",
+        "refusals=" + "/".join(str(each.number if each is not None else 0) for each in refusals),
+        f"routes={describe_route(world, server, False)}/{describe_route(world, server, True)}",
+        f"snapshot={policy.gives_snapshot(copy)}",
+        f"backups={policy.backup_refusal(world, copy, False)}/{policy.backup_refusal(world, copy, True)}",
+        *(word for word, true in stated.items() if true),
+    ]
+    return " ".join(words)
+
+
+def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> None:
+    rows = [
+        f"{name} {server} {describe(world, server)}"
+        for name, world in WORLDS.items()
+        for server in ("NODE_1", "NODE_2", "NODE_3")
+    ]
+    rows += [
+        f"{name}: {each.name} | {each.seen_in} | {each.target} | {each.holds} {each.now}"
+        for name, world in WORLDS.items()
+        for each in groups.preconditions(world, "Sales")
+    ]
+    if request.config.getoption("--rewrite"):
+        TABLE.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert rows == TABLE.read_text(encoding="utf-8").splitlines()
