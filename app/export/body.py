@@ -473,7 +473,7 @@ def _commands(source: ExportSource) -> str:
 
 def _events(source: ExportSource) -> str:
     rows = [
-        [moment(m.tick), tr(MARKS[m.kind]), m.server or "", m.database or "", localize(m.text)]
+        [moment(m.tick), tr(MARKS[m.kind][0]), m.server or "", m.database or "", localize(m.text)]
         for m in source.review.happened
     ]
     head = [tr("at"), tr("kind"), tr("server"), tr("database"), tr("what")]

@@ -37,18 +37,21 @@ _FILLS: Final = {
 """Fill of a time span by state; problems are hatched, so that color is not the only sign."""
 _IDLE: Final = "#e6eaef"
 
-_SHAPES: Final = {
-    "fault": ("#b3202a", "M-5,-4 L5,-4 L0,5 Z"),
-    "repair": ("#17692f", "M-5,4 L5,4 L0,-5 Z"),
-    "detection": ("#855000", "M0,-5 L5,0 L0,5 L-5,0 Z"),
-    "command": ("#1b56a6", "M-4,-4 L4,-4 L4,4 L-4,4 Z"),
-    "refusal": ("#b3202a", "M-4,-4 L4,4 M4,-4 L-4,4"),
-    "hint": ("#855000", "M-3,-5 L3,-5 L3,5 L-3,5 Z"),
-    "question": ("#7c4dbd", "M-5,0 L0,-5 L5,0 L3,5 L-3,5 Z"),
-    "goal": ("#17692f", "M-3,5 L-3,-5 L5,-2 L-3,1"),
-    "rewind": ("#566270", "M4,-5 L-4,0 L4,5 Z"),
+MARKS: Final = {
+    "fault": (mark("fault"), "#b3202a", "M-5,-4 L5,-4 L0,5 Z"),
+    "repair": (mark("repair"), "#17692f", "M-5,4 L5,4 L0,-5 Z"),
+    "detection": (mark("detected"), "#855000", "M0,-5 L5,0 L0,5 L-5,0 Z"),
+    "transition": (mark("change"), "", ""),
+    "command": ("T-SQL", "#1b56a6", "M-4,-4 L4,-4 L4,4 L-4,4 Z"),
+    "refusal": (mark("T-SQL, refused"), "#b3202a", "M-4,-4 L4,4 M4,-4 L-4,4"),
+    "hint": (mark("hint"), "#855000", "M-3,-5 L3,-5 L3,5 L-3,5 Z"),
+    "question": (mark("question"), "#7c4dbd", "M-5,0 L0,-5 L5,0 L3,5 L-3,5 Z"),
+    "goal": (mark("goal"), "#17692f", "M-3,5 L-3,-5 L5,-2 L-3,1"),
+    "rewind": (mark("rewound"), "#566270", "M4,-5 L-4,0 L4,5 Z"),
+    "note": (mark("note"), "", ""),
+    "end": (mark("end"), "", ""),
 }
-"""Kind of marker -> color and shape. The lanes show transitions."""
+"""Kind of marker -> label, color and shape; no shape: the marker is not drawn. The lanes show transitions."""
 
 _DEFS: Final = (
     '<defs><pattern id="down" width="6" height="6" patternUnits="userSpaceOnUse">'
@@ -57,23 +60,6 @@ _DEFS: Final = (
     '<pattern id="exposed" width="5" height="5" patternUnits="userSpaceOnUse">'
     '<rect width="5" height="5" fill="#fcedcc"/><circle cx="2.5" cy="2.5" r="1.1" fill="#855000"/></pattern></defs>'
 )
-
-
-MARKS: Final = {
-    "fault": mark("fault"),
-    "repair": mark("repair"),
-    "detection": mark("detected"),
-    "transition": mark("change"),
-    "command": "T-SQL",
-    "refusal": mark("T-SQL, refused"),
-    "hint": mark("hint"),
-    "question": mark("question"),
-    "goal": mark("goal"),
-    "rewind": mark("rewound"),
-    "note": mark("note"),
-    "end": mark("end"),
-}
-"""Kind of marker -> label."""
 
 
 def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) -> str:
@@ -90,7 +76,7 @@ def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) ->
     for number, (name, spans) in enumerate(rows):
         parts.append(_lane(name, spans, TOP + number * (LANE + GAP), end_tick))
     parts.append(axis(TOP + len(rows) * (LANE + GAP), end_tick))
-    parts += [_mark(moment, end_tick, height) for moment in marks if moment.kind in _SHAPES]
+    parts += [_mark(moment, end_tick, height) for moment in marks if MARKS[moment.kind][2]]
     title = html.escape(tr("Timeline of the run"))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
@@ -173,9 +159,9 @@ def _step(end_tick: Tick) -> Tick:
 
 
 def _mark(moment: Marker, end_tick: Tick, height: int) -> str:
-    color, shape = _SHAPES[moment.kind]
+    label, color, shape = MARKS[moment.kind]
     x = x_of(moment.tick, end_tick)
-    words = html.escape(f"{at(moment.tick)} {tr(MARKS[moment.kind])}: {localize(moment.text)}")
+    words = html.escape(f"{at(moment.tick)} {tr(label)}: {localize(moment.text)}")
     return (
         f'<g transform="translate({x:.1f},14)" stroke="{color}" fill="{color}"><title>{words}</title>'
         f'<path d="{shape}"/><path d="M0,8 V{height - 38}" stroke-width="0.6" stroke-dasharray="2,3"/></g>'

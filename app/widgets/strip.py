@@ -75,40 +75,23 @@ LABEL_SCALE: Final = 0.78
 NAMES_FROM_PX: Final = 400
 """Minimum width of a strip with lane names."""
 
-SHAPES: Final = {
-    "fault": ("bad", "down"),
-    "repair": ("ok", "up"),
-    "detection": ("warn", "right"),
-    "transition": ("idle", "bar"),
-    "rewind": ("idle", "left"),
-    "sql": ("info", "square"),
-    "error": ("bad", "square"),
-    "failover": ("warn", "diamond"),
-    "reached": ("ok", "flag"),
-    "missed": ("bad", "flag"),
-    NO_RETURN: ("bad", "cross"),
-    "question": ("info", "circle"),
-    "hint": ("warn", "circle"),
-    "note": ("idle", "circle"),
+MARKERS: Final = {
+    "fault": ("bad", "down", mark("fault")),
+    "repair": ("ok", "up", mark("repair")),
+    "detection": ("warn", "right", mark("detected")),
+    "transition": ("idle", "bar", mark("change")),
+    "rewind": ("idle", "left", mark("rewound")),
+    "sql": ("info", "square", "T-SQL"),
+    "error": ("bad", "square", mark("T-SQL, refused")),
+    "failover": ("warn", "diamond", mark("failover")),
+    "reached": ("ok", "flag", mark("goal")),
+    "missed": ("bad", "flag", mark("goal")),
+    NO_RETURN: ("bad", "cross", mark("point of no return")),
+    "question": ("info", "circle", mark("question")),
+    "hint": ("warn", "circle", mark("hint")),
+    "note": ("idle", "circle", mark("note")),
 }
-"""Kind of marker -> tone and shape, so that color is not the only sign."""
-
-WORDS: Final = {
-    "fault": mark("fault"),
-    "repair": mark("repair"),
-    "detection": mark("detected"),
-    "transition": mark("change"),
-    "rewind": mark("rewound"),
-    "sql": "T-SQL",
-    "error": mark("T-SQL, refused"),
-    "failover": mark("failover"),
-    "reached": mark("goal"),
-    "missed": mark("goal"),
-    NO_RETURN: mark("point of no return"),
-    "question": mark("question"),
-    "hint": mark("hint"),
-    "note": mark("note"),
-}
+"""Kind of marker -> tone, shape and name. The shape says the same as the color."""
 
 
 class TimeStrip(QWidget):
@@ -378,7 +361,7 @@ class TimeStrip(QWidget):
                 free = all(left + width + 12.0 < start or left > end + 12.0 for start, end in taken)
                 if free and left >= 0.0 and left + width <= self.width():
                     taken.append((left, left + width))
-                    painter.setPen(colors.named(SHAPES[marker.kind][0]))
+                    painter.setPen(colors.named(MARKERS[marker.kind][0]))
                     base = lanes.top() - self.fontMetrics().height() * 0.95
                     painter.drawText(QPointF(left, base), text)
                     break
@@ -386,7 +369,7 @@ class TimeStrip(QWidget):
     def _draw_marker(
         self, painter: QPainter, marker: TimelineMarker, colors: ThemeTokens, selected: bool
     ) -> None:
-        tone, shape = SHAPES[marker.kind]
+        tone, shape, _ = MARKERS[marker.kind]
         color = colors.named(tone)
         size = self.fontMetrics().height() * (0.4 if selected else 0.31)
         center = QPointF(self.x_of(marker.t_s), self._lanes().top() - self.fontMetrics().height() * 0.42)
@@ -562,4 +545,4 @@ def nice_step(span_s: float, marks: int) -> float:
 
 
 def _tip(marker: TimelineMarker) -> str:
-    return f"{formatting.run_time(marker.t_s, 1)} {tr(WORDS[marker.kind])}: {localize(marker.text)}"
+    return f"{formatting.run_time(marker.t_s, 1)} {tr(MARKERS[marker.kind][2])}: {localize(marker.text)}"

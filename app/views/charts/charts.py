@@ -35,7 +35,7 @@ from app.views.charts.toolbar import SPANS, ChartTools
 from app.widgets import theme
 from app.widgets.layouts import lay_column
 from app.widgets.reader import name_box
-from app.widgets.strip import SHAPES
+from app.widgets.strip import MARKERS
 from app.words import formatting
 from app.words.formatting import COUNTERS, WATCHED, WATCHED_ALONE, counter
 from app.words.language import tr
@@ -368,7 +368,7 @@ class Charts(QWidget):
             if span.what in (EXPOSED, UNSERVED)
         ]
         lines = [
-            (marker.t_s, colors.named(SHAPES[marker.kind][0]))
+            (marker.t_s, colors.named(MARKERS[marker.kind][0]))
             for marker in self._marks_shown()
             if marker.kind in LINED
         ]

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from app.view_models.course import ASYNCHRONOUS, EXPOSED, PROTECTED, UNSERVED, TimelineMarker, TimelineSpan
 from app.widgets import theme
-from app.widgets.strip import SHAPES, WORDS, draw_shape
+from app.widgets.strip import MARKERS, draw_shape
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize
@@ -150,7 +150,7 @@ class AvailabilityLane(AxisStrip):
 
     @staticmethod
     def _paint_mark(painter: QPainter, position: QPointF, kind: str, colors: theme.ThemeTokens) -> None:
-        tone, shape = SHAPES[kind]
+        tone, shape, _ = MARKERS[kind]
         color = colors.named(tone)
         painter.setPen(QPen(colors.surface, 1.0))
         painter.setBrush(color)
@@ -164,7 +164,7 @@ class AvailabilityLane(AxisStrip):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             lines = [
-                f"{formatting.run_time(marker.t_s, 2)}  {tr(WORDS[marker.kind])}: {localize(marker.text)}"
+                f"{formatting.run_time(marker.t_s, 2)}  {tr(MARKERS[marker.kind][2])}: {localize(marker.text)}"
                 for marker in self.marks_near(event.pos().x())
             ]
             QToolTip.showText(event.globalPos(), "\n".join(lines[:12]) or self.summary, self)
