@@ -6,10 +6,11 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
@@ -26,6 +27,7 @@ ROOT = Path(__file__).parents[1]
 OPEN_S = 120.0
 """Time limit for the start of a host; a new installation compiles the flow model first, possibly several at a time."""
 WAIT_S = 60.0
+T = TypeVar("T")
 
 
 def command(*arguments: object) -> list[str]:
@@ -86,28 +88,40 @@ def run_host(database: Path | str, *arguments: object, **options: Any) -> Iterat
 
 
 class Stranger:
-    """Client that can send any bytes to the host.
+    """Client that can send any bytes to the host. It answers pings, as seats do.
 
     One thread reads and writes: CPython 3.11 loses data of a TLS connection with two.
     """
 
     def __init__(self, invited: Invitation) -> None:
-        self._loop = asyncio.Runner()
-        self._socket = self._loop.run(_connect(invited))
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        try:
+            self._socket = self._run(_connect(invited))
+        except BaseException:
+            self._stop()
+            raise
+
+    def _run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(WAIT_S)
+        self._loop.close()
 
     def says(self, message: object) -> None:
-        self._loop.run(
-            self._socket.send(message if isinstance(message, str | bytes) else json.dumps(message))
-        )
+        self._run(self._socket.send(message if isinstance(message, str | bytes) else json.dumps(message)))
 
     def says_in_pieces(self, pieces: list[str]) -> None:
         """Send one message in several frames."""
-        self._loop.run(self._socket.send(iter(pieces)))
+        self._run(self._socket.send(iter(pieces)))
 
     def hears(self, kind: str = "") -> dict[str, Any]:
         """Return the next message of this kind from the host."""
         while True:
-            message: dict[str, Any] = json.loads(self._loop.run(self._receive()))
+            message: dict[str, Any] = json.loads(self._run(self._receive()))
             if message["kind"] == kind or not kind:
                 return message
 
@@ -120,7 +134,7 @@ class Stranger:
         with suppress(ConnectionClosed):
             self.says(message)
             while True:
-                self._loop.run(self._receive())
+                self._run(self._receive())
         return self._socket.close_reason or ""
 
     async def _receive(self) -> str | bytes:
@@ -131,8 +145,8 @@ class Stranger:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.run(self._socket.close())
-        self._loop.close()
+        self._run(self._socket.close())
+        self._stop()
 
 
 async def _connect(invited: Invitation) -> ClientConnection:

@@ -74,3 +74,13 @@ def _find_default_address() -> str:
             return str(probe.getsockname()[0])
         except OSError:
             return ""
+
+
+def select_port(address: str, preferred: int) -> int:
+    """Return *preferred*, or 0 for any free port if another program listens there."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        socket.create_server((address, preferred), family=family).close()
+    except OSError:
+        return 0
+    return preferred

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 from app import settings
 from app.classroom import class_files
 from app.classroom.acts import effective
-from app.classroom.addresses import EVERYWHERE, list_addresses
+from app.classroom.addresses import EVERYWHERE, list_addresses, select_port
 from app.classroom.code import PORT as JOIN_PORT
 from app.classroom.code import InvalidJoinCodeError, invitation
 from app.classroom.gui_seat import GuiSeat
@@ -184,9 +184,8 @@ class Classes(QObject):
         replay.runs_wanted.connect(self._show_replay)
         self.board.set_replay(replay)
         self.board.showMaximized()
-        self._host = self._process(
-            "host", self._open_console, *words, "--listen", f"{address}:{PORT}", "--end-with-input"
-        )
+        listen = f"{address}:{select_port(address, int(PORT))}"
+        self._host = self._process("host", self._open_console, *words, "--listen", listen, "--end-with-input")
 
     def _check_room(self) -> None:
         """Check the network of the room in a thread, because unreachable addresses take seconds."""
@@ -218,6 +217,8 @@ class Classes(QObject):
         def on_process_finished() -> None:
             if self.board is not None and process in (self._host, self._console):
                 said = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace")
+                if self._console is None:
+                    self.board.show_failed_start(said.strip())
                 self.board.show_problem(said.strip() or tr("The class has ended."))
 
         self._partial_lines[command] = ""

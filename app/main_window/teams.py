@@ -29,6 +29,7 @@ from app.main_window.team_desk import TeamDesk
 from app.settings import WindowSettings
 from app.views.team import HoldTeam, TakeRole, TeamCode
 from app.widgets.notice import NoticeBar
+from app.words import formatting
 from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioError
 
@@ -179,7 +180,9 @@ class Teams(QObject):
                 verdict = message.verdict
                 if self.seat is not None and verdict is not None and verdict["score"] is not None:
                     self.seat.show_answer(
-                        tr("Finished: {score} of 100 points.").format(score=f"{verdict['score']:g}")
+                        tr("Finished: {score} of 100 points.").format(
+                            score=formatting.plain_number(verdict["score"])
+                        )
                     )
             case TeamRefusal():
                 self._notice.warn(message.text)

@@ -36,6 +36,7 @@ from app.views.classroom import SeatReplay
 from app.views.debrief.reflection import ReflectionForm
 from app.views.topology import Topology
 from app.widgets.notice import NoticeBar
+from app.words import formatting
 from app.words.language import tr
 from engine.drill.judging.report import program_version
 from engine.drill.running.drill import Drill
@@ -294,7 +295,7 @@ class WindowSeat(QObject):
                 score = message.verdict["score"]
                 if score is not None:
                     told = tr("The host verified your run: {score} of 100 points.")
-                    self._points = told.format(score=f"{score:g}")
+                    self._points = told.format(score=formatting.plain_number(score))
                     self._announce_points()
             case SeatRefusal():
                 self._give_up(tr("The class host rejected this seat: {why}.").format(why=message.text))

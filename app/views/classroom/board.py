@@ -488,6 +488,11 @@ class ClassBoard(QDialog):
         self.sent.appendPlainText(f"{datetime.now():%H:%M:%S}  {who}: {line}")
         self.line_entered.emit(line, who)
 
+    def show_failed_start(self, reason: str) -> None:
+        """Show that the class could not start, and why."""
+        self.title.setText(tr("The class did not start."))
+        self.state.setText(reason)
+
     def show_problem(self, text: str) -> None:
         """Show the host's reply to the last request. It stays until the next one."""
         self.answer.setText(text or " ")  # keeps its line, so that nothing below moves
@@ -538,6 +543,7 @@ class ClassBoard(QDialog):
         of_seat = (*self.of_seat.values(), self.open_replay)
         others = (
             self.copy, self.sheet, self.paper, self.without, self.report, self.freeze, self.go, self.finish, self.send,
+            self.lobby.start, self.lobby.check,
         )  # fmt: skip
         for button in (*others, *of_seat):
             button.setEnabled(enabled)

@@ -106,6 +106,29 @@ MALFORMED: dict[str, object] = {
     "a reflection without end": {
         "kind": "reflect", "happened": "x" * 4_001, "otherwise": "", "expected_score": None,
     },
+    "a list instead of an object": '["at", 0, false]',
+    "a kind twice": '{"kind":"at","kind":"finish","tick":0,"frozen":false}',
+    "a tick as text": status(tick="5"),
+    "a truth value as a number": status(frozen=1),
+    "a question in a list": status(hand=["x"]),
+    "no control": status(held=None),
+    "acts in a list": acts([entry()]),
+    "an act as an object": acts({"number": 1, "tick": 1, "line": ""}),
+    "an act with six fields": acts([1, 1, "", "", 0, 0]),
+    "a line in a list": acts(entry(1, 1, ["note"])),
+    "a line that is an object": acts(entry(1, 1, {"note": 1})),
+    "a reflection of a number": {"kind": "reflect", "happened": 1, "otherwise": "", "expected_score": None},
+    "a long version": {"kind": "ready", "version": "x" * 41, "recording": True},
+    "a version as a number": {"kind": "ready", "version": 1.1, "recording": True},
+    "a join after the join": {"kind": "join", "secret": "", "name": "Eve", "token": EVE},
+    "a test seat": {"kind": "probe", "secret": ""},
+    "control of another seat": {"kind": "take", "seat": 1},
+    "a log of another seat": {"kind": "hand_in", "seat": 1, "token": ANN, "acts": []},
+    "a byte order mark": b'\xef\xbb\xbf{"kind":"at","tick":0,"frozen":false}',
+    "UTF-16": '{"kind":"at","tick":0,"frozen":false}'.encode("utf-16"),
+    "two messages in one": '{"kind":"at","tick":0,"frozen":false} {"kind":"finish"}',
+    "a comment": '{"kind":"at",/**/"tick":0,"frozen":false}',
+    "20,000 fields": '{"kind":"at","tick":0,"frozen":false' + "".join(f',"f{n}":0' for n in range(20_000)) + "}",
     "an expected score of nothing": '{"kind":"reflect","happened":"","otherwise":"","expected_score":NaN}',
 }  # fmt: skip
 
@@ -316,3 +339,75 @@ def test_frames_in_pieces_are_limited_as_well(host: HostProcess) -> None:
         with suppress(ConnectionClosed):
             eve.says_in_pieces(["x" * 1_000] * (BYTES_MAX // 1_000 + 2))
         assert kay.asks(acts(entry(1, 10)), "acknowledged")["number"] == 1
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"\x81\x05hello",  # without a mask
+        b"\x83\x80\0\0\0\0",  # an opcode that does not exist
+        b"\xf1\x80\0\0\0\0",  # reserved bits
+        b"\x89\xfe\x01\x00\0\0\0\0" + b"x" * 256,  # a ping that is too long
+        b"\x09\x80\0\0\0\0",  # a ping in pieces
+        b"\x80\x80\0\0\0\0",  # a continuation of nothing
+        b"\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0",  # 2^63 bytes are announced
+        b"\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0",  # a negative length
+        b"\x88\x81\0\0\0\0\x00",  # a close code of one byte
+        b"\x8a\x80\0\0\0\0" * 1_000,  # pongs that nobody has asked for
+        b"\x81\x85\0\0\0\0he",  # half a frame, and nothing more
+    ],
+)
+def test_malformed_frames_disturb_no_seat(host: HostProcess, frame: bytes) -> None:
+    with Stranger(host.invited) as mia:
+        known = mia.asks(join(host.invited, "Mia", "q" * 32), "welcome")["acknowledged"]
+        with (
+            socket.create_connection((host.invited.host, host.invited.port)) as plain,
+            certificate.of_seat().wrap_socket(plain) as wrapped,
+        ):
+            wrapped.sendall(
+                b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+            )
+            assert wrapped.recv(200).startswith(b"HTTP/1.1 101")
+            wrapped.sendall(frame)
+            begun = time.monotonic()
+            assert mia.asks(acts(entry(known + 1, known)), "acknowledged")["number"] == known + 1
+            assert time.monotonic() - begun < SLOW_S
+
+
+def test_a_token_that_joins_many_times_at_once_is_one_seat(host: HostProcess) -> None:
+    """The last connection is the seat; the earlier ones are closed, and their inputs count once."""
+    with Stranger(host.invited) as pam:
+        pam.asks(join(host.invited, "Pam", "P" * 32), "welcome")
+        twins = [Stranger(host.invited) for _ in range(10)]
+        for twin in twins:
+            twin.says(join(host.invited, "Zoe", "z" * 32))
+        numbers = set()
+        for twin in twins:
+            with suppress(ConnectionClosed):
+                numbers.add(twin.hears("welcome")["seat"])
+        assert len(numbers) == 1
+        for twin in twins:
+            send_ignoring_end(twin, acts(entry(1, 100, "note one")), acts(entry(1, 100, "note one")))
+        assert pam.asks(acts(entry(1, 100)), "acknowledged")["number"] == 1
+        for twin in twins:
+            twin.__exit__()
+    with Stranger(host.invited) as zoe:
+        assert zoe.asks(join(host.invited, "Zoe", "z" * 32), "welcome")["acknowledged"] == 1
+    assert read_log(host, "Zoe") == [(1, 100, "note one")]
+
+
+def test_entries_of_another_class_and_jumps_in_time_are_that_seats_problem(host: HostProcess) -> None:
+    """Hashes of another world, and a jump of eight hours: the seat diverges, and the others keep their scores."""
+    with Stranger(host.invited) as pia, Stranger(host.invited) as rob, Stranger(host.invited) as sue:
+        for seat, name in ((pia, "Pia"), (rob, "Rob"), (sue, "Sue")):
+            seat.asks(join(host.invited, name, name.ljust(32, "0")), "welcome")
+        foreign = acts(entry(1, 100, "power-off SERVER_A", "0" * 32), entry(2, 900, "", "f" * 32))
+        pia.asks(foreign, "acknowledged")
+        rob.asks(acts(entry(1, TICK_MAX)), "acknowledged")
+        sue.asks(acts(entry(1, 100, "power-off SERVER_A"), entry(2, 900)), "acknowledged")
+        for seat, tick in ((pia, 900), (rob, TICK_MAX), (sue, 900)):
+            seat.says(status(tick=tick, over=True))
+        times = [seat.hears("result")["verdict"]["parted_t_s"] for seat in (pia, rob, sue)]
+        assert (times[0], times[1] is not None, times[2]) == (1.0, True, None)
+        assert sue.asks(acts(entry(3, 1_000)), "acknowledged")["number"] == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -437,12 +438,7 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
         qtbot.waitUntil(lambda: board.tiles.table.rowCount() == 1, timeout=HOST_MS)
         qtbot.waitUntil(lambda: "1 connected" in board.state.text(), timeout=HOST_MS)
         board.freeze.click()
-
-        def is_not_frozen() -> bool:
-            seat.says({"kind": "at", "tick": 0, "frozen": False})  # a silent seat does not count as connected
-            return "Not frozen yet: Cem." in board.state.text()
-
-        qtbot.waitUntil(is_not_frozen, timeout=HOST_MS)
+        qtbot.waitUntil(lambda: "Not frozen yet: Cem." in board.state.text(), timeout=HOST_MS)
     report, begun = tmp_path / "report.zip", tmp_path / "class.seat"
     board.report_wanted.emit(str(report), True)
     qtbot.waitUntil(lambda: "The report is saved in" in board.answer.text(), timeout=HOST_MS)
@@ -485,6 +481,30 @@ def test_an_earlier_class_can_be_continued(
     board = classes.board
     assert board is not None
     qtbot.waitUntil(lambda: board.code.text().startswith(code), timeout=HOST_MS)
+    classes.stop()
+
+
+def test_class_uses_another_port_if_its_own_is_taken(
+    hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the class has a code, nothing can be started or checked; a failed start gives its reason."""
+    classes = classes_of(hands.window)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setattr("app.main_window.classes.PORT", str(port))
+        classes.start("planned-failover", "practice", "127.0.0.1", False)
+        board = require(classes.board)
+        waits = (board.lobby.start, board.lobby.check, board.freeze, board.finish)
+        assert not any(button.isEnabled() for button in waits)
+        qtbot.waitUntil(lambda: "@127.0.0.1:" in board.code.text(), timeout=HOST_MS)
+        assert not board.code.text().endswith(f":{port}")
+        assert board.lobby.start.isEnabled()
+    classes.stop()
+    monkeypatch.setattr("app.main_window.classes.PORT", "0")
+    classes.start("no-such-drill", "practice", "127.0.0.1", False)
+    board = require(classes.board)
+    qtbot.waitUntil(lambda: "did not start" in board.title.text(), timeout=HOST_MS)
+    assert "no-such-drill" in board.state.text()
     classes.stop()
 
 
