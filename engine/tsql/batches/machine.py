@@ -257,7 +257,7 @@ class SubmissionOutput:
             self.results.append(ResultSet(named, shown_rows, types, len(self.messages)))
 
 
-_NEAR: Final = frozenset({102, 155, 156})
+_NEAR: Final = frozenset({102, 155, 156, 308})
 """Messages about a word of the text."""
 
 _FOLLOWING: Final = frozenset({1750, 3727, 4916})

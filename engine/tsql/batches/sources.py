@@ -165,6 +165,7 @@ def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
     else:
         made = _find_user_object(machine, ref)
         if isinstance(made, Table):
+            _check_index_hints(ref, made)
             return tuple((column.name, parse_column_type(column.type)) for column in made.columns)
         if isinstance(made, objects.UserView):
             return made.columns
@@ -172,6 +173,15 @@ def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
     return tuple(
         (column.name, parse_column_type(column.type, 4000)) for column in found.columns_in(context.version)
     )
+
+
+def _check_index_hints(ref: TableRef, table: Table) -> None:
+    """Raise 308 for an index in a hint that the table does not have."""
+    known = {rule.name.upper() for rule in table.constraints if isinstance(rule, Key)}
+    for hint in ref.hints:
+        name = hint.removeprefix("INDEX ")
+        if name != hint and not name.isdigit() and name not in known:
+            raise SqlError(308, name, ref.dotted)
 
 
 def parse_column_type(type_text: str, default_length: int = 1) -> SqlType | None:

@@ -38,6 +38,8 @@ class LockResource:
     entity: int
     owner: str = "TRANSACTION"
     count: int = 1
+    page: str = ""
+    """Page of a row; else empty."""
 
     @property
     def wait_resource(self) -> str:
@@ -87,11 +89,12 @@ def _row(context: Context, object_key: ObjectKey, number: int, row: Row | None) 
         stored_object.item if stored_object is not None and isinstance(stored_object.item, Table) else None
     )
     database_id, entity = context.database_id(object_key[1]) or 0, HEAP + objects.object_id(object_key[2])
+    page, slot = divmod(number - 1, ROWS_OF_PAGE)
+    address = f"1:{FIRST_PAGE + page}"
     if table is not None and any(isinstance(item, Key) and item.unique for item in table.constraints):
         digest = hashlib.blake2b(repr((number, object_key)).encode(), digest_size=6).hexdigest()
-        return LockResource("KEY", database_id, f"({digest})", entity)
-    page, slot = divmod(number - 1, ROWS_OF_PAGE)
-    return LockResource("RID", database_id, f"1:{FIRST_PAGE + page}:{slot}", entity)
+        return LockResource("KEY", database_id, f"({digest})", entity, page=address)
+    return LockResource("RID", database_id, f"{address}:{slot}", entity, page=address)
 
 
 def _resource(context: Context, lock: SqlLock) -> LockResource:
@@ -285,14 +288,11 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
         seen: set[tuple[LockResource, str]] = set()
         for lock in locks.locks_of(_up_to_date(context, session)):
             resource = _resource(context, lock)
-            pages = [_page(resource)] if resource.type == "RID" else []
-            for lock_resource, mode in (
-                (resource, _format_mode(lock.mode)),
-                *((page, "IX") for page in pages),
-            ):
-                if (lock_resource, mode) not in seen:
-                    seen.add((lock_resource, mode))
-                    yield session.spid, lock_resource, mode, "GRANT"
+            mode = _format_mode(lock.mode)
+            for held in ((resource, mode), *_intents(resource, mode)[1:]):
+                if held not in seen:
+                    seen.add(held)
+                    yield session.spid, *held, "GRANT"
         for application_lock in _up_to_date(context, session).applocks:
             resource = _application(
                 context, application_lock.place, application_lock.owner.upper(), application_lock.count
@@ -300,6 +300,9 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
             yield session.spid, resource, application_lock.mode, "GRANT"
         wait = asked.get(session.spid)
         if wait is not None and wait.lock is not None:
+            for held in _intents(*wait.lock):
+                if held not in seen:
+                    yield session.spid, *held, "GRANT"
             yield session.spid, *wait.lock, "WAIT"
 
 
@@ -307,8 +310,20 @@ MASTER: Final = 1
 """database_id of master. A connection there shows no database lock."""
 
 
-def _page(row: LockResource) -> LockResource:
-    return LockResource("PAGE", row.database_id, row.description.rpartition(":")[0], row.entity)
+_PAGE_MODES: Final = {"S": "IS", "U": "IU"}
+
+
+def _intents(row: LockResource, mode: str) -> list[tuple[LockResource, str]]:
+    """Return the intent locks on the table and the page of a locked row.
+
+    [DOC: lock compatibility]
+    """
+    if not row.page:
+        return []
+    return [
+        (LockResource("OBJECT", row.database_id, "", row.entity - HEAP), "IS" if mode == "S" else "IX"),
+        (LockResource("PAGE", row.database_id, row.page, row.entity), _PAGE_MODES.get(mode, "IX")),
+    ]
 
 
 def _up_to_date(context: Context, session: SqlSession) -> SqlSession:

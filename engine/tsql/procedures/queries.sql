@@ -10,7 +10,9 @@ WHERE d.state_desc = 'ONLINE'
 
 -- sp_lock
 SELECT request_session_id AS spid, resource_database_id AS dbid,
-    CASE resource_type WHEN 'OBJECT' THEN resource_associated_entity_id ELSE 0 END AS ObjId,
+    CASE WHEN resource_type = 'OBJECT' THEN resource_associated_entity_id
+        WHEN resource_type IN ('KEY', 'PAGE', 'RID') THEN resource_associated_entity_id - 72057594038000000
+        ELSE 0 END AS ObjId,
     CASE resource_type WHEN 'KEY' THEN 1 ELSE 0 END AS IndId,
     CASE resource_type WHEN 'DATABASE' THEN 'DB' WHEN 'OBJECT' THEN 'TAB' WHEN 'PAGE' THEN 'PAG'
         WHEN 'APPLICATION' THEN 'APP' ELSE resource_type END AS Type,

@@ -142,7 +142,23 @@ def _check_hints(node: exp.Expr) -> None:
         ):
             raise SqlSyntaxError(1, 321, name)
         if isinstance(word, exp.Anonymous):
+            named = [exp.Var(this=f"INDEX {one.name}") for one in word.expressions if name.upper() == "INDEX"]
             word.replace(exp.Var(this=name))
+            node.set("expressions", [*node.expressions, *named])
+
+
+def rewrite_index_hints(tokens: Sequence[Token]) -> dict[int, str]:
+    """Return replacements of tokens that turn `INDEX = name` into `INDEX (name)`."""
+    found: dict[int, str] = {}
+    for place in range(1, len(tokens) - 2):
+        if (
+            tokens[place].upper == "INDEX"
+            and tokens[place + 1].is_op("=")
+            and tokens[place - 1].is_op("(", ",")
+        ):
+            single = not tokens[place + 2].is_op("(")
+            found |= {place + 1: "(", place + 2: f"{tokens[place + 2].text})"} if single else {place + 1: ""}
+    return found
 
 
 RANKING: Final = (

@@ -300,6 +300,8 @@ class Grouping:
             part = left.pop()
             if isinstance(part, exp.Query) or _is_aggregate(part):
                 continue
+            if isinstance(part, exp.Star) and isinstance(part.parent, exp.Count):
+                continue  # COUNT(*) OVER (…) counts groups
             if isinstance(part, exp.Column) and not part.is_star:
                 problems += self._ungrouped_column(part, grouped, number)
             elif isinstance(part, exp.Star | exp.Column):

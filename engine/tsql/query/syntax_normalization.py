@@ -375,6 +375,7 @@ def preprocess_text(text: str, depth: int = 0) -> str:
     replaced = {
         **dict.fromkeys(_find_skipped_tokens(tokens), ""),
         **normalize_calls(tokens),
+        **forms.rewrite_index_hints(tokens),
     }
     if not depth:
         forms.check_tokens(tokens, replaced)

@@ -216,6 +216,8 @@ def test_views_show_the_blocking_session() -> None:
             [a, "OBJECT", "IX", "GRANT"],
             [a, "PAGE", "IX", "GRANT"],
             [a, "RID", "X", "GRANT"],
+            [b, "OBJECT", "IS", "GRANT"],
+            [b, "PAGE", "IS", "GRANT"],
             [b, "RID", "S", "WAIT"],
         ]
     ]
