@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 
 from app.main_window import MainWindow
 from app.settings import WindowSettings
+from app.widgets.docks import DOCKS
 
 if TYPE_CHECKING:
     from app.storage import Profile
@@ -23,7 +24,10 @@ class OpenWindow(MainWindow):
         parts = _parts()
         if name not in parts:
             raise AttributeError(name)
-        return self.findChild(parts[name])
+        found = self.findChild(parts[name])
+        if found is None and any(dock.view.endswith(f":{parts[name].__name__}") for dock in DOCKS):
+            return self.desk.part(parts[name])
+        return found
 
     @property
     def actions_by_name(self) -> dict[str, QAction]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import settings
-from app.main_window import actions, class_offers, confirmations, desk_page, dialogs
+from app.main_window import actions, class_offers, confirmations, dialogs
 from app.main_window.actions import Actions, DeskKeys
 from app.main_window.announcements import Announcer
 from app.main_window.appearance import Appearance
@@ -49,16 +49,12 @@ from app.storage import Profile
 from app.view_models.start_page import FIRST_DRILL
 from app.views.act_line import ActLine
 from app.views.briefing import Briefing, BriefPage
-from app.views.charts import Charts
 from app.views.console import Console
 from app.views.debrief import Debrief
-from app.views.fault_ledger import FaultLedger
 from app.views.history import RunHistoryPage
-from app.views.object_explorer import ObjectExplorer
 from app.views.transport import next_speed
 from app.widgets import docks, keys, theme
 from app.widgets.busy_cursor import show_busy_cursor
-from app.widgets.event_table import EventTable
 from app.words.fuzzy import ALSO
 from app.words.language import mark, tr
 from engine.drill.authoring.scenario import Scenario
@@ -69,6 +65,9 @@ if TYPE_CHECKING:
     from app.main_window.classes import Classes
     from app.main_window.sql_clients import ClientPorts
     from app.main_window.teams import Teams
+    from app.views.charts import Charts
+    from app.views.fault_ledger import FaultLedger
+    from app.views.object_explorer import ObjectExplorer
 
 
 def steps(
@@ -157,10 +156,15 @@ class Assembly(QObject):
         self._desk_page = DeskPage(desk, self._actions.by_name)
         self._pages.addWidget(self._desk_page)
         yield
-        yield from desk_page.put_views(desk)
+        for name in ("topology", "console"):
+            desk.view(name)
+            yield
         self._topology, self._console = self._desk_page.topology, desk.part(Console)
-        self._appearance = Appearance(self._store, desk, self._bindable(), self._window)
+        queries = {f"query.{name}": action for name, action in self._console.tools.items()}
+        bindable = self._actions.by_name | {name: queries[name] for name in queries if name in keys.BY_NAME}
+        self._appearance = Appearance(self._store, desk, bindable, self._window)
         self._appearance.bind_keys()
+        desk.when_created(self._bind_tools, "explorer", "ledger")
         self._act_line, self._run_facts = ActLine(), RunFacts(self._play)
         self._window.statusBar().insertWidget(0, self._act_line)
         self._window.statusBar().addPermanentWidget(self._run_facts)
@@ -168,11 +172,8 @@ class Assembly(QObject):
         for line in (self._act_line, self._run_facts):
             line.hide()
 
-    def _bindable(self) -> dict[str, QAction]:
-        """Return every action that has a row in the table of keys."""
-        views = {f"query.{name}": action for name, action in self._console.tools.items()}
-        views |= self._desk.part(ObjectExplorer).tools | self._desk.part(FaultLedger).tools
-        return self._actions.by_name | {name: views[name] for name in views if name in keys.BY_NAME}
+    def _bind_tools(self, view: ObjectExplorer | FaultLedger) -> None:
+        self._appearance.bind(view.tools)
 
     def _connect_navigation(self) -> None:
         """Connect the navigation between pages, and what is stored on the way."""
@@ -211,15 +212,17 @@ class Assembly(QObject):
 
     def _make_desk_tools(self) -> None:
         window, session = self._window, self._session
-        page, widgets = self._desk_page, self._desk.widgets()
+        page, desk = self._desk_page, self._desk
         self._connection = DeskConnection(self._shared, page, self._act_line)
         ViewConnection(self._shared, self._desk)
-        tables = [view for view in widgets.values() if isinstance(view, EventTable)]
-        self._scripts = Scripts(self._shared, self._console, tables)
-        self._moments = TimeSelection(self._shared, [*widgets.values(), page.timeline])
+        self._scripts = Scripts(self._shared, self._console)
+        desk.when_created(self._scripts.add_table, "error_log", "trace", "events")
+        self._moments = TimeSelection(self._shared)
+        self._moments.add(page.timeline)
+        desk.when_created(self._moments.add)
         self._notes = TopologyNotes(self._shared, self._topology, self._pages)
         self._presenter_mode = PresenterMode(self._shared, self._appearance, self._topology)
-        self._full_screen = FullScreen(self._desk, window)
+        self._full_screen = FullScreen(desk, window)
         self._replay = ReplayControls(self._shared, page)
         self._failover_moment = moment = FailoverMoment(self._shared, page)
         moment.presenting_wanted.connect(self._presenter_mode.toggle)
@@ -252,7 +255,8 @@ class Assembly(QObject):
         """Create first run and help, announcements, the palette, and checks of the installation."""
         window, page = self._window, self._desk_page
         self._first_run = FirstRun(self._shared, page, self._navigation, self._failover_moment)
-        panels = {**self._desk.widgets(), "timeline": page.timeline, "transport": page.transport}
+        panels = {**self._desk.docks, "topology": page.topology, "timeline": page.timeline}
+        panels["transport"] = page.transport
         self._help = HelpKey(panels, self._pages, window)
         self._doctor = Doctor(self._shared)
         self._teller = Announcer(self._shared)
@@ -380,11 +384,14 @@ class Assembly(QObject):
         }
 
     def _connect_desk(self) -> None:
-        self._desk.part(Charts).export_wanted.connect(self._save_charts)
+        self._desk.when_created(self._connect_charts, "charts")
         self._appearance.motion_changed.connect(self._topology.set_reduced_motion)
         self._topology.set_reduced_motion(self._store.get(settings.REDUCED_MOTION))
         self._replay.left.connect(self._debriefing.return_to_debrief)
         self._branches.left.connect(self._debriefing.return_to_debrief)
+
+    def _connect_charts(self, charts: Charts) -> None:
+        charts.export_wanted.connect(self._save_charts)
 
     def _connect_pages(self) -> None:
         self._brief.left.connect(self._navigation.show_home)
@@ -459,7 +466,7 @@ class Assembly(QObject):
         self._topology.rearrange()
 
     def _save_charts(self) -> None:
-        save_charts(self._desk.part(Charts), self._notice, self._window)
+        save_charts(cast("Charts", self._desk.view("charts")), self._notice, self._window)
 
     def _classes_of_window(self) -> Classes:
         """Import classes on first use, as few starts need a network."""

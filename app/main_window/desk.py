@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
@@ -17,6 +18,7 @@ from app.widgets.docks import (
     INSTRUCTOR,
     LEARNER,
     MIDDLE,
+    NAMES,
     PRESENTER,
     DeskView,
     Dock,
@@ -86,20 +88,32 @@ def widget(view: DeskView) -> QWidget:
     return view
 
 
+def _make_view(dock_spec: Dock) -> DeskView:
+    """Import and create a view."""
+    view: DeskView = resolve_name(dock_spec.view)()
+    return view
+
+
 class Desk(QMainWindow):
     """Desk with the topology in the center and all other views in docks around it.
 
-    Each view is added to a desk that is already in the window. Otherwise Qt would visit all 560 widgets of
-    the desk at each of the four steps from view to window.
+    A view is created when it is first visible or needed: most runs show half of them. It is added to a desk that
+    is already in the window. Otherwise Qt would visit all widgets of the desk at each of the four steps from view
+    to window.
     """
 
     room_changed = Signal()
     """Signal: the available width now fits a different number of columns."""
     message_ready = Signal(str)
     """Signal with the reason for which a panel stays closed."""
+    requested = Signal(str)
+    """Signal: an input line of any view."""
+    view_created = Signal(str, QWidget)
+    """Signal: a new view with its name."""
 
-    def __init__(self) -> None:
+    def __init__(self, make_view: Callable[[Dock], DeskView] = _make_view) -> None:
         super().__init__()
+        self._make_view = make_view
         self.setWindowFlags(Qt.WindowType.Widget)
         self.setObjectName("desk")
         self.setDockNestingEnabled(True)
@@ -108,7 +122,7 @@ class Desk(QMainWindow):
             self.setCorner(corner, area)
         self._middle: QWidget
         self.views: dict[str, DeskView] = {}
-        """Views by the name of their row in DOCKS."""
+        """Views that have been created, by the name of their row in DOCKS."""
         self.docks: dict[str, QDockWidget] = {}
         self._world: World | None = None
         self._drill: Drill | None = None
@@ -143,31 +157,47 @@ class Desk(QMainWindow):
         """Panels that the run has closed."""
         theme.follow(self, theme.FONT, self._keep_left_readable, self._size_titles, self._check_room)
 
-    def put(self, dock_spec: Dock, view: DeskView) -> None:
-        """Add a view; the view of MIDDLE becomes the center. Call `arrange` when all are added."""
-        self.views[dock_spec.name] = view
-        if dock_spec.area is MIDDLE:
-            self._middle = widget(view)
-            self.setCentralWidget(self._middle)
-        else:
-            self._add_dock(dock_spec, view)
+        for dock_spec in PLACES:
+            self._add_dock(dock_spec)
 
     def part(self, kind: type[Kind]) -> Kind:
-        """Return the view of that kind."""
-        return next(part for part in self.widgets().values() if isinstance(part, kind))
+        """Return the view of that class."""
+        view = self.view(next(dock.name for dock in DOCKS if dock.view.endswith(f":{kind.__name__}")))
+        assert isinstance(view, kind)
+        return view
 
-    def widgets(self) -> dict[str, QWidget]:
-        """Return the views by their names, as widgets."""
-        return {name: widget(view) for name, view in self.views.items()}
+    def view(self, name: str) -> DeskView:
+        """Return the view *name*; create it on first use. The view of MIDDLE becomes the center."""
+        if name not in self.views:
+            view = self.views[name] = self._make_view(BY_NAME[name])
+            if name in self.docks:
+                container = self.docks[name].widget()
+                assert isinstance(container, ScrollContainer)
+                container.set_content(widget(view))
+                widget(view).show()
+            else:
+                self._middle = widget(view)
+                self.setCentralWidget(self._middle)
+            view.requested.connect(self.requested)
+            self.view_created.emit(name, widget(view))
+            self._give(name, view)
+        return self.views[name]
 
-    def _add_dock(self, dock_spec: Dock, view: DeskView) -> None:
+    def when_created(self, connect: Callable[[Kind], object], *names: str) -> None:
+        """Call *connect* with each of these views, or with every view without *names*, as soon as it exists."""
+        chosen = names or NAMES
+        for name in chosen:
+            if name in self.views:
+                connect(cast(Kind, self.views[name]))
+        self.view_created.connect(lambda name, view: connect(view) if name in chosen else None)
+
+    def _add_dock(self, dock_spec: Dock) -> None:
         dock = QDockWidget(tr(dock_spec.title), self)
         dock.setObjectName(dock_spec.name)
         dock.installEventFilter(self)
         dock.setFont(_title_font(self))
         room = ScrollContainer()
         dock.setWidget(room)
-        room.set_content(widget(view))
         # Methods instead of lambdas: Qt disconnects them from a deleted desk, whose docks report afterwards
         # that they are hidden
         dock.topLevelChanged.connect(self._show_title_bars)
@@ -273,9 +303,7 @@ class Desk(QMainWindow):
     def _close_and_open(self) -> None:
         """Close the panels that this run does not need, and reopen those that an earlier run had closed."""
         for place in PLACES:
-            dock = self.docks.get(place.name)
-            if dock is None:
-                continue
+            dock = self.docks[place.name]
             closed = bool(self._find_closed_reason(place))
             if closed and not dock.isHidden():
                 self._taken.add(place.name)
@@ -287,12 +315,13 @@ class Desk(QMainWindow):
     def _catch_up(self, visible: bool) -> None:
         """Update a dock that became visible or hidden."""
         self._show_title_bars()
-        if visible and self._world is not None:
+        if visible and self.isVisible():
             name = self.sender().objectName()
-            view = self.views[name]
+            view = self.view(name)
             if self._shown_drills.get(name) is not self._drill:
                 self._give(name, view)
-            view.show_world(self._world)
+            if self._world is not None:
+                view.show_world(self._world)
 
     def focus_view(self, name: str) -> None:
         """Open the view *name*, bring it to the front and focus it."""
@@ -301,7 +330,7 @@ class Desk(QMainWindow):
         if reason:
             self.message_ready.emit(reason)
             return
-        if not widget(self.views[name]).isVisible():
+        if not widget(self.view(name)).isVisible():
             self.unzoom()
         if dock is not None:
             comes = dock.isHidden()
@@ -312,7 +341,7 @@ class Desk(QMainWindow):
                 self.resizeDocks([self.docks["brief"], dock], shares, Qt.Orientation.Vertical)
                 width = max(dock.width(), round(EXPLORER_UNITS * self.fontMetrics().height()))
                 self.resizeDocks([dock], [width], Qt.Orientation.Horizontal)
-        _taking_keys(widget(self.views[name])).setFocus(Qt.FocusReason.ShortcutFocusReason)
+        _taking_keys(widget(self.view(name))).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def panel_with_keys(self) -> str | None:
         """Return the view that has the keyboard."""
@@ -367,7 +396,7 @@ class Desk(QMainWindow):
             first: dict[int, QDockWidget] = {}
             for place in PLACES:
                 its_area, group = self._find_area(place)
-                if place.name not in self.docks or its_area != area:
+                if its_area != area:
                     continue
                 dock_widget = self.docks[place.name]
                 if group in first:
@@ -415,9 +444,7 @@ class Desk(QMainWindow):
             (
                 dock.name
                 for dock in PLACES
-                if self._find_area(dock) == (area, group)
-                and dock.name in self.docks
-                and not self.docks[dock.name].isHidden()
+                if self._find_area(dock) == (area, group) and not self.docks[dock.name].isHidden()
             ),
             None,
         )
@@ -441,7 +468,7 @@ class Desk(QMainWindow):
     def _keep_left_readable(self) -> None:
         """Widen the left area for larger text, also in a restored layout."""
         for dock in PLACES:
-            if dock.area == _LEFT and dock.name in self.views:
+            if dock.area == _LEFT:
                 least = 0 if self.narrow else self._left_px()
                 self.docks[dock.name].widget().setMinimumWidth(least)
 
@@ -510,6 +537,8 @@ class Desk(QMainWindow):
 
     def _show_title_bars(self) -> None:
         """Show title bars only for docks without tabs, whose title is on the tab."""
+        if not self.isVisible():
+            return
         for dock in self.docks.values():
             tabbed = bool(self.tabifiedDockWidgets(dock)) and not dock.isFloating()
             plain = dock.titleBarWidget() is not None

@@ -1,8 +1,9 @@
 """Page on which a drill is played: time controls above, the desk below, and their connections to the session."""
 
-from collections.abc import Iterator, Mapping
-from pkgutil import resolve_name
-from typing import Final
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QAction, QPainter, QPaintEvent
@@ -14,21 +15,14 @@ from app.main_window.desk import Desk
 from app.main_window.run_controller import RunController
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.act_line import ActLine
-from app.views.charts import Charts
 from app.views.connection_editor import ConnectionEditor
 from app.views.console import Console
 from app.views.console.query import QueryWindow
-from app.views.dashboard import Dashboard
-from app.views.error_log import ErrorLog
-from app.views.monitor import Monitor
-from app.views.object_explorer import ObjectExplorer
 from app.views.timeline import Timeline
 from app.views.topology import Topology
 from app.views.topology.view import MOVING_SPEED_MAX
-from app.views.topology_table import TopologyTable
 from app.views.transport import Transport
 from app.widgets import theme
-from app.widgets.docks import DOCKS, LEARNER, MIDDLE
 from app.widgets.layouts import lay_column
 from app.widgets.tables import plain_tip
 from app.words import formatting
@@ -38,18 +32,18 @@ from engine.drill.running.modes import DrillMode
 from engine.events import Event, QuestionData
 from engine.overrides import override
 
+if TYPE_CHECKING:
+    from app.views.charts import Charts
+    from app.views.dashboard import Dashboard
+    from app.views.error_log import ErrorLog
+    from app.views.monitor import Monitor
+    from app.views.object_explorer import ObjectExplorer
+    from app.views.topology_table import TopologyTable
+
 TIMELINE_UNITS: Final = 14
 """Minimum width of the timeline in line heights."""
 
 IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_state")
-
-
-def put_views(desk: Desk) -> Iterator[None]:
-    """Create the views of the table of docks in their places, one per step."""
-    for dock in sorted(DOCKS, key=lambda dock: dock.area is not MIDDLE):
-        desk.put(dock, resolve_name(dock.view)())
-        yield
-    desk.arrange(LEARNER)
 
 
 class DeskPage(QWidget):
@@ -196,8 +190,7 @@ class DeskConnection(WindowPart):
             session.world_changed.connect(view.show_world)
         session.happened.connect(desk.add_events)
         act_line.requested.connect(self.do_command_line)
-        for asking in desk.views.values():
-            asking.requested.connect(self.do)
+        desk.requested.connect(self.do)
         session.happened.connect(self._show_questions)
         topology.acts.connection_wanted.connect(self._edit_connection)
         session.refused.connect(shared.notice.warn)
@@ -269,9 +262,8 @@ class ViewConnection(WindowPart):
     def __init__(self, shared: SharedParts, desk: Desk) -> None:
         super().__init__(shared)
         self._desk = desk
-        topology, table, explorer = desk.part(Topology), desk.part(TopologyTable), desk.part(ObjectExplorer)
+        topology = desk.part(Topology)
         self._console = desk.part(Console)
-        table.share(topology.acts)
         self._console.message_ready.connect(shared.notice.show_info)
         self._console.zoom_wanted.connect(lambda: desk.zoom("console"))
         self._console.tabs.text_closed.connect(self._offer_text_back)
@@ -280,14 +272,24 @@ class ViewConnection(WindowPart):
         topology.opened.connect(self._console.open_any)
         topology.acts.shell_wanted.connect(self._open_shell)
         self._console.result_expected.connect(self._show_console)
+        desk.when_created(self._connect_explorer, "explorer")
+        desk.when_created(self._connect_table, "table")
+        desk.when_created(self._connect_selection, "charts", "monitor")
+
+    def _connect_explorer(self, explorer: ObjectExplorer) -> None:
         explorer.query_wanted.connect(self._open_query)
         explorer.log_wanted.connect(self._open_log)
         explorer.monitor_wanted.connect(self._open_monitor)
         explorer.dashboard_wanted.connect(self._open_dashboard)
+
+    def _connect_selection(self, view: Charts | Monitor) -> None:
+        self._desk.part(Topology).database_chosen.connect(view.show_database)
+
+    def _connect_table(self, table: TopologyTable) -> None:
+        topology = self._desk.part(Topology)
+        table.share(topology.acts)
         topology.chosen.connect(table.choose)
         table.chosen.connect(topology.choose)
-        for view in (desk.part(Charts), desk.part(Monitor)):
-            topology.database_chosen.connect(view.show_database)
 
     def _offer_text_back(self, name: str) -> None:
         said = tr("{window} is closed. “New query” lists its text.").format(window=name)
@@ -312,13 +314,13 @@ class ViewConnection(WindowPart):
         dock.raise_()
 
     def _open_log(self, server: str) -> None:
-        self._desk.part(ErrorLog).show_server(server)
+        cast("ErrorLog", self._desk.view("error_log")).show_server(server)
         self._desk.focus_view("error_log")
 
     def _open_dashboard(self, server: str, group: str) -> None:
         self._desk.focus_view("dashboard")
-        self._desk.part(Dashboard).show_group(server, group)
+        cast("Dashboard", self._desk.view("dashboard")).show_group(server, group)
 
     def _open_monitor(self, _: str, database: str) -> None:
-        self._desk.part(Monitor).show_database(database)
+        cast("Monitor", self._desk.view("monitor")).show_database(database)
         self._desk.focus_view("monitor")

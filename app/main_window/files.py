@@ -1,7 +1,7 @@
 """Files of the user: scenarios, bundles, recorded runs and scripts, opened by a dialog or dropped on the window."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -38,12 +38,14 @@ from engine.overrides import override
 class Scripts(WindowPart):
     """File operations of the SQL windows and of the lists of events."""
 
-    def __init__(self, shared: SharedParts, console: Console, tables: Iterable[EventTable]) -> None:
+    def __init__(self, shared: SharedParts, console: Console) -> None:
         super().__init__(shared)
         self._console = console
         console.file_wanted.connect(self.act)
-        for table in tables:
-            table.save_wanted.connect(partial(self.save_rows, table))
+
+    def add_table(self, table: EventTable) -> None:
+        """Connect a list of events."""
+        table.save_wanted.connect(partial(self.save_rows, table))
 
     def act(self, request: str) -> None:
         """Execute a request of the SQL windows: "open", "save" or "results"."""

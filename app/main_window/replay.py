@@ -1,7 +1,6 @@
 """Looking back on the desk: the timeline selects a moment, and a branch continues from it."""
 
 import math
-from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QTimer, Signal, Slot
@@ -28,19 +27,24 @@ from engine.model import World, ticks
 class TimeSelection(WindowPart):
     """Selected moment (seconds since the start) and span, passed to every view that can show them."""
 
-    def __init__(self, shared: SharedParts, views: Sequence[object]) -> None:
-        """Connect *views*; those that show or select a time implement the protocols of `app.widgets.docks`."""
+    def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared)
         self.time_s: float | None = None
         self.span: Span | None = None
-        self._views = [view for view in views if isinstance(view, TimeRangeView)]
-        for view in views:
-            if isinstance(view, TimeChooser):
-                view.time_selected.connect(lambda t_s, view=view: self.point_at(t_s, view))
-            if isinstance(view, SpanChooser):
-                view.span_selected.connect(lambda span, view=view: self.choose_span(span, view))
+        self._views: list[TimeRangeView] = []
         shared.session.drill_changed.connect(self._restore_selection)
         shared.play.began.connect(lambda _: self.forget())
+
+    def add(self, view: object) -> None:
+        """Connect *view* if it shows or selects a time by the protocols of `app.widgets.docks`."""
+        if isinstance(view, TimeRangeView):
+            self._views.append(view)
+            view.show_between(self.span)
+            view.show_time(self.time_s)
+        if isinstance(view, TimeChooser):
+            view.time_selected.connect(lambda t_s: self.point_at(t_s, view))
+        if isinstance(view, SpanChooser):
+            view.span_selected.connect(lambda span: self.choose_span(span, view))
 
     def point_at(self, t_s: float | None, source: object = None) -> None:
         """Move the cursor of every view to a time; None hides it."""

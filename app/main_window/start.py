@@ -17,7 +17,6 @@ from PySide6.QtWidgets import QApplication
 from app import settings
 from app.main_window.window import MainWindow
 from app.settings import WindowSettings
-from app.widgets.docks import DOCKS
 from app.words import language
 
 if TYPE_CHECKING:
@@ -133,11 +132,10 @@ def _import(names: Sequence[str]) -> None:
 
 
 def windows_modules() -> Iterator[str]:
-    """Yield the modules of panels and parts in small groups.
+    """Yield the modules of the window's parts in small groups.
 
     Plot modules are excluded: pyqtgraph takes 120 ms and is imported with the first plot.
     """
-    yield from (dock.view.partition(":")[0] for dock in DOCKS)
     parts = [found.name for found in iter_modules([str(Path(__file__).parent)], "app.main_window.")]
     yield from (name for name in parts if name not in (ALL, *WITH_FIRST_USE))
     yield ALL

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from typing import Any, Final
 
@@ -111,6 +112,14 @@ def read_look(option: QStyleOptionViewItem) -> CellLook:
     """Return the inherited fields of *option*, which the stubs of PySide lack."""
     of: Any = option
     return CellLook(of.rect, of.palette, of.font, of.fontMetrics, of.state)
+
+
+@cache
+def _text_width(font: str, text: str) -> int:
+    """Return the width of *text* in pixels; tables measure the same headings at each change of their style."""
+    described = QFont()
+    described.fromString(font)
+    return QFontMetrics(described).horizontalAdvance(text)
 
 
 def plain_tip(text: str) -> str:
@@ -412,10 +421,11 @@ class TableView(QTableView):
         self._fit_height()
         if any(column.sign is not None for column in self.table.columns):
             self.setIconSize(QSize(metrics.height(), metrics.height()))
+        font = self.font().toString()
         for section, column in enumerate(self.table.columns):
             samples = column.sample.split("\n")
             texts = (column.heading, *samples, *map(tr, samples))
-            widest = max(metrics.horizontalAdvance(text) for text in texts)
+            widest = max(_text_width(font, text) for text in texts)
             signed = self.iconSize().width() if column.sign is not None else 0
             self.setColumnWidth(section, widest + CELL_PADDING_PX + signed)
 

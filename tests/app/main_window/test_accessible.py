@@ -72,7 +72,7 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
 def test_every_control_of_a_panel_has_a_name(lab: OpenWindow) -> None:
     for name in panels(lab):
         lab.desk.focus_view(name)
-        view = lab.desk.views[name]
+        view = lab.desk.view(name)
         assert view.isVisible(), name
         assert view.accessibleName() or any(
             isinstance(child, QWidget) and child.accessibleName() for child in view.findChildren(QWidget)
@@ -84,7 +84,7 @@ def test_a_label_is_spoken_as_written(lab: OpenWindow) -> None:
     """An accessible name replaces the text, so the value of a label with a separate name would not be spoken."""
     for name in panels(lab):
         lab.desk.focus_view(name)
-        for label in lab.desk.views[name].findChildren(QLabel):
+        for label in lab.desk.view(name).findChildren(QLabel):
             interface = QAccessible.queryAccessibleInterface(label)
             written = QTextDocumentFragment.fromHtml(label.text()).toPlainText().split()
             if label.isVisible() and written and interface is not None:
@@ -95,7 +95,7 @@ def test_a_choice_names_its_subject(lab: OpenWindow) -> None:
     """On Linux the accessible name is the selected value, and the description names the subject."""
     for name in panels(lab):
         lab.desk.focus_view(name)
-        for box in lab.desk.views[name].findChildren(QComboBox):
+        for box in lab.desk.view(name).findChildren(QComboBox):
             assert box.accessibleDescription() or box.toolTip(), box
 
 
@@ -120,7 +120,7 @@ def test_tab_leaves_every_panel(qtbot: object, lab: OpenWindow) -> None:
     """Tab reaches the next panel within a limited number of presses."""
     for name in ("topology", "charts", "timing", "monitor"):
         lab.desk.focus_view(name)
-        view = lab.desk.views[name]
+        view = lab.desk.view(name)
         for _ in range(60):
             focus = lab.focusWidget()
             if focus is not None and focus is not view and not view.isAncestorOf(focus):

@@ -95,7 +95,7 @@ def test_after_the_key_of_the_sql_windows_typing_enters_a_query(
 
 
 def test_after_its_key_the_monitor_can_be_refreshed(hands: Hands, lab: OpenWindow) -> None:
-    monitor: Any = lab.desk.views["monitor"]
+    monitor: Any = lab.desk.view("monitor")
     hands.press(Qt.Key.Key_3, ALT)
     hands.press(Qt.Key.Key_F5)
     hands.wait(1.5)

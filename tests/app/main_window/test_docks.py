@@ -81,9 +81,8 @@ def run(truth: bool = True, **parts: object) -> Any:
 
 def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     """Deleting the desk shows no message about docks that are hidden by this."""
-    desk = Desk()
-    for place in DOCKS:
-        desk.put(place, Label(place.title))
+    desk = Desk(lambda place: Label(place.title))
+    desk.view("topology")
     desk.arrange("learner")
     told: list[str] = []
     desk.message_ready.connect(told.append)
@@ -134,14 +133,14 @@ class ShownInParts(RecordingLabel):
 
 
 def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None:
-    desk = Desk()
-    qtbot.addWidget(desk)
     views = {
         place.name: (ShownInParts if place.name == "charts" else RecordingLabel)(place.title)
         for place in DOCKS
     }
+    desk = Desk(lambda place: views[place.name])
+    qtbot.addWidget(desk)
     for place in DOCKS:
-        desk.put(place, views[place.name])
+        desk.view(place.name)
     desk.arrange("learner")
     desk.show()
     seen = [view for view in views.values() if view.isVisible()]

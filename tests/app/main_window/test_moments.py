@@ -55,7 +55,7 @@ def has_cursor(strip: TimeStrip, t_s: float) -> bool:
 
 
 def times(window: OpenWindow, name: str) -> list[float]:
-    return [row.t_s for row in window.desk.views[name].model.rows]
+    return [row.t_s for row in window.desk.view(name).model.rows]
 
 
 def drag(qtbot: Any, window: OpenWindow, from_s: float, to_s: float) -> None:
@@ -76,7 +76,7 @@ def drag(qtbot: Any, window: OpenWindow, from_s: float, to_s: float) -> None:
 
 def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: OpenWindow, desk: Hands) -> None:
     window.desk.focus_view("error_log")
-    log = window.desk.views["error_log"]
+    log = window.desk.view("error_log")
     log.show_server("SERVER_B")
     row = next(place for place, line in enumerate(log.model.rows) if line.t_s > 30.0)
     t_s = log.model.rows[row].t_s
@@ -85,7 +85,7 @@ def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: OpenWindow, des
     assert window.moments.time_s == t_s
     assert window.charts.scale.cursor_text == formatting.run_time(t_s, 1)
     assert has_cursor(window.timeline, t_s)
-    events = window.desk.views["events"]
+    events = window.desk.view("events")
     chosen = events.model.rows[events.table.currentIndex().row()]
     assert chosen.t_s <= t_s + 0.005
     after = events.model.rows[events.table.currentIndex().row() + 1 :][:1]

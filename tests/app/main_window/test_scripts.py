@@ -93,11 +93,11 @@ def test_ctrl_1_shows_connected_sessions_and_ctrl_tab_changes_windows(
 def test_rows_of_a_log_are_saved_to_a_file(
     hands: Hands, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trace: Any = lab.desk.views["trace"]
+    trace: Any = lab.desk.view("trace")
     lab.desk.focus_view("trace")  # no mirroring state has changed yet
     next(act for act in trace.table.actions() if act.text().startswith("Save these rows")).trigger()
     assert lab.notice.text == "No rows to save."
-    log: Any = lab.desk.views["error_log"]
+    log: Any = lab.desk.view("error_log")
     lab.desk.focus_view("error_log")
     save = next(action for action in log.table.actions() if action.text().startswith("Save these rows"))
     lab.session.do("power-off SERVER_B")
