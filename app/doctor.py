@@ -6,9 +6,10 @@ import platform
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from app import golden, qt_probe
 from app.files.folders import default_folder
@@ -20,8 +21,7 @@ from engine.flow import compiled
 from engine.localization import as_json, from_json, join_messages, say
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Struct, frozen=True):
     """Result of one check, with a sentence."""
 
     name: str

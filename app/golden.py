@@ -2,9 +2,11 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from app.files import scenario_files
 from engine.drill.running.drill import Drill, play_inputs
@@ -21,8 +23,7 @@ END_S: Final = 240.0
 FILE: Final = "golden.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Golden:
+class Golden(Struct, frozen=True):
     """Result of a run: the hash of all events, and the exact state hash of the world."""
 
     events: str

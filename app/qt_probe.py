@@ -7,9 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 TIMEOUT_S: Final = 60.0
 """Time limit: a cold start of Qt from a slow disk takes some seconds."""
@@ -51,8 +52,7 @@ print(json.dumps(found))
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(Struct, frozen=True):
     """Result of the test. *problem* is a sentence, or None if Qt starts."""
 
     problem: str | None

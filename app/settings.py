@@ -7,10 +7,10 @@ import contextlib
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
+from msgspec import Struct
 from PySide6.QtCore import QByteArray, QSettings
 
 from app.files import atomic_write
@@ -20,8 +20,7 @@ from app.words.language import tr
 Value = TypeVar("Value", bool, float, str, QByteArray)
 
 
-@dataclass(frozen=True, slots=True)
-class WindowSettingKey(Generic[Value]):
+class WindowSettingKey(Struct, Generic[Value], frozen=True):
     """Name of a setting, and its default."""
 
     name: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from engine.arithmetic import cos, exp, log
 
@@ -12,8 +13,7 @@ _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15  # splitmix64 increment (Steele, Lea, Flood 2014)
 
 
-@dataclass(slots=True)
-class Chance:
+class Chance(Struct):
     """A splitmix64 random stream. *state* is its complete state, so a copy continues identically."""
 
     state: int

@@ -8,9 +8,11 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from app.classroom import seat_log
 from app.classroom.acts import ACTS_MAX, LogEntry
@@ -67,8 +69,7 @@ BAD_ARCHIVE: Final = (
 """Errors that zipfile and json raise for an archive that is damaged, or hostile."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogCheck:
+class LogCheck(Struct, frozen=True):
     """Result of the replay of one seat's log."""
 
     file: str

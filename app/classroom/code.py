@@ -3,8 +3,9 @@
 import hashlib
 import re
 import secrets
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from app.words.language import mark, tr
 
@@ -29,8 +30,7 @@ class InvalidJoinCodeError(Exception):
     """The text is not a join code with an address; the message states the expected form."""
 
 
-@dataclass(frozen=True, slots=True)
-class Invitation:
+class Invitation(Struct, frozen=True):
     """Address of a class, and the secret that admits a seat."""
 
     secret: str

@@ -3,8 +3,10 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import cache
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from app.classroom.acts import LogEntry, effective
 from app.classroom.anonymization import Pairs, anonymize_line, anonymize_text, pairs
@@ -39,8 +41,7 @@ from engine.verbs import REMARKS
 from engine.verbs.lines import describe_input, parse_line
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(Struct, frozen=True):
     """Log of a seat, as the record holds it."""
 
     number: int
@@ -59,8 +60,7 @@ class Log:
     """Version of the seat; empty if it was never reported."""
 
 
-@dataclass(frozen=True, slots=True)
-class MistakeMade:
+class MistakeMade(Struct, frozen=True):
     """Mistake of one seat."""
 
     what: str
@@ -68,8 +68,7 @@ class MistakeMade:
     points: float
 
 
-@dataclass(frozen=True, slots=True)
-class SeatReview:
+class SeatReview(Struct, frozen=True):
     """One seat in the debrief of a class."""
 
     number: int
@@ -78,8 +77,6 @@ class SeatReview:
     verdict: LogVerdict
     actions: tuple[SeatAction, ...]
     """Actions without queries."""
-    instructor_actions: tuple[SeatAction, ...] = field(default=(), kw_only=True)
-    """Inputs of the instructor in this run."""
     mistakes: tuple[MistakeMade, ...]
     page: str
     """Debrief of its run as HTML; empty if the run cannot be replayed."""
@@ -93,10 +90,11 @@ class SeatReview:
     """Time and line of each batch that a server refused with an error."""
     account: Account | None = None
     """Cost of each action and wait; None: the run has no score, or the computation took too long."""
+    instructor_actions: tuple[SeatAction, ...] = ()
+    """Inputs of the instructor in this run."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommonMistake:
+class CommonMistake(Struct, frozen=True):
     """Mistake that several seats made."""
 
     what: str
@@ -107,8 +105,7 @@ class CommonMistake:
     """Points that the mistake cost all seats together."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClassReview:
+class ClassReview(Struct, frozen=True):
     """Review of the whole class."""
 
     title: str

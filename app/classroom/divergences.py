@@ -6,9 +6,10 @@ of each seat reports that value (V(t)).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
+
+from msgspec import Struct
 
 from engine.model import Tick, ticks
 
@@ -21,8 +22,7 @@ Assumed.
 SEATS_MIN: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
-class SeatAction:
+class SeatAction(Struct, frozen=True):
     """Action of a seat."""
 
     tick: Tick
@@ -31,8 +31,7 @@ class SeatAction:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class SeatHistory:
+class SeatHistory(Struct, frozen=True):
     """Actions of a seat in order, and its score."""
 
     seat: int
@@ -40,8 +39,7 @@ class SeatHistory:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class DivergenceChoice:
+class DivergenceChoice(Struct, frozen=True):
     """Next action that some seats chose."""
 
     words: str
@@ -51,8 +49,7 @@ class DivergenceChoice:
     """Mean final points of these seats."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClassDivergence:
+class ClassDivergence(Struct, frozen=True):
     """Moment until which all its seats had acted alike."""
 
     tick: Tick

@@ -3,9 +3,10 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from queue import Empty
 from typing import Final
+
+from msgspec import Struct
 
 from app.classroom.code import Invitation
 from app.classroom.link import HostLink
@@ -35,8 +36,7 @@ class JoinFailedError(Exception):
     """The seat was not admitted; the text gives the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Participation:
+class Participation(Struct, frozen=True):
     """Result of taking part in a class."""
 
     report: SeatReport

@@ -9,11 +9,11 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
 import tomlkit
+from msgspec.structs import asdict
 from sqlalchemy import (
     ColumnElement,
     Connection,

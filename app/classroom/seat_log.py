@@ -12,9 +12,11 @@ import secrets
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from app.classroom.acts import (
     ACTS_MAX,
@@ -50,8 +52,7 @@ class InvalidSeatLogError(Exception):
     """The file is not a valid log of a seat; the text gives the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeatAssignment:
+class SeatAssignment(Struct, frozen=True):
     """Assignment that the host has given a seat to play."""
 
     seat: int

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct, field
 from starlette.websockets import WebSocket
 
 from app.classroom.conversation import RequestRefusedError
@@ -22,8 +22,7 @@ Assumed.
 """
 
 
-@dataclass(slots=True)
-class SeatState:
+class SeatState(Struct):
     """State of a seat in the host's memory. Everything except the connection is in the record, too."""
 
     number: int

@@ -8,11 +8,12 @@ groups, and how likely that difference is by chance alone.
 import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean, variance
 from typing import Final
+
+from msgspec import Struct
 
 from app.classroom.class_files import LogCheck, check_file
 from app.classroom.debrief import SeatReview
@@ -29,8 +30,7 @@ PEOPLE_MIN: Final = 2
 """Minimum number of people per group, so that it has a variance."""
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(Struct, frozen=True):
     """Scores of one person; None: test not taken, or without points."""
 
     name: str
@@ -45,8 +45,7 @@ class Person:
         return None if self.pre is None or self.post is None else self.post - self.pre
 
 
-@dataclass(frozen=True, slots=True)
-class GroupComparison:
+class GroupComparison(Struct, frozen=True):
     """One measure in two groups."""
 
     measure: str

@@ -6,12 +6,12 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
 from importlib import import_module
 from time import perf_counter
 from typing import Final
 
-from msgspec.structs import replace
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from engine import simulator
 from engine.constants import TICKS_PER_S
@@ -52,8 +52,7 @@ NAME_LETTERS: Final = 44
 """Width of the longest name: snapshot of 1000 KB, world of 100 databases."""
 
 
-@dataclass(frozen=True)
-class BenchmarkFigure:
+class BenchmarkFigure(Struct, frozen=True):
     """Figure with its reference in `against`; `ratio` says how many times better the value is."""
 
     name: str

@@ -6,11 +6,12 @@ import argparse
 import os
 import sys
 from contextlib import closing
-from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import asdict
 
 from app.cli.terms import UsageError, loaded, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED

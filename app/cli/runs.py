@@ -7,10 +7,11 @@ import time
 import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final, TextIO
+
+from msgspec.structs import replace
 
 from app.cli.terms import UsageError, check_seed, loaded, write, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED

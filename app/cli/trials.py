@@ -7,8 +7,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Set
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from app.cli.waits import unstoppable
 from engine.drill.authoring.schema import Scenario
@@ -66,8 +67,7 @@ def over_processes(scenario: Scenario, seed: int, workers: int | None) -> Iterat
         crew.stop()
 
 
-@dataclass(slots=True, eq=False)
-class TrialJob:
+class TrialJob(Struct, eq=False):
     """Part of a decision, for the next free process."""
 
     decision: Decision
@@ -76,8 +76,7 @@ class TrialJob:
     done: bool = False
 
 
-@dataclass(slots=True)
-class Round:
+class Round(Struct):
     """Decisions in order, and the jobs into which they are split as processes become free."""
 
     rules: Rules
@@ -97,8 +96,7 @@ class Round:
         return self.left.popleft() if self.left else None
 
 
-@dataclass(slots=True)
-class HelperProcess:
+class HelperProcess(Struct):
     """Another process, or a cluster of processes."""
 
     executor: Any
@@ -246,8 +244,7 @@ class SearchProcesses:
         return found[known_count:]
 
 
-@dataclass(frozen=True, slots=True)
-class _StateUnion:
+class _StateUnion(Struct, frozen=True):
     """Union of two sets of states."""
 
     one: Set[bytes]

@@ -1,7 +1,8 @@
 """Data that all exports share. Without Qt."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.drill.judging.review import Review, review
 from engine.drill.judging.shapes import Report, Row
@@ -10,8 +11,7 @@ from engine.drill.running.drill import Drill
 from engine.inputs import Input
 
 
-@dataclass(frozen=True, slots=True)
-class ExportSource:
+class ExportSource(Struct, frozen=True):
     """Finished drill for an export."""
 
     drill: Drill

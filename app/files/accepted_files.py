@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import asdict, fields, replace
 
 from app.storage import Profile, SettingKey
 from engine.json_text import parse_json
@@ -19,8 +21,7 @@ TEXT_MAX: Final = 200
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedText:
+class AcceptedText(Struct, frozen=True):
     """Accepted text. Empty fields are unknown."""
 
     sha256: str

@@ -20,10 +20,10 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from app.files import atomic_write
@@ -109,8 +109,7 @@ class Manifest(_Table):
     members: Annotated[list[BundleMember], Field(alias="member", min_length=1, max_length=MEMBERS_MAX)]
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(Struct, frozen=True):
     """Bundle whose members are complete, listed, and match their SHA-256. Their contents are not checked."""
 
     file: str

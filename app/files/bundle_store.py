@@ -7,9 +7,10 @@ names. No name in the archive is used as a path. Existing files are never replac
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from app.files import atomic_write, bundle, run_files, scenario_files
 from app.files.bundle import Bundle
@@ -30,8 +31,7 @@ class BundleStoreError(Exception):
     """The disk or the folder prevents the operation; the text is a sentence for the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class DrillOffer:
+class DrillOffer(Struct, frozen=True):
     """Drill of a bundle, and whether it can be imported."""
 
     name: str
@@ -45,8 +45,7 @@ class DrillOffer:
     """True if exactly this drill exists here already."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunOffer:
+class RunOffer(Struct, frozen=True):
     """Recorded run of a bundle."""
 
     name: str
@@ -55,8 +54,7 @@ class RunOffer:
     usable: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedBundle:
+class ImportedBundle(Struct, frozen=True):
     """Bundle from which drills or runs were imported."""
 
     key: str

@@ -3,8 +3,9 @@
 import itertools
 import secrets
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from app.files import certificates, proof
 from app.files.summary import LEVELS
@@ -38,8 +39,7 @@ DRAWN_MAX: Final = 200
 """Maximum number of seeds drawn in the search for different selections. Assumed: four times the largest generator."""
 
 
-@dataclass(frozen=True, slots=True)
-class GeneratedDrill:
+class GeneratedDrill(Struct, frozen=True):
     """Generated drill with its proof."""
 
     scenario: Scenario

@@ -9,9 +9,10 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -25,8 +26,7 @@ MEMORY_MAX: Final = 1_000_000_000
 """Maximum growth of the process by one run, in bytes. Assumed: ten times two hours with two hundred databases."""
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """Limits of one run. All figures are assumed."""
 
     tick_max: Tick

@@ -3,11 +3,12 @@
 import json
 import tomllib
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import IO, Final
+
+from msgspec import Struct
 
 from app.host.recorder import RecordingError
 from app.words.language import tr
@@ -19,8 +20,7 @@ from engine.json_text import parse_json
 FILE: Final = "course.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
+class Lesson(Struct, frozen=True):
     """Drill of the course."""
 
     place: int

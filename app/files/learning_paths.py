@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from app.words.language import mark
 
@@ -28,8 +29,7 @@ TITLES: Final = (
 MIRRORING: Final = "mirroring"
 
 
-@dataclass(frozen=True, slots=True)
-class LearningPath:
+class LearningPath(Struct, frozen=True):
     """Learning path of the start page."""
 
     key: str

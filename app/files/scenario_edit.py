@@ -6,12 +6,12 @@ A path leads through tables and arrays: ("server", 0, "name").
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from io import StringIO
 from itertools import count
 from typing import Any, Final, TypeVar
 
 import tomlkit
+from msgspec import Struct
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
@@ -200,8 +200,7 @@ def _parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
     return document, place
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(Struct, frozen=True):
     """Lines of an entry, from 0; *end* is exclusive."""
 
     start: int

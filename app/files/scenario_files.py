@@ -5,10 +5,11 @@ import re
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from app.files.folders import default_folder, is_special_file
 from app.words.language import tr
@@ -31,8 +32,7 @@ class ScenarioNotFoundError(Exception):
     """A scenario does not exist or cannot be read; the text is a sentence for the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioFile:
+class ScenarioFile(Struct, frozen=True):
     """Scenario file as text."""
 
     name: str

@@ -8,6 +8,8 @@ from itertools import count
 from queue import Empty, SimpleQueue
 from typing import Final, Generic, TypeVar
 
+from msgspec import Struct
+
 from app.words.language import mark
 from engine.events import Event, SessionData, SqlDoneData
 from engine.inputs import Input
@@ -55,8 +57,7 @@ ENDS: Final = {"sql": "sql_done", "batch": "sql_done", "connect": "session"}
 """Verbs with a delayed answer -> kind of the event that contains it; all others complete at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestResult:
+class RequestResult(Struct, frozen=True):
     """Result of a request."""
 
     item: Input | None = None

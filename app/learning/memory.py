@@ -5,11 +5,11 @@ not cards: docs/learning.md describes the measurements about that, and their gap
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from fsrs import Card, Rating, Scheduler
+from msgspec import Struct
 
 from engine.drill.judging.skills import Skill, skills
 from engine.drill.running.modes import DrillMode
@@ -52,8 +52,7 @@ dates.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class PracticedRun:
+class PracticedRun(Struct, frozen=True):
     """Finished run as evidence of skills. Runs that were rewound or only watched are no evidence."""
 
     scenario: str
@@ -93,8 +92,7 @@ class PracticedRun:
         return self.mode is not DrillMode.GUIDED and not self.hints and self.rating is not Rating.Again
 
 
-@dataclass(frozen=True, slots=True)
-class SkillStanding:
+class SkillStanding(Struct, frozen=True):
     """State of one skill."""
 
     skill: Skill
@@ -114,8 +112,7 @@ class SkillStanding:
         return self.due is not None and self.due <= current_time
 
 
-@dataclass(frozen=True, slots=True)
-class _SkillMemory:
+class _SkillMemory(Struct, frozen=True):
     """Skill directly after a repetition."""
 
     level: float = 0.0

@@ -1,10 +1,11 @@
 """Recommendation of the next drills: few drills that cover the due skills, then some for skills never practiced."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import Final
+
+from msgspec import Struct
 
 from app.learning.memory import PracticedRun, estimate_skills
 from engine.drill.judging.skills import Skill, by_key
@@ -13,8 +14,7 @@ NEW_SHOWN: Final = 3
 """Number of suggested drills with new skills after the due ones. Assumed: a choice, not a list."""
 
 
-@dataclass(frozen=True, slots=True)
-class DrillCandidate:
+class DrillCandidate(Struct, frozen=True):
     """Scenario with the data that the recommendation needs; newcomers get them in this order."""
 
     name: str
@@ -24,8 +24,7 @@ class DrillCandidate:
     minutes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Recommendation:
+class Recommendation(Struct, frozen=True):
     """Scenario that is recommended now, for these skills."""
 
     scenario: str

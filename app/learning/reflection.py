@@ -1,10 +1,9 @@
 """Person's reflection on a run, made before the points are shown."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Reflection:
+class Reflection(Struct, frozen=True):
     """Reflection in the person's own words; each field may be empty."""
 
     happened: str

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from app import settings
 from app.settings import WindowSettings
@@ -12,8 +14,7 @@ from app.words.language import tr, trn
 from engine.json_text import parse_json
 
 
-@dataclass(frozen=True, slots=True)
-class SeatKey:
+class SeatKey(Struct, frozen=True):
     """Entries of the join dialog with which a person returns to a seat."""
 
     code: str = ""

@@ -7,9 +7,9 @@ Revocable actions are applied at once, and the notice offers to undo them for `U
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
@@ -26,8 +26,7 @@ UNDO_S: Final = 10.0
 """Wall time during which a notice offers to undo an action. Assumed."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConfirmationText:
+class ConfirmationText(Struct, frozen=True):
     """Text of the confirmation before an action. Enter, Space and Escape give the harmless answer."""
 
     text: str

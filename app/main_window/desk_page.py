@@ -34,8 +34,6 @@ from engine.overrides import override
 
 if TYPE_CHECKING:
     from app.views.charts import Charts
-    from app.views.dashboard import Dashboard
-    from app.views.error_log import ErrorLog
     from app.views.monitor import Monitor
     from app.views.object_explorer import ObjectExplorer
     from app.views.topology_table import TopologyTable
@@ -314,12 +312,16 @@ class ViewConnection(WindowPart):
         dock.raise_()
 
     def _open_log(self, server: str) -> None:
-        cast("ErrorLog", self._desk.view("error_log")).show_server(server)
+        from app.views.error_log import ErrorLog  # only with the view
+
+        self._desk.part(ErrorLog).show_server(server)
         self._desk.focus_view("error_log")
 
     def _open_dashboard(self, server: str, group: str) -> None:
         self._desk.focus_view("dashboard")
-        cast("Dashboard", self._desk.view("dashboard")).show_group(server, group)
+        from app.views.dashboard import Dashboard  # only with the view
+
+        self._desk.part(Dashboard).show_group(server, group)
 
     def _open_monitor(self, _: str, database: str) -> None:
         cast("Monitor", self._desk.view("monitor")).show_database(database)

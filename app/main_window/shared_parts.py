@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from PySide6.QtCore import QObject
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from app.widgets.notice import NoticeBar
 
 
-@dataclass(frozen=True, slots=True)
-class SharedParts:
+class SharedParts(Struct, frozen=True):
     """The run, its storage and the window. Without a *profile* nothing is stored."""
 
     window: MainWindow

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final
 
+from msgspec import Struct
+
 
 class PacketKind(IntEnum):
     """Type of a message [MS-TDS 2.2.3.1.1]."""
@@ -45,8 +47,7 @@ class MalformedPacketError(ValueError):
     """Bytes are not TDS; the text names the place."""
 
 
-@dataclass(frozen=True, slots=True)
-class TdsMessage:
+class TdsMessage(Struct, frozen=True):
     """Type and content of a TDS message."""
 
     kind: PacketKind

@@ -1,20 +1,20 @@
 """Parameters of calls as T-SQL: types and values that a client sends [MS-TDS 2.2.5.4, 2.2.5.5]."""
 
 import struct
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from math import isfinite
 from typing import Final
 from uuid import UUID
 
+from msgspec import Struct
+
 from app.serve.login import MalformedPacketError, PacketReader
 from app.serve.types import COLLATION, DAY_ONE, OLD_EPOCH, TEXT_TOKENS, TIME_TOKENS
 from engine.tsql.scalars.types import ANY_DIGITS, from_code_page
 
 
-@dataclass(frozen=True, slots=True)
-class TypedValue:
+class TypedValue(Struct, frozen=True):
     """Value with its type, both in T-SQL notation."""
 
     type: str

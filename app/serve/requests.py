@@ -7,9 +7,11 @@ opening and are fetched in blocks [DOC: sp_cursorfetch (Transact-SQL)].
 """
 
 import re
-from dataclasses import dataclass, field, replace
 from enum import IntEnum, IntFlag
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from app.serve import types
 from app.serve.login import TDS_7_2, MalformedPacketError, PacketReader
@@ -56,8 +58,7 @@ CLOSED: Final = 16
 """Return status of a fetch that had to start at the first row, and of a fast-forward cursor that has closed."""
 
 
-@dataclass(slots=True)
-class ApiCursor:
+class ApiCursor(Struct):
     """Rows of a query with the position of the latest fetch."""
 
     result: Row
@@ -115,8 +116,7 @@ class ApiCursor:
         return -1 if self.size and self.start >= self.size else 0
 
 
-@dataclass(slots=True)
-class Cursors:
+class Cursors(Struct):
     """Open cursors of a connection."""
 
     known: dict[int, ApiCursor] = field(default_factory=dict)
@@ -130,8 +130,7 @@ class Cursors:
         return self.last
 
 
-@dataclass(frozen=True, slots=True)
-class CursorOpenResponse:
+class CursorOpenResponse(Struct, frozen=True):
     """Content of the response to the opening of a cursor, in addition to its columns."""
 
     outputs: dict[str, int]
@@ -141,8 +140,7 @@ class CursorOpenResponse:
     handle: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FetchRequest:
+class FetchRequest(Struct, frozen=True):
     """Call of sp_cursorfetch; with *close* a call of sp_cursorclose."""
 
     cursor: int
@@ -216,8 +214,7 @@ def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bo
     return out + types.encode_done(types.DONE_PROC, types.MORE if more_results else 0, None, tds)
 
 
-@dataclass(frozen=True, slots=True)
-class SqlRequest:
+class SqlRequest(Struct, frozen=True):
     """T-SQL for a request."""
 
     text: str
@@ -314,8 +311,7 @@ def _name(name: str) -> str:
 # --- calls ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class RpcParameter:
+class RpcParameter(Struct, frozen=True):
     """Parameter of an RPC request."""
 
     name: str

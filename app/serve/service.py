@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, TextIO
+
+from msgspec import Struct
 
 from app.host import Host, Recorder, RequestResult
 from app.serve.listener import HOST, PORT, Listener, PortUnavailableError
@@ -139,8 +140,7 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, default=to_json_types)
 """Shared encoder, because `json.dumps` creates one per event."""
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """Address of a simulated instance, or of an availability group listener, on this computer."""
 
     host: str

@@ -6,11 +6,13 @@ encoding. Server responses are tokens [MS-TDS 2.2.7]: one function encodes each.
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Final
 from uuid import UUID
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from app.serve.login import TDS_7_2, TDS_7_3
 from engine.drill.judging.shapes import Row
@@ -50,8 +52,7 @@ _BYTES_MAX: Final = 8000
 _NULL_LONG: Final = b"\xff" * 8
 
 
-@dataclass(frozen=True, slots=True)
-class WireColumn:
+class WireColumn(Struct, frozen=True):
     """Column of a result with its wire type for one version of TDS."""
 
     kind: SqlType

@@ -10,8 +10,9 @@ import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final, cast
+
+from msgspec import Struct
 
 from app.files import own_certificate
 from app.serve.login import MalformedPacketError, PacketKind, packet, packets
@@ -24,8 +25,7 @@ CLIENT_HELLO: Final = 0x16
 """First byte of a connection that begins with TLS; all others begin with the type of a packet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tls:
+class Tls(Struct, frozen=True):
     """TLS certificate and contexts of an instance. All instances of a run have the same certificate."""
 
     certificate: str

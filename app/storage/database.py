@@ -4,10 +4,11 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from app.files.folders import keep_private
 from app.storage import problems
@@ -134,8 +135,7 @@ BACKUPS_KEPT: Final = 3
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileDatabase:
+class ProfileDatabase(Struct, frozen=True):
     """An open profile."""
 
     file: Path

@@ -4,10 +4,11 @@ import contextlib
 import os
 import re
 import sqlite3
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from app.files.folders import is_special_file
 from app.words.language import tr
@@ -86,8 +87,7 @@ _SIZE: Final = 64
 """Constant size in bytes, so that a full disk has space for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """Copy of the newest run numbers, outside the database."""
 
     run_id: int

@@ -4,9 +4,10 @@ import json
 import sqlite3
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from app.storage.runs import RunId, end
 from app.storage.tables import FINISHED, format_utc_now, time_of
@@ -16,8 +17,7 @@ from engine.drill.authoring.scenario import sha256
 from engine.drill.judging.shapes import Row
 
 
-@dataclass(frozen=True, slots=True)
-class ResultRow:
+class ResultRow(Struct, frozen=True):
     """Finished run in the history."""
 
     run_id: RunId
@@ -35,8 +35,7 @@ class ResultRow:
     """Duration in simulated seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioResults:
+class ScenarioResults(Struct, frozen=True):
     """Results of a learner's finished runs of one scenario."""
 
     runs: tuple[ResultRow, ...]

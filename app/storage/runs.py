@@ -1,10 +1,12 @@
 """Runs and their journals: all that an exact replay needs."""
 
 import sqlite3
-from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import Final, NewType
 from zlib import crc32
+
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from app.learning.reflection import Reflection
 from app.storage.problems import Mark
@@ -14,24 +16,21 @@ from app.words.language import tr
 RunId = NewType("RunId", int)
 
 
-@dataclass(frozen=True, slots=True)
-class JournalLine:
+class JournalLine(Struct, frozen=True):
     """Tick and text of an input line."""
 
     tick: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointHash:
+class CheckpointHash(Struct, frozen=True):
     """Tick and hash of a checkpoint."""
 
     tick: int
     state_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnfinishedRun:
+class UnfinishedRun(Struct, frozen=True):
     """Run that was neither finished nor abandoned, because its process was killed."""
 
     run_id: RunId
@@ -292,8 +291,7 @@ def reflection_of(db: sqlite3.Connection, run_id: RunId) -> Reflection | None:
     return None if row is None else Reflection(row["happened"], row["otherwise"], row["expected_score"])
 
 
-@dataclass(frozen=True, slots=True)
-class StoredBranch:
+class StoredBranch(Struct, frozen=True):
     """Stored branch of a tree of runs."""
 
     run_id: RunId

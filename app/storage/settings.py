@@ -1,24 +1,23 @@
 """Permanent settings, and unsaved texts."""
 
 import json
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from app.storage.database import ProfileDatabase
 
 Value = TypeVar("Value", bool, int, float, str)
 
 
-@dataclass(frozen=True, slots=True)
-class SettingKey(Generic[Value]):
+class SettingKey(Struct, Generic[Value], frozen=True):
     """Name and default of a setting; the default determines the type."""
 
     name: str
     default: Value
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileSettings:
+class ProfileSettings(Struct, frozen=True):
     """Settings in the profile's database."""
 
     _database: ProfileDatabase
@@ -51,8 +50,7 @@ def _read(value_json: str) -> object:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class DraftStore:
+class DraftStore(Struct, frozen=True):
     """Unsaved query texts, by a key that the window chooses."""
 
     _database: ProfileDatabase

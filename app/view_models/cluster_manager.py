@@ -1,8 +1,9 @@
 """Contents of Failover Cluster Manager on one node, and the input lines of its actions, without Qt."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -15,8 +16,7 @@ TONES: Final = {ResourceState.ONLINE: "ok", ResourceState.FAILED: "bad", Resourc
 NODE_TONES: Final = {mark("Up"): "ok", mark("Paused"): "warn", mark("Down"): "bad"}
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterRow:
+class ClusterRow(Struct, frozen=True):
     """Node, role, resource or witness with the texts of its columns."""
 
     kind: str
@@ -30,8 +30,7 @@ class ClusterRow:
     """Preferred or possible owners; for a resource also its kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """Action that Failover Cluster Manager offers."""
 
     label: str

@@ -5,8 +5,9 @@ It reads events in the form of the report (`Event.as_json()`), so that live and 
 
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from app.words.language import mark
 from engine.drill.authoring.schema import Scenario
@@ -39,8 +40,7 @@ ASYNCHRONOUS: Final = mark("asynchronous")
 """State of a mirror at safety OFF: log that it has not received would be lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineSpan:
+class TimelineSpan(Struct, frozen=True):
     """Span of time with one state."""
 
     from_s: float
@@ -48,8 +48,7 @@ class TimelineSpan:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineMarker:
+class TimelineMarker(Struct, frozen=True):
     """Noteworthy moment."""
 
     t_s: float

@@ -6,9 +6,10 @@ The dashboard shows only the knowledge of that server.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from app.words import formatting
 from app.words.language import mark, tr
@@ -56,8 +57,7 @@ NOT_IN_STEP: Final = (WARNING, mark("Some synchronous replicas are not synchroni
 """Built-in policies, in the order of their messages 41401 to 41425."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaRow:
+class ReplicaRow(Struct, frozen=True):
     """Replica in the knowledge of the selected server."""
 
     name: str
@@ -102,8 +102,7 @@ class Positions:
         return {}
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseRow:
+class DatabaseRow(Struct, frozen=True):
     """One database on one replica."""
 
     name: str
@@ -141,8 +140,7 @@ class DatabaseRow:
         return 0.0 if not queue else float(queue) / float(rate) if rate else None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupDashboard:
+class GroupDashboard(Struct, frozen=True):
     """Availability group in the knowledge of one server."""
 
     server: str

@@ -1,15 +1,15 @@
 """Contents of cards, links and rows as plain data, without Qt. Every fact has a text, a shape and a tone."""
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from app.words import formatting
 from app.words.language import mark, tr, trn
 
 
-@dataclass(frozen=True, slots=True)
-class StatusSign:
+class StatusSign(Struct, frozen=True):
     """Fact with text, shape and tone, so that it is readable without color."""
 
     text: str
@@ -30,8 +30,7 @@ class StatusSign:
 SEND_QUEUE, REDO_QUEUE = mark("send queue"), mark("redo queue")
 
 
-@dataclass(frozen=True, slots=True)
-class QueueFace:
+class QueueFace(Struct, frozen=True):
     """Unsent log of the principal, or unapplied log of the mirror."""
 
     name: str
@@ -60,8 +59,7 @@ class QueueFace:
         return f"{tr(self.name)} {self.text}"
 
 
-@dataclass(frozen=True, slots=True)
-class CopyFace:
+class CopyFace(Struct, frozen=True):
     """Copy of a database and its present state."""
 
     server: str
@@ -98,8 +96,7 @@ KINDS: Final = {
 """Kind of a server -> label."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerFace:
+class ServerFace(Struct, frozen=True):
     """Server with its instance and databases."""
 
     name: str
@@ -136,8 +133,7 @@ class ServerFace:
         return "; ".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class ClientFace:
+class ClientFace(Struct, frozen=True):
     """Client application."""
 
     name: str
@@ -152,8 +148,7 @@ class ClientFace:
         return f"{self.name}: " + ", ".join((tr("application"), self.status.label, self.rate))
 
 
-@dataclass(frozen=True, slots=True)
-class LinkFace:
+class LinkFace(Struct, frozen=True):
     """Network between two ends, and the connection that uses it."""
 
     a: str
@@ -185,8 +180,7 @@ class LinkFace:
         return ", ".join((said, *self.notes, self.measured))
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """Contents of the canvas at one moment."""
 
     servers: tuple[ServerFace, ...]

@@ -1,8 +1,9 @@
 """Captions of the first run, with the figures of the run on screen, without Qt."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from app.view_models.failover_moment import phases
 from app.words import formatting
@@ -23,8 +24,7 @@ POWER_ON: Final = f"power-on {PRINCIPAL}"
 CAPTIONS: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class RunCaption:
+class RunCaption(Struct, frozen=True):
     """One explanation next to a part of the stage."""
 
     place: str

@@ -4,9 +4,10 @@ Menus, toolbar and keys share this list.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import product
 from typing import Final
+
+from msgspec import Struct
 
 from app.words.language import tr
 from engine import simulator
@@ -19,8 +20,7 @@ from engine.verbs.lines import execute_input, parse_line
 from engine.verbs.verb import Args, Verb, VerbParameter, other_servers
 
 
-@dataclass(frozen=True, slots=True)
-class ActionTarget:
+class ActionTarget(Struct, frozen=True):
     """Selected object: a server, a link, a client application or a database."""
 
     kind: str
@@ -34,8 +34,7 @@ class ActionTarget:
         return " – ".join(self.names)
 
 
-@dataclass(frozen=True, slots=True)
-class ActionOffer:
+class ActionOffer(Struct, frozen=True):
     """Action that is possible now."""
 
     line: str

@@ -4,8 +4,9 @@ Items draw these faces. Tooltips, screen reader texts and tests read the same fa
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final, Protocol
+
+from msgspec.structs import replace
 
 from app.view_models import group_picture
 from app.view_models.faces import (

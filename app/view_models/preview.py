@@ -3,8 +3,10 @@
 Only the first moment is shown. Later consequences are the subject of a drill.
 """
 
-from dataclasses import dataclass, fields
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace
 from app.view_models.offers import ActionTarget
@@ -20,8 +22,7 @@ DATABASES_NAMED: Final = 4
 """Maximum databases listed by name; more are counted, because their names would cover the picture."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImpactPreview:
+class ImpactPreview(Struct, frozen=True):
     """Objects that one action affects."""
 
     things: tuple[ActionTarget, ...]

@@ -1,8 +1,9 @@
 """Progress of a learner: skills with evidence, recommendations, records. From stored results, without Qt."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from app.files.summary import LEVELS, ScenarioSummary
 from app.learning.memory import PracticedRun, SkillStanding, estimate_skills
@@ -13,8 +14,7 @@ from engine.drill.judging.shapes import Calibration, Row
 from engine.drill.running.modes import DrillMode
 
 
-@dataclass(frozen=True, slots=True)
-class LearnerProgress:
+class LearnerProgress(Struct, frozen=True):
     """Progress of a learner at one time."""
 
     at: datetime

@@ -1,7 +1,8 @@
 """Picture of a world for one role of a team: only what the sights of the role show."""
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from app.view_models import group_picture
 from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace, StatusSign

@@ -1,8 +1,9 @@
 """Comparison of two finished runs from their reports: results and actions, without Qt."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from app.words import formatting
 from app.words.language import mark, tr
@@ -14,8 +15,7 @@ from engine.drill.judging.shapes import ItemJson, Report
 BETTER, WORSE = "better", "worse"
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
+class ComparisonRow(Struct, frozen=True):
     """Figure of both runs; *difference* is right minus left."""
 
     what: str
@@ -31,8 +31,7 @@ class ComparisonRow:
         return self.left == self.right
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedAction:
+class ComparedAction(Struct, frozen=True):
     """Action at one time, in one run or in both."""
 
     t_s: float
@@ -40,8 +39,7 @@ class ComparedAction:
     right: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Figure:
+class _Figure(Struct, frozen=True):
     name: str
     read: Callable[[Report], float | None]
     write: Callable[[float], str]

@@ -1,10 +1,10 @@
 """Counters over time, cut and thinned for charts: plain arrays, without Qt."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 from engine.flow import COUNTERS, NOWHERE, Array, Samples, StreamNumbers
@@ -32,8 +32,7 @@ NO_STREAMS: Final[Streams] = {}
 ADDED = np.array([name not in HIGHEST for name in COUNTERS])
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesSummary:
+class SeriesSummary(Struct, frozen=True):
     """Counter over a span of time."""
 
     last: float

@@ -8,6 +8,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 
+from msgspec import Struct
+
 from app.files.learning_paths import LearningPath, learning_paths, place_in_path
 from app.files.summary import LEVELS, ScenarioSummary
 from app.words import formatting
@@ -169,8 +171,7 @@ DURATIONS: Final = (
 """Title, shortest and longest minutes of each choice of the duration filter."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(Struct, frozen=True):
     """Chosen filters of the start page; None: any."""
 
     technology: str | None = None
@@ -235,8 +236,7 @@ def list_versions(cards: Sequence[Card]) -> list[str]:
     return sorted({card.version for card in cards if card.version})
 
 
-@dataclass(frozen=True, slots=True)
-class PathProgress:
+class PathProgress(Struct, frozen=True):
     """Learning path with the learner's progress. Free play does not count."""
 
     path: LearningPath
@@ -256,8 +256,7 @@ def list_path_progress(cards: Sequence[Card]) -> list[PathProgress]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class NextDrill:
+class NextDrill(Struct, frozen=True):
     """Next drill, with the reason in one line."""
 
     card: Card
@@ -320,8 +319,7 @@ def _next_in_path(cards: Sequence[Card], finished_cards: Sequence[Card]) -> Next
     return NextDrill(weakest, tr("Your lowest score: {points} of 100.").format(points=points))
 
 
-@dataclass(frozen=True, slots=True)
-class InterruptedRun:
+class InterruptedRun(Struct, frozen=True):
     """Run that can be continued, or the reason why it cannot."""
 
     run_id: int

@@ -1,9 +1,10 @@
 """Cost of the actions and waits of a run, for display and export, without Qt."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Final
+
+from msgspec.structs import replace
 
 from app.words import formatting
 from app.words.formatting import moment

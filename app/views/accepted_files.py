@@ -1,9 +1,9 @@
 """Dialog that lists accepted files from elsewhere, and can remove them from the list."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QWidget
 
@@ -14,8 +14,7 @@ from app.words.language import mark, tr
 from engine.drill.authoring.scenario import escape_invisible
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedFile:
+class AcceptedFile(Struct, frozen=True):
     """Row of the list. Title and author may come from a stranger; empty fields are unknown."""
 
     sha256: str

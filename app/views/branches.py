@@ -2,11 +2,11 @@
 
 import html
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import pyqtgraph as pg
+from msgspec import Struct
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import (
@@ -45,8 +45,7 @@ from engine.flow import Array
 from engine.overrides import override
 
 
-@dataclass(frozen=True, slots=True)
-class BranchRow:
+class BranchRow(Struct, frozen=True):
     """One branch."""
 
     name: str

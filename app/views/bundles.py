@@ -1,9 +1,9 @@
 """Dialogs for the imported bundles, and for a new bundle of drills."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
@@ -31,8 +31,7 @@ ROW_LINES: Final = 1.5
 _KEPT, _PART = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
 
-@dataclass(frozen=True, slots=True)
-class BundleRow:
+class BundleRow(Struct, frozen=True):
     """Bundle from which drills or runs were imported."""
 
     key: str

@@ -1,8 +1,8 @@
 """Check of this installation; each result appears as a line when the check finds it."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QHeaderView, QLabel, QPushButton, QWidget
 
@@ -13,8 +13,7 @@ from app.words.language import mark, tr, trn
 from app.words.localization import localize
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
+class LogLine(Struct, frozen=True):
     """Result of one check."""
 
     well: bool

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
 from PySide6.QtWidgets import QWidget
 
 from app.widgets.event_table import EventTable
@@ -23,8 +23,7 @@ SEVERITY_OF_ERRORS: Final = 11
 """Lowest severity with an `Error: …` line. Documented (facts, section 7)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorLogLine:
+class ErrorLogLine(Struct, frozen=True):
     """One line of the log."""
 
     t_s: float

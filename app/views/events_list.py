@@ -1,9 +1,9 @@
 """All events by kind and server: the true state, for instructors and for replay."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, cast
 
+from msgspec import Struct
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app.widgets.bars import hang
@@ -37,8 +37,7 @@ def label_of(kind: str) -> str:
     return tr(info.label) if info is not None else kind
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(Struct, frozen=True):
     """One event."""
 
     t_s: float

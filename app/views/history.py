@@ -1,10 +1,10 @@
 """Finished runs, newest first: search, open, compare and delete."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAction,
@@ -36,8 +36,7 @@ DOT: Final = 0.26
 """Radius of a dot in line heights."""
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryRun:
+class HistoryRun(Struct, frozen=True):
     """Run of the drill."""
 
     at: datetime
@@ -110,8 +109,7 @@ class ScoreChart(QWidget):
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, last)
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedRun:
+class FinishedRun(Struct, frozen=True):
     """Finished run in the list."""
 
     run_id: int

@@ -1,8 +1,8 @@
 """Choice of keys: conflicts are shown while keys are pressed, and no two actions can share keys."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QIcon, QKeySequence
 from PySide6.QtWidgets import (
@@ -31,8 +31,7 @@ STROKES_MAX: Final = 2
 _PRESS: Final = mark("Press the new shortcut: one or two key combinations.")
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRow:
+class KeyRow(Struct, frozen=True):
     """Command with its keys and those of the scheme."""
 
     command: Command

@@ -1,9 +1,9 @@
 """File from another person: its contents, before anything of it runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QIcon, QKeySequence, QPainter, QPalette, QPixmap, QShortcut
 from PySide6.QtWidgets import (
@@ -34,8 +34,7 @@ from engine.drill.authoring.schema import DURATION_MAX_S
 from engine.overrides import override
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """Row of the table."""
 
     what: str
@@ -115,8 +114,7 @@ COLUMN_LINES_MAX: Final = 26
 _ITEM: Final = Qt.ItemDataRole.UserRole
 
 
-@dataclass(frozen=True, slots=True)
-class BundleItem:
+class BundleItem(Struct, frozen=True):
     """Drill or run of a bundle. All texts may come from a stranger."""
 
     name: str

@@ -1,9 +1,9 @@
 """Real SQL clients at the simulated servers: how they connect, who is connected, and what they have done."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
@@ -28,8 +28,7 @@ INPUTS_MAX: Final = 500
 """Maximum rows of client actions; the journal has all. Assumed."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenConnection:
+class OpenConnection(Struct, frozen=True):
     """A connection that is open now."""
 
     name: str
@@ -43,8 +42,7 @@ class OpenConnection:
     """Simulated time of the login."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClientInput:
+class ClientInput(Struct, frozen=True):
     """Input of a client, as recorded in the journal."""
 
     t_s: float

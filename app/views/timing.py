@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
@@ -41,8 +42,7 @@ CLOSE_SHARE: Final = 0.1
 """Maximum relative difference that is shown as good. Assumed: the paper's values are single samples."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimingRow:
+class TimingRow(Struct, frozen=True):
     """Failover in the panel at *now_tick*."""
 
     failover: Failover
@@ -179,8 +179,7 @@ STEP_COLUMNS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedTimesRow:
+class PublishedTimesRow(Struct, frozen=True):
     """Row of the comparison: its label, and the texts for both columns of Table 6."""
 
     words: str

@@ -1,9 +1,9 @@
 """Topology as a table: the same facts and actions without the picture."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
@@ -25,8 +25,7 @@ from engine.model import World
 Face = ServerFace | CopyFace | LinkFace | ClientFace
 
 
-@dataclass(frozen=True, slots=True)
-class TopologyRow:
+class TopologyRow(Struct, frozen=True):
     """Server, copy, link or application; its cells are computed when they become visible."""
 
     target: ActionTarget

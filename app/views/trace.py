@@ -1,9 +1,10 @@
 """Database Mirroring State Change events of each server, with the columns of Profiler."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtWidgets import QWidget
 
 from app.widgets.event_table import EventTable
@@ -17,8 +18,7 @@ TONES: Final = {1: "ok", 2: "ok", 3: "ok", 4: "ok", 5: "bad", 6: "bad", 10: "bad
 """New state -> theme token for good or bad news."""
 
 
-@dataclass(frozen=True, slots=True)
-class TraceRow:
+class TraceRow(Struct, frozen=True):
     """Event of the trace."""
 
     t_s: float

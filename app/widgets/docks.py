@@ -7,9 +7,9 @@ it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
+from msgspec import Struct
 from PySide6.QtCore import Qt, SignalInstance
 
 from app.words.language import mark
@@ -94,8 +94,7 @@ def _can_be_mirrored(world: World) -> object:
     return group_picture.can_be_mirrored(world)
 
 
-@dataclass(frozen=True, slots=True)
-class Dock:
+class Dock(Struct, frozen=True):
     """View of the desk and its place in the default layout."""
 
     name: str

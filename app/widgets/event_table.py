@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
+from msgspec import Struct
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QIcon, QKeySequence, QPixmap, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QLabel, QLineEdit, QTabBar, QWidget
@@ -46,8 +46,7 @@ NONE: Final = np.zeros((0, 2), dtype=np.int64)
 """Empty rows. A row consists of the number of its event, and its index among the event's rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class EventFilter:
+class EventFilter(Struct, frozen=True):
     """Filter for event rows. None means all."""
 
     kinds: frozenset[str] | None = None

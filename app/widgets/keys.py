@@ -7,11 +7,11 @@ them.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QAction, QKeySequence
 
@@ -27,8 +27,7 @@ Keys = Mapping[str, tuple[str, ...]]
 """Name of a command -> its keys as portable text ("Ctrl+K, Ctrl+C"); menus show the first one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """Action and its default keys."""
 
     name: str
@@ -159,8 +158,7 @@ def keys_of(scheme: str, changes: Keys | None = None) -> dict[str, tuple[str, ..
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Clash:
+class Clash(Struct, frozen=True):
     """Two commands with the same keys, so that neither would work."""
 
     keys: str

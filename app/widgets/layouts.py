@@ -1,9 +1,9 @@
 """Rows and columns of widgets, each built in one call."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TypeVar
 
+from msgspec import Struct
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -16,8 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 
-@dataclass(frozen=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """Empty space that does not stretch."""
 
     px: int

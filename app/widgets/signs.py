@@ -3,9 +3,9 @@
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
@@ -15,8 +15,7 @@ from app.widgets.theme import ThemeTokens
 from app.words.language import tr
 
 
-@dataclass(frozen=True)
-class SceneStyle:
+class SceneStyle(Struct, frozen=True):
     """Tokens and fonts of the scene; recreated when theme or font size change."""
 
     colors: ThemeTokens

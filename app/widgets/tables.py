@@ -1,11 +1,11 @@
 """Table for all lists: columns as functions of a row, rows that grow at the end, copying as in spreadsheets."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from html import escape
 from typing import Any, Final
 
+from msgspec import Struct
 from PySide6.QtCore import (
     QAbstractTableModel,
     QEvent,
@@ -65,8 +65,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableColumn:
+class TableColumn(Struct, frozen=True, kw_only=True):
     """Content and appearance of a table column."""
 
     title: str
@@ -97,8 +96,7 @@ class TableColumn:
         return self.title if self.as_is else tr(self.title)
 
 
-@dataclass(frozen=True, slots=True)
-class CellLook:
+class CellLook(Struct, frozen=True):
     """Style of a cell that a delegate paints."""
 
     rect: QRect

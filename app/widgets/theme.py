@@ -9,7 +9,6 @@ import gc
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from importlib.resources import files
@@ -20,6 +19,7 @@ from typing import Final, cast
 from weakref import ref
 
 import shiboken6
+from msgspec import Struct
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
@@ -31,8 +31,7 @@ SYSTEM, LIGHT, DARK, CONTRAST = "system", "light", "dark", "high contrast"
 CHOICES: Final = (SYSTEM, LIGHT, DARK, CONTRAST)
 
 
-@dataclass(frozen=True, slots=True)
-class ThemeTokens:
+class ThemeTokens(Struct, frozen=True):
     """Colors by their meaning. `*_soft` is the background for text of the same name."""
 
     name: str

@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from app.words import language
 from app.words.language import mark, tr, trn
@@ -211,8 +213,7 @@ def brier(calibration: Calibration) -> str:
 # --- units, and counters of the engine ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """Format of values and scale of an axis."""
 
     name: str
@@ -234,8 +235,7 @@ def _append_unit(number: str, unit: str) -> str:
     return number if number == NOTHING else number + unit
 
 
-@dataclass(frozen=True, slots=True)
-class Counter:
+class Counter(Struct, frozen=True):
     """Counter with its title, its unit, and the minimum top of its axis."""
 
     name: str

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 Item = TypeVar("Item")
 
@@ -16,8 +17,7 @@ _AT_WORD, _INSIDE, _SCATTERED = 3, 2, 1
 _WORD_START: Final = re.compile(r"(?<![^\W_])[^\W_]")
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """Match of a query in a text."""
 
     worth: float

@@ -3,8 +3,9 @@
 [DOC: performance of groups]
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from engine.availability import failover, replicas
 from engine.cluster import config
@@ -25,8 +26,7 @@ OF_THE_SERVICE: Final = frozenset({Cause.STOP_SERVICE, Cause.NOWAIT})
 """Causes that leave the node running. Heartbeats detect the loss of a node or of a link."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """Estimate for a failover to one secondary at one time."""
 
     database: str

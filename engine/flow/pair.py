@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.field_types import FieldOf
@@ -20,8 +20,7 @@ class SafetyMode(IntEnum):
     OFF = 2  # log is sent after it is written locally; no commit waits
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """Principal, and the stream of its log to the mirror, if there is one."""
 
     source: SourceSetup

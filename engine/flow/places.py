@@ -1,10 +1,10 @@
 """Placement of sources and streams: instances, their resources, and the links between them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from engine.flow import derive
 from engine.flow import kernel as k
@@ -17,8 +17,7 @@ Streams = Sequence[tuple[int, StreamSetup] | None]
 """(number of the source, setup) of each stream; None for an unused number."""
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """Placement as arrays for the compiled step. The numbers are unsigned, so that the step need not check the sign."""
 
     host_of: Numbers  # instance of each source

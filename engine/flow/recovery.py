@@ -4,9 +4,10 @@ The time to detect the failure is reported separately, as in [WP]. The redo queu
 flow model processes it step by step. Each constant states whether it is fitted or derived.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from engine.arithmetic import exp, log, total
 from engine.chance import Chance
@@ -29,8 +30,7 @@ class Cause(StrEnum):
     FORCED = "forced"  # FORCE_SERVICE_ALLOW_DATA_LOSS
 
 
-@dataclass(frozen=True)
-class Mechanism:
+class Mechanism(Struct, frozen=True):
     """Phases of a failover for one cause. Fixed durations are calibrated on Table 6 without load."""
 
     close_fixed_s: float = 0.0  # time that an idle principal needs to close
@@ -90,8 +90,7 @@ SPREAD_ROLE_CHANGE: Final = 0.10
 """Relative standard deviation of the role change in repeated runs. Assumed."""
 
 
-@dataclass(frozen=True)
-class FailoverTimes:
+class FailoverTimes(Struct, frozen=True):
     """Phases of one failover in seconds, in the order in which they occur.
 
     During *close_s* the mirror has lost the session, but the witness still sees the principal's process, so

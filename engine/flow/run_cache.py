@@ -7,8 +7,9 @@ change. The same changes and ticks give the same bits, however the run is divide
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from engine.flow.setup import CrossingKind
 
@@ -25,8 +26,7 @@ BYTES_EACH: Final = 1_200
 """Memory of a state besides its numbers, in bytes: measured for six arrays."""
 
 
-@dataclass(frozen=True, slots=True)
-class CachedState:
+class CachedState(Struct, frozen=True):
     """State, and the tick (counted from its root) since which no run has stopped before it."""
 
     from_tick: int

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from engine.flow import kernel as k
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS, Array
@@ -303,8 +303,7 @@ class LogPositions(NamedTuple):
     streams_watched: Numbered
 
 
-@dataclass(frozen=True)
-class SourceReading:
+class SourceReading(Struct, frozen=True):
     """Present counters, with rates smoothed over about a second. The fields are in the order of `SOURCE_COUNTERS`."""
 
     transactions_per_s: float
@@ -334,8 +333,7 @@ def total_commit_delay_ms(delay_ms: float, transactions_per_s: float, in_flight:
     return delay_ms * transactions_per_s
 
 
-@dataclass(frozen=True)
-class StreamReading:
+class StreamReading(Struct, frozen=True):
     """Present counters, with rates smoothed over about a second. The fields are in the order of `STREAM_COUNTERS`."""
 
     log_send_kb_per_s: float
@@ -349,8 +347,7 @@ class StreamReading:
     unhardened_kb: float  # generated but not yet hardened on the target's disk
 
 
-@dataclass(frozen=True)
-class SourceTotals:
+class SourceTotals(Struct, frozen=True):
     """Totals since the source began. Differences between two readings give exact means."""
 
     transactions: float
@@ -361,8 +358,7 @@ class SourceTotals:
     core_s: float  # of the whole instance
 
 
-@dataclass(frozen=True)
-class StreamTotals:
+class StreamTotals(Struct, frozen=True):
     """Totals since the stream began."""
 
     sent_kb: float

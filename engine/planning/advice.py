@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from engine.flow import SafetyMode
 from engine.flow.derive import handling_ms, link_kb_per_s, stream_kb_per_s
@@ -31,8 +32,7 @@ class Tone(StrEnum):
     INFO = "info"
 
 
-@dataclass(frozen=True)
-class PlanFinding:
+class PlanFinding(Struct, frozen=True):
     """Finding of the planner."""
 
     topic: LocalizableMessage

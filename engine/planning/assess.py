@@ -1,12 +1,12 @@
 """Assessment of a plan: figures at each safety level, the limiting resource, the possible data loss, durations."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
@@ -37,8 +37,7 @@ class PlanResource(StrEnum):
     CPU = "CPU"
 
 
-@dataclass(frozen=True)
-class Goals:
+class Goals(Struct, frozen=True):
     """Goals that the plan must meet. None: no such limit."""
 
     rpo_kb: float | None = None  # committed log that may be lost
@@ -51,16 +50,14 @@ class Goals:
 NO_GOALS: Final = Goals()
 
 
-@dataclass(frozen=True)
-class Bottleneck:
+class Bottleneck(Struct, frozen=True):
     """Resource whose doubling would help most, and the gain as a share."""
 
     resource: PlanResource
     gain: float
 
 
-@dataclass(frozen=True)
-class Backlog:
+class Backlog(Struct, frozen=True):
     """Log accumulated while the session was paused, and the time until the mirror has received and redone it."""
 
     kb: float
@@ -68,8 +65,7 @@ class Backlog:
     redo_s: float  # from the same start as send_s
 
 
-@dataclass(frozen=True)
-class FailoverEstimate:
+class FailoverEstimate(Struct, frozen=True):
     """Seconds from the failure until the database is open again, by phase and percentile."""
 
     cause: Cause
@@ -78,8 +74,7 @@ class FailoverEstimate:
     high_s: float  # 95%
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Limit of each safety level when one figure of the link gets worse.
 
     None: the level misses the goals at any value.
@@ -91,8 +86,7 @@ class Limits:
     off_mbps: float | None
 
 
-@dataclass(frozen=True)
-class Assessment:
+class Assessment(Struct, frozen=True):
     """All figures that `advice` turns into sentences."""
 
     plan: MirroringPlan

@@ -4,10 +4,10 @@ The figures are pictures without numbers. Points show the values that tables or 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine import arithmetic
@@ -49,8 +49,7 @@ OPERATION_S_MAX: Final = 100 * 3600.0
 Values = tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class FigureLine:
+class FigureLine(Struct, frozen=True):
     """Curve, or single *points*. *measured* is True for values of a paper."""
 
     name: str
@@ -62,8 +61,7 @@ class FigureLine:
     labels: tuple[str, ...] = ()  # description of each point, for a tooltip
 
 
-@dataclass(frozen=True)
-class FigurePanel:
+class FigurePanel(Struct, frozen=True):
     """Lines that share one scale."""
 
     title: str
@@ -72,8 +70,7 @@ class FigurePanel:
     logarithmic: bool = False
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """One or more panels over the same horizontal axis."""
 
     title: str
@@ -350,8 +347,7 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
 # --- statements of the 2005 white paper about its network figures, as points on a sweep -------------------
 
 
-@dataclass(frozen=True)
-class PaperStatement:
+class PaperStatement(Struct, frozen=True):
     """Statement about one workload and safety level, with its point on the axis."""
 
     figure: str
@@ -371,8 +367,7 @@ STATEMENTS: Final = tuple(
 """Statements from [WP] about the network configuration. The paper measured no values beyond these."""
 
 
-@dataclass(frozen=True)
-class MeasuredPoint:
+class MeasuredPoint(Struct, frozen=True):
     """Measurement on the papers' local network. The curve should pass through it."""
 
     source: str

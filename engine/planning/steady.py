@@ -1,9 +1,11 @@
 """Steady state of the flow model: figures of a plan after all rates have become constant."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from engine.constants import TICKS_PER_S
 from engine.flow import (
@@ -41,8 +43,7 @@ BACKLOG_KB: Final = 1e9
 """Size of a queue that never empties during the measurement."""
 
 
-@dataclass(frozen=True)
-class SteadyState:
+class SteadyState(Struct, frozen=True):
     """Figures of one plan in steady state. Growing queues have a growth rate instead of a size."""
 
     transactions_per_s: float
@@ -127,8 +128,7 @@ def _move(set_positions: Callable[..., None], number: int, positions: object, na
     set_positions(number, **{name: getattr(positions, name) + BACKLOG_KB for name in names})
 
 
-@dataclass(frozen=True)
-class _PairSample:
+class _PairSample(Struct, frozen=True):
     """Totals and positions of a pair at one time."""
 
     did: SourceTotals

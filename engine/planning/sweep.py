@@ -1,12 +1,12 @@
 """Sweep of one figure of a plan with all others fixed: the papers' figures 8 to 15 for any plan."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from engine import arithmetic
 from engine.flow import SafetyMode
@@ -25,8 +25,7 @@ REFINEMENT: Final = 9
 """Number of points that the search for a limit adds between two points of a sweep."""
 
 
-@dataclass(frozen=True)
-class Sweep:
+class Sweep(Struct, frozen=True):
     """Steady figures of one plan along one axis."""
 
     axis: str  # name of the plan's figure that varies

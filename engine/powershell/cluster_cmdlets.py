@@ -1,9 +1,9 @@
 """Cmdlets of the module FailoverClusters, which show and change a cluster."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.cluster import commands, config, quarantine, quorum, roles
@@ -462,8 +462,7 @@ NOT_YET: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceParameter:
+class ResourceParameter(Struct, frozen=True):
     """Private property of a resource."""
 
     name: str

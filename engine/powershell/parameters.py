@@ -3,8 +3,9 @@
 [DOC: about parameters]
 """
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, ShellError
 

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 TOKEN: Final = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|(\||,)|(\{[^{}]*\}|[^\s|,'"]+))""")
 """Token: a quoted text, a punctuation mark, a script block or a word."""
@@ -43,8 +45,7 @@ class CommandNotSimulatedError(Exception):
         super().__init__(f"{what} is not simulated.")
 
 
-@dataclass(frozen=True, slots=True)
-class CmdletCall:
+class CmdletCall(Struct, frozen=True):
     """Command with its arguments: named ones, with lowercase names, and positional ones."""
 
     name: str
@@ -117,8 +118,7 @@ def _parse_call(tokens: Sequence[tuple[str, bool]]) -> CmdletCall:
 Row = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineTable:
+class PipelineTable(Struct, frozen=True):
     """Objects that pass along a pipeline: each with all its properties, and the columns that are shown."""
 
     kind: str

@@ -1,9 +1,10 @@
 """Execution of a line at the prompt: the simulated cmdlets, and "not simulated" for all others."""
 
 import re
-from dataclasses import replace
 from functools import partial
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.cluster import commands, quorum
 from engine.events import PowerShellData

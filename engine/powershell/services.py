@@ -4,8 +4,9 @@ The texts of the cmdlets are those of PowerShell. [DOC: Stop-Service]
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from engine.cluster import commands, config
 from engine.flow.recovery import Cause
@@ -16,8 +17,7 @@ from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, Pip
 from engine.protocol import service
 
 
-@dataclass(frozen=True, slots=True)
-class WindowsService:
+class WindowsService(Struct, frozen=True):
     """Service that is installed on a node."""
 
     name: str

@@ -5,9 +5,9 @@ stores the numbers that KILL has ended; for each of them the application has ope
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.events import ClientData
@@ -21,8 +21,7 @@ SPID_MAX: Final = 32_767
 """Largest session id. Documented [DOC: user connections option]."""
 
 
-@dataclass(frozen=True, slots=True)
-class ApplicationConnection:
+class ApplicationConnection(Struct, frozen=True):
     """Connection of an application to its server."""
 
     spid: int

@@ -7,9 +7,10 @@ drivers` repeats the measurement (tests/drivers/profiles.py) and compares.
 
 import math
 import tomllib
-from dataclasses import dataclass
 from importlib import resources
 from typing import Final
+
+from msgspec import Struct
 
 from engine.constants import CLIENT_RETRY_SHARE, HARD_ERROR_S
 from engine.model import Client, World
@@ -21,8 +22,7 @@ Documented in the Linux kernel (ip-sysctl).
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Driver:
+class Driver(Struct, frozen=True, kw_only=True):
     """Reaction of a driver to a connection string and to a lost server."""
 
     title: str

@@ -5,8 +5,9 @@ The rest of the protocol knows that a database may be in a group, but not the ki
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
 
 from engine.flow import CrossingKind
 from engine.messages import SqlError
@@ -35,8 +36,7 @@ class StreamTerms(NamedTuple):
     """Number of redo threads at the receiver; None: as in mirroring."""
 
 
-@dataclass(frozen=True, slots=True)
-class FailoverPrecondition:
+class FailoverPrecondition(Struct, frozen=True):
     """Condition of an automatic failover to another copy."""
 
     name: str

@@ -1,10 +1,11 @@
 """I/O of availability groups compared with mirroring (SQL Server 2012) in the SQLCAT guide."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Final, TypedDict
+
+from msgspec import Struct
 
 from engine import arithmetic, simulator
 from engine.constants import PAGE_KB, TICKS_PER_S
@@ -20,8 +21,7 @@ SETTLE_S: Final = 250.0
 MEASURED_S: Final = 300.0
 
 
-@dataclass(frozen=True)
-class GroupMeasurement:
+class GroupMeasurement(Struct, frozen=True):
     """Means of a run of an availability group."""
 
     requests_per_s: float

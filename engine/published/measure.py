@@ -1,10 +1,10 @@
 """Measurements of the flow model as the papers made them: mean values of a pair of servers in steady state."""
 
-from dataclasses import dataclass, fields
 from functools import cache
 from typing import Final
 
-from msgspec.structs import replace
+from msgspec import Struct
+from msgspec.structs import asdict, fields, replace
 
 from engine import simulator
 from engine.chance import Chance
@@ -54,8 +54,7 @@ MEASURED_S: Final = 300.0
 KB_PER_MB: Final = 1024.0
 
 
-@dataclass(frozen=True)
-class Means:
+class Means(Struct, frozen=True):
     """Exact mean values over a measurement. CPU is that of the whole instance."""
 
     transactions_per_s: float
@@ -114,8 +113,10 @@ def means(flow: Flow, seconds: float = MEASURED_S, source: int = 0) -> Means:
     )
 
 
-def _change(start_totals: object, end_totals: object, seconds: float) -> dict[str, float]:
-    return {name: (value - getattr(start_totals, name)) / seconds for name, value in vars(end_totals).items()}
+def _change(start_totals: Struct, end_totals: Struct, seconds: float) -> dict[str, float]:
+    return {
+        name: (value - getattr(start_totals, name)) / seconds for name, value in asdict(end_totals).items()
+    }
 
 
 @cache
@@ -134,8 +135,7 @@ def queue_growth(setup: Pair, seconds: float = 60.0) -> tuple[float, float]:
     return after, (after - before) / seconds
 
 
-@dataclass(frozen=True)
-class OperationRun:
+class OperationRun(Struct, frozen=True):
     """Long operation on an otherwise idle database. Drain times begin at its end and are 0 without a mirror."""
 
     took_s: float

@@ -1,9 +1,10 @@
 """Figures of four short papers: many databases in one instance, log compression, bandwidth, delayed durability."""
 
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct
 
 from engine import arithmetic
 from engine.flow import Flow, Operation, Pair, SafetyMode, Workload, add_pair, run, worker_threads
@@ -179,8 +180,7 @@ FAR_RTT_MS: Final = 100.0
 """Round trip of a high-latency network. Assumed; the blog names none."""
 
 
-@dataclass(frozen=True)
-class DurabilityMeasurement:
+class DurabilityMeasurement(Struct, frozen=True):
     """Throughput and latency with or without delayed durability."""
 
     rows_in_30_s: float
@@ -266,8 +266,7 @@ SETTLE_S: Final = 20.0
 MEASURED_S: Final = 30.0
 
 
-@dataclass(frozen=True)
-class ManyDatabasesMeasurement:
+class ManyDatabasesMeasurement(Struct, frozen=True):
     """Means of many mirrored databases on one pair of servers."""
 
     requests_per_s: float

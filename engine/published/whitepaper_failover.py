@@ -1,10 +1,10 @@
 """Tables 4 to 6 and figure 5 of the 2005 white paper, and its failure scenarios: runs of the whole engine."""
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 from engine.model import Failover, Safety, World
@@ -28,8 +28,7 @@ DO: Final = {
 """Cause in table 6 -> input line."""
 
 
-@dataclass(frozen=True)
-class FailoverRuns:
+class FailoverRuns(Struct, frozen=True):
     """Durations of *SEEDS* failovers by phase, in seconds. Detection is separate, as in the paper."""
 
     failover_s: tuple[float, ...]

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, Literal, TypedDict, Unpack, cast
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from engine.flow.recovery import Cause
 from engine.inputs import Input, InputError
@@ -61,8 +61,7 @@ def offer_once(world: World, args: Args) -> Iterable[tuple[str, str]]:
     return (("", ""),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verb:
+class Verb(Struct, frozen=True, kw_only=True):
     """Everything about a verb. The defaults describe a plain action."""
 
     name: str

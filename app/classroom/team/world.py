@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Final
+
+from msgspec import Struct
 
 from app.classroom.code import Invitation
 from app.classroom.join import JoinFailedError, Participation, report_of, take_part
@@ -71,8 +72,7 @@ class RoleTable:
         return bool(self._members)
 
 
-@dataclass(eq=False, slots=True)
-class Viewer:
+class Viewer(Struct, eq=False):
     """Connection of a member, which receives the events visible to its role."""
 
     role: str

@@ -1,8 +1,9 @@
 """Contents of the debrief of one run, as far as they are known, without Qt."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from app.learning.reflection import Reflection
 from app.view_models.course import (
@@ -48,16 +49,14 @@ GRADES: Final = (
 """Lowest score, name and tone of each grade. The limits are those of `app/learning/memory.py`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grade:
+class Grade(Struct, frozen=True):
     """Name of a grade, and its tone: ok, warn, bad."""
 
     text: str
     tone: str
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryFigure:
+class SummaryFigure(Struct, frozen=True):
     """One row of figures: label, value, tone (empty: none), and whether it details the row above."""
 
     key: str
@@ -68,8 +67,7 @@ class SummaryFigure:
     tip: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """Left card of the debrief."""
 
     title: str
@@ -254,8 +252,7 @@ HINT, WAIT, ANSWER, AGAIN, WATCH, PLAY, SKIP, NEXT, BACK = (
 """Names of the buttons."""
 
 
-@dataclass(frozen=True, slots=True)
-class LessonCard:
+class LessonCard(Struct, frozen=True):
     """Contents of the lesson bar: heading, tone, sentences, steps and available buttons."""
 
     heading: str
@@ -350,8 +347,7 @@ def find_reason(lesson: RunSegment, review: Review | None) -> str:
     return next(iter(advice), "")
 
 
-@dataclass(frozen=True, slots=True)
-class DebriefModel:
+class DebriefModel(Struct, frozen=True):
     """Run, review and account of one debrief. Review and account arrive later than the report."""
 
     report: Report

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from app.words import formatting
 from app.words.formatting import moment
@@ -75,16 +77,14 @@ Asked = Mapping[str, Sequence[str]]
 """Question -> its choices."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One step of the best continuation."""
 
     at: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """Point at which the run restarts, and the sentence shown there."""
 
     begin_tick: Tick
@@ -96,8 +96,7 @@ class Retry:
         return self.begin_tick / TICKS_PER_S
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """Right card of the debrief."""
 
     lead: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from app.view_models import picture
 from app.view_models.faces import ClientFace, ServerFace, StatusSign
@@ -33,8 +35,7 @@ YES, LOST, NONE = "yes", "lost", "none"
 """States of a vote: cast, lost, not counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vote:
+class Vote(Struct, frozen=True):
     """Vote token: its owner, and whether the vote is present."""
 
     name: str
@@ -56,8 +57,7 @@ def shorten_names(names: Sequence[str]) -> list[str]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class StageCard:
+class StageCard(Struct, frozen=True):
     """A server, node, witness or application."""
 
     name: str
@@ -72,8 +72,7 @@ class StageCard:
     """(name, milestone of its start) of each resource of the role on this node."""
 
 
-@dataclass(frozen=True, slots=True)
-class StageWire:
+class StageWire(Struct, frozen=True):
     """A connection between two places."""
 
     ends: tuple[str, str]
@@ -82,8 +81,7 @@ class StageWire:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StageFacts:
+class StageFacts(Struct, frozen=True):
     """All facts of the world that the stage shows."""
 
     tick: Tick

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from app.view_models.failover_moment.phases import PHASES, PhaseKind
 from app.words.language import mark
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
 Milestones = Mapping[str, Tick | None]
 
 
-@dataclass(frozen=True, slots=True)
-class FailoverPhase:
+class FailoverPhase(Struct, frozen=True):
     """A phase with its ticks; None: it has not begun, or has not ended."""
 
     kind: PhaseKind
@@ -37,8 +38,7 @@ class FailoverPhase:
         return min(tick, tick if self.end_tick is None else self.end_tick) - self.start_tick
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """Failover with all times that the stage shows."""
 
     technology: str

@@ -1,8 +1,9 @@
 """Phases of a failover, one table per technology, for the staged moment and the Timing panel. No Qt."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from engine.drill.running.comparison import GROUP, INSTANCE, MIRRORING
 from engine.tables import read_table
@@ -13,8 +14,7 @@ FROM, TO, WITNESS, CLIENT, VOTES, QUEUE, DISK, LISTENER, PANEL = (
 """Places on the stage; further servers stand at other1, other2 …"""
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseKind:
+class PhaseKind(Struct, frozen=True):
     """One phase: its name, its end, and what the stage shows while it runs."""
 
     name: str

@@ -1,7 +1,8 @@
 """A finished phase, or the whole failover, shown again from the history of the run. No Qt."""
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from app.view_models.failover_moment import moment as times
 from app.view_models.failover_moment.facts import StageFacts, capture_facts

@@ -1,8 +1,9 @@
 """Everything that the stage draws at one tick, as words, places and shares. No Qt."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from app.view_models.faces import StatusSign
 from app.view_models.failover_moment.facts import LOST, NONE, YES, StageFacts
@@ -18,8 +19,7 @@ from engine.model import Tick
 DONE, RUNNING, WAITING = "done", "running", "waiting"
 
 
-@dataclass(frozen=True, slots=True)
-class Chip:
+class Chip(Struct, frozen=True):
     """A phase in the ribbon."""
 
     name: str
@@ -28,8 +28,7 @@ class Chip:
     seconds: str
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """A phase in the bar that is true to scale."""
 
     color: str | int
@@ -37,8 +36,7 @@ class Segment:
     end: float
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A line of the panel with a mark, such as "Database online: again after 3.56 s"."""
 
     name: str
@@ -47,8 +45,7 @@ class Row:
     tone: str
 
 
-@dataclass(frozen=True, slots=True)
-class Vessel:
+class Vessel(Struct, frozen=True):
     """The redo queue on a linear scale."""
 
     kb: float
@@ -62,8 +59,7 @@ class Vessel:
         return min(1.0, self.kb / self.limit_kb)
 
 
-@dataclass(frozen=True, slots=True)
-class StageView:
+class StageView(Struct, frozen=True):
     """The stage at one tick."""
 
     technology: str

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from app.words.language import mark, tr, trn
 from app.words.localization import localize
@@ -21,8 +23,7 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 
-@dataclass(frozen=True, slots=True)
-class RequirementRow:
+class RequirementRow(Struct, frozen=True):
     """One requirement of an automatic failover, and the state of affairs."""
 
     name: str
@@ -31,8 +32,7 @@ class RequirementRow:
     check: str
 
 
-@dataclass(frozen=True, slots=True)
-class WhyNotView:
+class WhyNotView(Struct, frozen=True):
     """The staged answer: rows up to *revealed* are judged, the others wait."""
 
     heading: str

@@ -2,10 +2,10 @@
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QImageWriter, QPainter, QRegion
 from PySide6.QtSvg import QSvgGenerator
@@ -28,8 +28,7 @@ class ChartExportError(Exception):
     """The file cannot be written; `str()` is one sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """Parts of a picture of the charts, from top to bottom."""
 
     title: str

@@ -1,9 +1,9 @@
 """Led replay: the runs of one or two seats at one shared time, for the instructor and on every seat."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
+from msgspec import Struct
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QTextCursor
 from PySide6.QtWidgets import (
@@ -51,8 +51,7 @@ class RunPicture(Protocol):
         """Show the state of *drill*, which is at another time of the same run."""
 
 
-@dataclass(frozen=True, slots=True)
-class JumpTarget:
+class JumpTarget(Struct, frozen=True):
     """Time to which the instructor can jump: a mark, or a moment at which seats parted."""
 
     t_s: float

@@ -1,11 +1,11 @@
 """Roster of a class: the columns of a seat, and the orders of the seats."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 from PySide6.QtWidgets import QHeaderView
 
@@ -52,8 +52,7 @@ def is_ready(tile: Tile) -> bool:
     return tile.connected and tile.recording and not describe_version(tile)
 
 
-@dataclass(frozen=True, slots=True)
-class RosterState:
+class RosterState(Struct, frozen=True):
     """State of a seat as the roster shows it."""
 
     text: str

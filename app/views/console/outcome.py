@@ -3,9 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from app.words import formatting
 from app.words.language import tr, trn
@@ -17,8 +19,7 @@ CANCELED_SEVERITY: Final = 11
 """Severity of the client's message after a canceled query. This message has no number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rowset:
+class Rowset(Struct, frozen=True):
     """Columns and rows of a result set."""
 
     columns: tuple[str, ...]
@@ -27,8 +28,7 @@ class Rowset:
     """Number of messages before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchOutcome:
+class BatchOutcome(Struct, frozen=True):
     """Finished batch."""
 
     server: str
@@ -162,8 +162,7 @@ QUERY_WINDOW: Final = re.compile(r"[^#]+(#\d+)?")
 """Pattern of a query window: SERVER_A or SERVER_A#2. Other views have their own connections (SERVER_A#monitor)."""
 
 
-@dataclass(slots=True)
-class QueryBatch:
+class QueryBatch(Struct):
     """Batch with its result once it has ended."""
 
     tick: int

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pygments.lexers import TransactSqlLexer
 from pygments.token import Token, _TokenType
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
@@ -282,8 +283,7 @@ PARSED_A_TURN: Final = 8_000
 """Work of one parsing step (engine/tsql/batches/work.py), about 8 ms."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionStatus:
+class ConnectionStatus(Struct, frozen=True):
     """Contents of the status line for the connection of a window."""
 
     server: str

@@ -1,9 +1,9 @@
 """Tabs of the query windows, and their texts, which are never lost."""
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QIcon, QKeySequence, QPalette, QPixmap, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QMenu, QTabBar, QTabWidget, QToolButton, QWidget
@@ -24,8 +24,7 @@ RARE: Final = ("text", "history", "snippets", "parse", "zoom")
 """Actions that move behind an arrow if there is no room, least used first."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleTool:
+class ConsoleTool(Struct, frozen=True):
     """Tool; its keys are in `app.widgets.keys` under `query.` and its name."""
 
     name: str
@@ -128,8 +127,7 @@ CLOSED_KEPT: Final = 10
 """Maximum number of restorable texts of closed windows."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClosedWindow:
+class ClosedWindow(Struct, frozen=True):
     """Text of a closed window."""
 
     server: str

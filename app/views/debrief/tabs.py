@@ -1,9 +1,9 @@
 """Tabs of the debrief: curve, timeline, points, commands, story, evidence, export."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
@@ -155,8 +155,7 @@ EXPORTS: Final = (
 """Kind of file -> text of its button."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageActions:
+class PageActions(Struct, frozen=True):
     """Functions that the buttons of the tabs call."""
 
     retry: Retry

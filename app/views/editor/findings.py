@@ -1,10 +1,10 @@
 """Problems of a scenario, each with its line, and the score of its solution."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from threading import Event as Flag
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QObject, Qt, QThreadPool, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QPushButton, QWidget
@@ -35,8 +35,7 @@ class CheckCanceledError(Exception):
     """The text changed or the window closes, so the trial is useless."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioReading:
+class ScenarioReading(Struct, frozen=True):
     """Result of reading a text: a scenario with remarks for its author, or the problems that prevent one."""
 
     text: str
@@ -46,8 +45,7 @@ class ScenarioReading:
     """Remarks of `mirrordrill check` that need no simulation."""
 
 
-@dataclass(frozen=True, slots=True)
-class SolutionTrial:
+class SolutionTrial(Struct, frozen=True):
     """Results of the reference solution and of inaction, with remaining problems for the author."""
 
     text: str
@@ -178,8 +176,7 @@ class Checker(QObject):
         signal.emit(result)
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """Fix of a problem."""
 
     words: str

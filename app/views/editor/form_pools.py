@@ -1,9 +1,10 @@
 """Pools of a scenario's variants as a table: name, alternatives, and the pools that are picked together."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QPushButton, QTableWidget, QTableWidgetItem, QWidget
@@ -18,8 +19,7 @@ BETWEEN: Final = " | "
 """Separator of a pool's entries, because an entry may contain a comma."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(Struct, frozen=True):
     """Name, alternatives, and the group whose pools are picked together (empty: none)."""
 
     name: str

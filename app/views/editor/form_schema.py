@@ -3,13 +3,13 @@
 import ast
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
 from itertools import chain
 from types import ModuleType, NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
+from msgspec import Struct, structs
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
@@ -98,8 +98,7 @@ class FieldKind(Enum):
     """Several nested tables."""
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     """Key of a table. *check* validates a value; *inner* is the nested table, single or repeated."""
 
     table: str
@@ -128,8 +127,7 @@ class Field:
         return OFFERED.get(f"{self.table}.{self.key}", OFFERED.get(self.key, ""))
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(Struct, frozen=True):
     """Part of the file: plain keys, one table, or (*many*) an array of tables.
 
     *models*: possible tables; none for the pools of variants.
@@ -380,7 +378,7 @@ def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
     )
     if default is None or default is PydanticUndefined or kind in (FieldKind.GROUP, FieldKind.TABLES):
         return field
-    return Field(**{**field.__dict__, "default": format_field(field, default)})
+    return structs.replace(field, default=format_field(field, default))
 
 
 def _adapter(info: FieldInfo) -> TypeAdapter[object]:

@@ -3,9 +3,9 @@
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from app.files.scenario_edit import ScenarioEditError, add_entry, remove_entry, set_value, value_at
@@ -31,8 +31,7 @@ _ANY_DURATION: Final[TypeAdapter[float]] = TypeAdapter(
 _STEP: Final = re.compile(r"\s*+(\+?)(\d++(?:\.\d++)?)s?\s++(.*)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineEntry:
+class TimelineEntry(Struct, frozen=True):
     """A fault of the timeline or a step of the solution."""
 
     path: Path
@@ -59,8 +58,7 @@ class TimelineEntry:
         return verb.group if verb else ""
 
 
-@dataclass(frozen=True, slots=True)
-class TimelinePlan:
+class TimelinePlan(Struct, frozen=True):
     """Timeline contents of a text."""
 
     length_s: float
@@ -249,8 +247,7 @@ ROWS_MAX: Final = 12
 """Maximum number of rows. Entries without room overlap others in the last row."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """Time scale: *left* is 0 s, *width* pixels to the right is *length_s*."""
 
     left: float
@@ -271,8 +268,7 @@ class Scale:
         return 1.0 if self.width / self.length_s >= FINE_PX_PER_S else COARSE_S
 
 
-@dataclass(frozen=True, slots=True)
-class FaultLayout:
+class FaultLayout(Struct, frozen=True):
     """Fault in its lane from *start* to *end* (equal for a moment), with its label at *label*."""
 
     row: int

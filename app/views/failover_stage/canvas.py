@@ -1,9 +1,9 @@
 """Canvas of the stage: fonts, colors, text and boxes in its own units."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QApplication
@@ -142,8 +142,7 @@ TEXT_MIN: Final = (11.0, 17.2)
 """Normal, and for presentation: 24 pixels at 1920×1080."""
 
 
-@dataclass(frozen=True)
-class StageStyle:
+class StageStyle(Struct, frozen=True):
     """Colors and fonts of the stage; *far* selects sizes for readers in the back row."""
 
     colors: ThemeTokens

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QCoreApplication, QObject, QSize, Qt, QThread, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QCloseEvent,
@@ -178,16 +178,14 @@ PICTURE_MARGIN_PX: Final = 60
 """Difference between the widths of the page and of a picture."""
 
 
-@dataclass(frozen=True)
-class StepResult:
+class StepResult(Struct, frozen=True):
     """Result of a step: rows of a section, a figure by its name, or only preparation."""
 
     rows: tuple[FigureRow, ...] = ()
     figures: tuple[tuple[str, Figure], ...] = ()
 
 
-@dataclass(frozen=True)
-class FidelityStep:
+class FidelityStep(Struct, frozen=True):
     """Unit of work of well under a second."""
 
     name: str

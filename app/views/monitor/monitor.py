@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
@@ -53,8 +53,7 @@ WORDS_UNITS: Final = 17
 NOT_ENABLED: Final = mark("Not enabled")
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdLine:
+class ThresholdLine(Struct, frozen=True):
     """Warning with its threshold at each partner."""
 
     alert_id: int

@@ -1,7 +1,8 @@
 """Contents of the monitor: the rows that each partner has recorded, not the true state. Without Qt."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from app.words import formatting
 from app.words.language import mark, tr
@@ -41,8 +42,7 @@ WITNESS_STATES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Partner:
+class Partner(Struct, frozen=True):
     """Row of the grid: a server with the last row that it recorded."""
 
     server: str
@@ -75,8 +75,7 @@ class Partner:
         return tr(words), tone
 
 
-@dataclass(frozen=True, slots=True)
-class Readout:
+class Readout(Struct, frozen=True):
     """Status page of one database."""
 
     database: str

@@ -1,9 +1,9 @@
 """Status page: both partners, then the unsent log of the principal and the unrestored log of the mirror."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QFormLayout, QGroupBox, QLabel, QScrollArea, QWidget

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
 
 from app.view_models import dashboard
 from app.view_models.dashboard import STATES, TONES, worst
@@ -18,8 +19,7 @@ from engine.messages import fill_message
 from engine.model import DatabaseCopy, DbState, EndpointState, Instance, MirrorState, Role, SyncState, World
 
 
-@dataclass(frozen=True, slots=True)
-class ExplorerItem:
+class ExplorerItem(Struct, frozen=True):
     """Object in a folder."""
 
     kind: str
@@ -36,8 +36,7 @@ class ExplorerItem:
 Answer = Callable[[World, Instance], Iterable[ExplorerItem]]
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(Struct, frozen=True):
     """Folder that requests its items when it is first opened."""
 
     name: str

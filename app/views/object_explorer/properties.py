@@ -1,9 +1,9 @@
 """Mirroring page of a database's properties: this server's knowledge of the session, and its buttons."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QDialog, QFormLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
@@ -36,8 +36,7 @@ _STATUS: Final = {
 """Texts of this page of Management Studio, which differ from those of the tree. Facts 3.4."""
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyAction:
+class PropertyAction(Struct, frozen=True):
     """Button and its statement."""
 
     text: str

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF, QStandardItem, QStandardItemModel
 
@@ -85,8 +85,7 @@ _REGULAR: Final = re.compile(r"[A-Za-z_][\w$#@]*")
 """Pattern of a name that needs no brackets."""
 
 
-@dataclass(slots=True)
-class TreeNode:
+class TreeNode(Struct):
     """Object that a row represents, and the time since which its server has reported it."""
 
     path: Path

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
@@ -212,8 +212,7 @@ BANDWIDTHS: Final = (
 )
 
 
-@dataclass(frozen=True)
-class OwnField:
+class OwnField(Struct, frozen=True):
     """Figure of a custom workload."""
 
     title: str

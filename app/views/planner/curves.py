@@ -1,12 +1,12 @@
 """Curves of the planner: a row per counter, round trip on the left, bandwidth on the right."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg
+from msgspec import Struct
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QWidget
@@ -75,8 +75,7 @@ def color_of(mode: SafetyMode, colors: ThemeTokens) -> QColor:
     return {SafetyMode.FULL: colors.series[0], SafetyMode.OFF: colors.series[1]}.get(mode, colors.idle)
 
 
-@dataclass(frozen=True)
-class AxisNote:
+class AxisNote(Struct, frozen=True):
     """Value on the axis that a paper mentions."""
 
     at: float

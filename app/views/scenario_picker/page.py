@@ -1,10 +1,10 @@
 """Start page as a course: continue, recommended next, learning paths, and all drills below a filter bar."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QActionGroup, QIcon, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget

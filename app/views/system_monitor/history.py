@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from app.view_models.series import Columns
 from app.words.language import mark
@@ -46,8 +46,7 @@ TOP: Final = 100.0
 FIRST_NEW_VERSION: Final = 2008
 
 
-@dataclass(frozen=True, slots=True)
-class PerfCounter:
+class PerfCounter(Struct, frozen=True):
     """Counter of an object; *owner* and *mirror* compute its values for that side of the log."""
 
     group: str
@@ -149,8 +148,7 @@ def names_of(group: str, version: int) -> list[str]:
     return [perf.name for perf in PERFS if perf.group == group and perf.since <= version]
 
 
-@dataclass(frozen=True, slots=True)
-class CounterChoice:
+class CounterChoice(Struct, frozen=True):
     """A counter of one server, for one database."""
 
     server: str
@@ -211,8 +209,7 @@ class SampledRun(Protocol):
         """Return the states that belong to the samples."""
 
 
-@dataclass(frozen=True, slots=True)
-class CounterSummary:
+class CounterSummary(Struct, frozen=True):
     """Summary of a counter over a time range; None where it was unavailable."""
 
     last: float | None

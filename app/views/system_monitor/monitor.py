@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QKeySequence, QPen, QShowEvent
 from PySide6.QtWidgets import (
@@ -175,8 +176,7 @@ DASHES: Final = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLin
 """Line styles that distinguish lines beyond the number of colors."""
 
 
-@dataclass(frozen=True, slots=True)
-class CounterRow:
+class CounterRow(Struct, frozen=True):
     """Selected counter with its style and its summary over the shown time."""
 
     choice: CounterChoice

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPen, QTextCursor
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsTextItem, QStyleOptionGraphicsItem, QWidget
@@ -24,8 +24,7 @@ Note = tuple[str, float, float]
 """Text, and the position of its upper left corner."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoteFace:
+class NoteFace(Struct, frozen=True):
     """Contents of a note. The visible and the spoken text are the same."""
 
     text: str

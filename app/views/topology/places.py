@@ -1,12 +1,12 @@
 """Default positions on the canvas until the user moves a card. Without Qt."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Size:
+
+class Size(Struct, frozen=True):
     """Width and height of a card."""
 
     width: float

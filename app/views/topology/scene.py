@@ -1,9 +1,9 @@
 """Canvas items, created from a picture and updated with it, and their positions."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QGraphicsScene

@@ -9,10 +9,11 @@ import difflib
 import math
 import operator
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache, reduce
 from importlib import resources
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts as f
@@ -59,8 +60,7 @@ class ConditionError(ValueError):
         self.expected = expected
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """Condition whose names and types have been checked."""
 
     text: str
@@ -200,8 +200,7 @@ def poll_if_clustered(test: Test) -> ConditionQuery:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Number:
+class _Number(Struct, frozen=True):
     """Number in a comparison: a quantity or a literal."""
 
     quantity: quantities.Quantity
@@ -211,8 +210,7 @@ class _Number:
         return self.quantity.read(facts, self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """Part of a condition: its test, and its evaluation over time."""
 
     test: Test

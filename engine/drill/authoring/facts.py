@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -44,8 +43,7 @@ class SentBatch(Struct, frozen=True, gc=False):
     errors: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """Present world and everything that conditions can ask about its past."""
 
     world: World
@@ -72,8 +70,7 @@ class Facts:
         return next((streams.find_log_place(self.world, one) for one in there), None) or NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionNames:
+class ConditionNames(Struct, frozen=True):
     """Names that a condition may use, in the spelling of the scenario."""
 
     databases: tuple[str, ...]

@@ -6,10 +6,11 @@ import re
 import tomllib
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Final
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from pydantic_core import ErrorDetails
 
 from engine.drill.authoring import limits
@@ -23,8 +24,7 @@ characters.
 """
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Problem:
+class Problem(Struct, frozen=True, order=True):
     """Problem in a file. *line* and *column* count from 1. *where* is the path of the key (`server[1].site`)."""
 
     file: str
@@ -113,8 +113,7 @@ Path = tuple[str | int, ...]
 """Path of a value: keys and list positions from the root, such as ("server", 1, "site")."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextPosition:
+class TextPosition(Struct, frozen=True):
     """Line and column, from 1, of a key and of the first character of its value (inside the quotes)."""
 
     line: int

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, cast
+
+from msgspec import Struct
 
 from engine import arithmetic
 from engine.cluster import config, instances
@@ -20,8 +21,7 @@ from engine.tables import read_table
 Changes = Literal["by events", "by the clock", "by itself"]
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(Struct, frozen=True):
     """Number that a condition may compare. *of* is the kind of its argument in parentheses."""
 
     of: Kind | None

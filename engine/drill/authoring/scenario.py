@@ -8,9 +8,9 @@ import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final, get_args
 
+from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -317,8 +317,7 @@ LINKS_MAX: Final = 20
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """Contents of a scenario that has not run. All texts are plain, because the loader rejects invisible characters."""
 
     name: str

@@ -8,9 +8,9 @@ last action. A player who only wastes time without hurting users keeps the point
 import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine import arithmetic
@@ -237,8 +237,7 @@ def _explain_early_finish(scenario: Scenario) -> str:
     return "all goals are reached and no event is to come: the drill may be finished"
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Struct, frozen=True):
     """Player with its name. An exploit also has the name of its honest twin."""
 
     name: str
@@ -268,8 +267,7 @@ AGENTS: Final[tuple[Agent, ...]] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AgentResult:
+class AgentResult(Struct, frozen=True):
     """Result of an agent in one scenario."""
 
     agent: str
@@ -300,8 +298,7 @@ class AgentResult:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Struct, frozen=True):
     """All agents in one scenario, best first, and a sentence for each violation of the expected order."""
 
     scenario: str

@@ -7,8 +7,9 @@ automatically.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
@@ -48,8 +49,7 @@ REFUSED_S: Final = 1.0
 _EMERGENCY: Final = re.compile(r"FORCE_SERVICE_ALLOW_DATA_LOSS|SET PARTNER OFF|WITH RECOVERY")
 
 
-@dataclass(frozen=True, slots=True)
-class ActionImpact:
+class ActionImpact(Struct, frozen=True):
     """Action of the trainee, with the result of the run without it."""
 
     place: int

@@ -1,9 +1,10 @@
 """Comparison of two runs of one scenario: divergence, states, and outcomes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
+
+from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
@@ -18,8 +19,7 @@ CURVES: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s")
 """Counters whose curves are compared by default."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstDifference:
+class FirstDifference(Struct, frozen=True):
     """First pair of events that differ; None for a run that has no more events."""
 
     tick: Tick
@@ -27,8 +27,7 @@ class FirstDifference:
     right: Event | None
 
 
-@dataclass(frozen=True, slots=True)
-class StateRow:
+class StateRow(Struct, frozen=True):
     """State of an object in both runs."""
 
     what: str
@@ -41,8 +40,7 @@ class StateRow:
         return self.left == self.right
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeRow:
+class OutcomeRow(Struct, frozen=True):
     """Figure of the outcome in both runs."""
 
     name: str
@@ -55,8 +53,7 @@ class OutcomeRow:
         return self.right - self.left
 
 
-@dataclass(frozen=True, slots=True)
-class CounterCurve:
+class CounterCurve(Struct, frozen=True):
     """Counter of one database at each second of both runs; None for seconds without a running copy."""
 
     database: str

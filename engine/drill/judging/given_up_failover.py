@@ -6,8 +6,9 @@ witness before the failure, force service afterwards, restore everything, and ke
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from engine.drill.authoring import facts
 from engine.drill.authoring.schema import ConductRule, Scenario
@@ -34,8 +35,7 @@ _ABOUT_SAFETY: Final = re.compile(r"\bSAFETY OF\b")
 _DATABASE: Final = re.compile(r"\bALTER DATABASE (\S+) SET\b")
 
 
-@dataclass(frozen=True, slots=True)
-class DisabledFailover:
+class DisabledFailover(Struct, frozen=True):
     """Command that disabled automatic failover, with its server and time."""
 
     what: str

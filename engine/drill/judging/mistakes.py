@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
@@ -37,8 +39,7 @@ DIFFERENCE_MIN: Final = 1.0
 """Minimum difference in points at which an action counts as the cause."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
+class Mistake(Struct, frozen=True):
     """Mistake that cost points."""
 
     tick: Tick
@@ -64,7 +65,7 @@ class Mistake:
         return next((name for points, name in SIZES if self.points >= points), SIZES[-1][1])
 
     def as_json(self) -> dict[str, object]:
-        """Return the mistake in JSON types."""
+        """Return the mistake by names, for `to_json_types`."""
         return {
             "at_s": self.tick / TICKS_PER_S,
             "rule": self.rule,
@@ -75,7 +76,7 @@ class Mistake:
             "size": self.size,
             "better": self.better,
             "retry_s": self.retry_tick / TICKS_PER_S,
-            "without": None if self.without is None else asdict(self.without),
+            "without": self.without,
         }
 
 

@@ -2,10 +2,11 @@
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from typing import Final, Literal
+
+from msgspec import Struct, field
 
 from engine.availability import estimates
 from engine.availability.estimates import Estimate
@@ -34,8 +35,7 @@ PROTECTED, EXPOSED, UNSERVED = say("protected"), say("unprotected"), say("nothin
 HOLDS, FAILS = say("met"), say("not met")
 
 
-@dataclass(frozen=True, slots=True)
-class StateSpan:
+class StateSpan(Struct, frozen=True):
     """Span of time in one state."""
 
     from_tick: Tick
@@ -81,8 +81,7 @@ class LaneRecorder:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PreconditionHistory:
+class PreconditionHistory(Struct, frozen=True):
     """History of a precondition of an automatic failover, while the database had a mirror."""
 
     name: str
@@ -100,8 +99,7 @@ class PreconditionHistory:
         return next((span for span in reversed(self.spans) if span.from_tick <= tick), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Lanes:
+class Lanes(Struct, frozen=True):
     """History of a database in a run."""
 
     database: str
@@ -118,8 +116,7 @@ class Lanes:
     """
 
 
-@dataclass(slots=True)
-class _DatabaseRecorder:
+class _DatabaseRecorder(Struct):
     """Recorder of the lanes of one database."""
 
     service: LaneRecorder = field(default_factory=LaneRecorder)
@@ -235,8 +232,7 @@ MarkerKind = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(Struct, frozen=True):
     """Marker of the timeline, with its kind and text."""
 
     tick: Tick

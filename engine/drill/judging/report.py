@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, is_dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, cast
@@ -411,8 +411,7 @@ DISCONNECTED: Final = frozenset({"cut", "stopped", "gave up", "timeout", "partne
 """Client events after which a client has no connection."""
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseClients:
+class DatabaseClients(Struct, frozen=True):
     """Clients that write to one database, and their server at the start."""
 
     names: tuple[str, ...]

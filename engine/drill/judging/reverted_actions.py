@@ -5,8 +5,9 @@ Without a price for them, a trainee could look busy, or identify servers by pull
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from engine.drill.authoring import facts
 from engine.drill.authoring.schema import Scenario
@@ -32,8 +33,7 @@ OPPOSITES: Final = (
 """Commands with their reverse."""
 
 
-@dataclass(frozen=True, slots=True)
-class PointlessAction:
+class PointlessAction(Struct, frozen=True):
     """Pointless action with its time."""
 
     what: str

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from engine.availability.estimates import Estimate
 from engine.constants import TICKS_PER_S
@@ -48,8 +50,7 @@ ORDERED: Final = {"detection": say("until the command")}
 """Phases that have another name in a failover that a person requested."""
 
 
-@dataclass(frozen=True, slots=True)
-class Phase:
+class Phase(Struct, frozen=True):
     """Phase of a failover with its duration."""
 
     name: str
@@ -57,8 +58,7 @@ class Phase:
     to_tick: Tick
 
 
-@dataclass(frozen=True, slots=True)
-class FailoverReview:
+class FailoverReview(Struct, frozen=True):
     """Failover next to its published row, or the reason why no row is comparable."""
 
     database: str
@@ -77,8 +77,7 @@ class FailoverReview:
     """Estimate of the published formulas just before the failover, in an availability group."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outage:
+class Outage(Struct, frozen=True):
     """Span without service, with the obstacles of an automatic failover during it."""
 
     database: str
@@ -96,8 +95,7 @@ class Outage:
     """Sentence that also names the obstacles of an automatic failover."""
 
 
-@dataclass(frozen=True, slots=True)
-class LostTransactions:
+class LostTransactions(Struct, frozen=True):
     """Committed transactions that are permanently lost."""
 
     tick: Tick
@@ -108,8 +106,7 @@ class LostTransactions:
     kb: float
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedStep:
+class PlannedStep(Struct, frozen=True):
     """Step of the reference: its time there, its reason, and its time in this run (None: never)."""
 
     tick: Tick
@@ -120,8 +117,7 @@ class PlannedStep:
     done_tick: Tick | None
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """Reference solution next to this run, with the same seed."""
 
     steps: tuple[PlannedStep, ...]
@@ -132,8 +128,7 @@ class Reference:
     parted: FirstDifference | None
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(Struct, frozen=True):
     """Data of a debrief for any page, file or printer."""
 
     title: str
@@ -153,7 +148,7 @@ class Review:
     def as_json(self) -> dict[str, object]:
         """Return the review in JSON types; fields with "tick" in their names are in ticks of 10 ms."""
         json_types: dict[str, object] = report.to_json_types(asdict(self))
-        json_types["mistakes"] = [mistake.as_json() for mistake in self.mistakes]
+        json_types["mistakes"] = [report.to_json_types(mistake.as_json()) for mistake in self.mistakes]
         return json_types
 
 

@@ -6,8 +6,10 @@ complete one.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
@@ -49,8 +51,7 @@ TOTAL_MAX: Final = 100.0
 """Maximum total of a run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     """Score from 0 to 100 points, and its origin. *scored* is False if the scenario has no rubric."""
 
     total: float
@@ -133,8 +134,7 @@ def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> Rubr
     return RubricItem(item.name, 0.0, item.max, messages, item.at_s, item.better, item.losses)
 
 
-@dataclass(frozen=True, slots=True)
-class RuleResult:
+class RuleResult(Struct, frozen=True):
     """Result of a rule: points, reason, the times that it refers to, and the losses behind the missing points."""
 
     points: float

@@ -1,7 +1,8 @@
 """Input of the score, and the items of which a score consists."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
@@ -13,8 +14,7 @@ from engine.inputs import Input
 from engine.model import Tick, World
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredRun:
+class ScoredRun(Struct, frozen=True):
     """Present state of a run, as the score needs it."""
 
     scenario: Scenario
@@ -44,8 +44,7 @@ class ScoredRun:
     """Calls between the roles of a team."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Struct, frozen=True):
     """Points lost by one cause: number, time, reason, and a better alternative."""
 
     points: float
@@ -72,8 +71,7 @@ class Loss:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class RubricItem:
+class RubricItem(Struct, frozen=True):
     """Points of one rule with reason, times, and a better alternative where points are missing.
 
     A deduction has negative points.

@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
@@ -31,8 +33,7 @@ PLAYERS: Final[Mapping[str, Agent]] = {
 """Available players by name: those of `agents`, two of them also under shorter names."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunOutcome:
+class RunOutcome(Struct, frozen=True):
     """Result of a run. A measure that the run does not have is None."""
 
     scenario: str
@@ -109,8 +110,7 @@ def percentile(ordered: Sequence[float], percent: int) -> float:
     return ordered[max(0, math.ceil(percent * len(ordered) / 100) - 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class LimitResult:
+class LimitResult(Struct, frozen=True):
     """Number of runs of a scenario and player in which a measure stayed within a limit."""
 
     scenario: str

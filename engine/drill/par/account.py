@@ -1,7 +1,8 @@
 """Account of a run: its segments, and the points that each of them lost."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from engine.drill.judging.shapes import SIZES
 from engine.drill.par.continuations import BaselineRun
@@ -20,8 +21,7 @@ WAITING: Final = ""
 """Input line of a wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunSegment:
+class RunSegment(Struct, frozen=True):
     """Segment of a run: an action, or a wait until the next action or observation."""
 
     tick: Tick
@@ -50,8 +50,7 @@ class RunSegment:
         return self.before - self.after
 
 
-@dataclass(frozen=True, slots=True)
-class RunMoment:
+class RunMoment(Struct, frozen=True):
     """State of the run at a time, and the segment that follows."""
 
     run: SearchDrill
@@ -60,8 +59,7 @@ class RunMoment:
     """Run without further actions. It starts here or, after the same action, earlier."""
 
 
-@dataclass(frozen=True, slots=True)
-class LastChance:
+class LastChance(Struct, frozen=True):
     """Plan that still reaches every goal from the point of no return."""
 
     tick: Tick
@@ -81,8 +79,7 @@ class LastChance:
         return self.plan[self.done :]
 
 
-@dataclass(frozen=True, slots=True)
-class BoundGap:
+class BoundGap(Struct, frozen=True):
     """Possible error of V at one time: V covers only the known continuations and may be too low."""
 
     tick: Tick
@@ -96,8 +93,7 @@ Best = RunSegment | LastChance
 """Part of a run with a best continuation that can be watched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Struct, frozen=True):
     """Account of a run: its value V over time, and derived figures."""
 
     moves: tuple[RunSegment, ...]

@@ -11,9 +11,12 @@ from bisect import bisect
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import InitVar, dataclass, field
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import SolutionStep
@@ -55,8 +58,7 @@ MENDED_S: Final = 120.0
 """Maximum seconds for the repair of sessions. Assumed: two boots."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rollout:
+class Rollout(Struct, frozen=True):
     """Result of a continuation: all actions of the run and its score."""
 
     score: float
@@ -72,8 +74,7 @@ Do = Callable[[Run], Iterator[None]]
 """Function that applies its actions to a run and advances it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Continuation:
+class Continuation(Struct, frozen=True):
     """Continuation of a run without further actions: its start, and the actions from there."""
 
     does: Do
@@ -91,8 +92,7 @@ class Continuation:
     """Function that returns the continuation without the first action, from a tick on."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrunedRollout:
+class PrunedRollout(Struct, frozen=True):
     """Continuation that was not played to its end."""
 
     most: float

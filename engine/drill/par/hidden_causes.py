@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import Final
+
+from msgspec import Struct, field
 
 from engine.drill.authoring import variants
 from engine.drill.authoring.problems import ScenarioError
@@ -50,8 +51,7 @@ def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class BeliefState:
+class BeliefState(Struct, frozen=True):
     """Knowledge of a seat after some observations: its run, and all runs with the same observations."""
 
     run: SearchDrill
@@ -59,8 +59,7 @@ class BeliefState:
     """Runs with the same observations, each with the actions of its own solution."""
 
 
-@dataclass(slots=True)
-class HiddenCauses:
+class HiddenCauses(Struct):
     """Check whether plans of a drill act before the seat can know the cause.
 
     Observations of earlier plans are cached.

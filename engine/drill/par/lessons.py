@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.score import TOTAL_MAX
@@ -135,8 +137,7 @@ WAIT: Final = ticks(10.0)
 """Duration of the answer "wait" to a lesson, in ticks. Assumed: about two queries."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judgment:
+class Judgment(Struct, frozen=True):
     """Evaluation of an answer to a lesson."""
 
     value: float

@@ -8,9 +8,10 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.observability import MONITOR_S, find_announced_ticks, is_observable, next_whole_second
@@ -35,8 +36,7 @@ CLUES: Final = frozenset(
 UNREACHED_TICK: Final = sys.maxsize
 
 
-@dataclass(frozen=True, slots=True)
-class Reaction:
+class Reaction(Struct, frozen=True):
     """Action with its trigger, for a run in which events occur at other times."""
 
     item: Input

@@ -10,11 +10,12 @@ rises by the known plans, the run was better than all of them, and the earlier s
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby, pairwise, takewhile
 from operator import mul
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.arithmetic import exp, total
 from engine.drill.judging import counterfactual

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
+
+from msgspec import Struct, field
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.shapes import BLUNDER
@@ -34,8 +35,7 @@ It may return trials of known states, and None where the caller should only chec
 """
 
 
-@dataclass(slots=True)
-class ParSearch:
+class ParSearch(Struct):
     """Search in a scenario with a seed. `steps` continues it, and its results can be read at any time."""
 
     scenario: Scenario
@@ -193,8 +193,7 @@ STRIDE: Final = 47
 """Distance between consecutively tested actions, so that any number of them is spread evenly. Assumed: any prime."""
 
 
-@dataclass(slots=True)
-class Blunders:
+class Blunders(Struct):
     """Share of blunders. `steps` refines it, and the figures can be read at any time.
 
     A decision is just before each action of the plan that is a choice, so that queries and waits in between

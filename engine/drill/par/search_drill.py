@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import compress, count
 from operator import attrgetter, is_not
 from typing import Final, Self, TypeVar
 
+from msgspec import Struct
 from msgspec.msgpack import Encoder
 
 from engine.drill.authoring.conditions import UNREACHED_TICK
@@ -137,8 +137,7 @@ BYTES: Final = 16
 """Length of a hash in bytes, enough to exclude accidental collisions in a search."""
 
 
-@dataclass(slots=True)
-class HashedPart:
+class HashedPart(Struct):
     """Part with its hash. It keeps the part alive, so that no other object can get the same address."""
 
     value: object
@@ -148,8 +147,7 @@ class HashedPart:
 NO_PART: Final = HashedPart(object(), 0)
 
 
-@dataclass(slots=True)
-class HashedDict:
+class HashedDict(Struct):
     """Parts of a dictionary at its last hash, in order."""
 
     keys: Sequence[object]
@@ -267,8 +265,7 @@ def find_unlock_tick(drill: SearchDrill, item: Input) -> Tick:
     return max((ticks(lock.until) for lock in covering if lock.until is not None), default=0)
 
 
-@dataclass(frozen=True, slots=True)
-class RetryingRun:
+class RetryingRun(Struct, frozen=True):
     """Run in which a refused action waits until it is accepted, or until no new observation is possible."""
 
     drill: SearchDrill

@@ -46,8 +46,7 @@ BEGIN: Final = ticks(1.0)
 Key = tuple[float, int, tuple[tuple[Tick, str], ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchPlan:
+class SearchPlan(Struct, frozen=True):
     """Plan with its actions and times, and its score."""
 
     actions: tuple[Input, ...]
@@ -79,8 +78,7 @@ class SearchPlan:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """Limits of a search. Together with scenario and seed they determine every trial."""
 
     fair: bool = True
@@ -92,16 +90,14 @@ class Rules:
     """Inputs that plans may use; None: all inputs that the seat can try."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """Decision point of a known plan."""
 
     actions: tuple[Input, ...]
     tick: Tick
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """Plan that was tried at a decision."""
 
     state: bytes
@@ -118,8 +114,7 @@ Part = tuple[int, int]
 ALL_NEIGHBORS: Final = (0, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionState:
+class DecisionState(Struct, frozen=True):
     """Run at a decision, with every neighbor of the plan."""
 
     asked: tuple[Decision, Rules]

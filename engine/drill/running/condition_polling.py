@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final, Self
+
+from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.conditions import UNREACHED_TICK, ConditionQuery, Test
@@ -26,8 +27,7 @@ OF_CLIENT: Final[Callable[[Client], tuple[object, ...]]] = attrgetter(
 """Function that returns the attributes of a client that conditions use. Others change with every login attempt."""
 
 
-@dataclass(frozen=True, slots=True)
-class PollState:
+class PollState(Struct, frozen=True):
     """Results of a poll, and the changes that make a new poll necessary."""
 
     quiet: dict[str, Test]

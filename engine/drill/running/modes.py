@@ -1,8 +1,9 @@
 """Modes of a drill and their permissions."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from engine import simulator
 from engine.inputs import Input, InputError
@@ -21,8 +22,7 @@ class DrillMode(StrEnum):
     """Free play: no score, no locks, no end."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class Terms(Struct, frozen=True, kw_only=True):
     """Permissions of a mode."""
 
     hints: bool

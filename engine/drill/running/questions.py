@@ -4,7 +4,6 @@ Each is asked once and answered at most once.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -56,8 +55,7 @@ class InquiryAnswer(Struct, frozen=True):
         return self.choice is not None and self.choice in self.right
 
 
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
+class OpenQuestion(Struct, frozen=True):
     """Question that waits for its answer, without the correct choices."""
 
     name: str
@@ -218,8 +216,7 @@ def _quoted(inquiry: Inquiry, numbers: tuple[int, ...]) -> LocalizableMessage:
 # --- state of goals ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class GoalState:
+class GoalState(Struct, frozen=True):
     """Goal: tick since which its condition is met, tick at which it was reached, and whether it was missed."""
 
     since_tick: Tick | None = None
@@ -268,8 +265,7 @@ def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[
     return state, news
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedHint:
+class OpenedHint(Struct, frozen=True):
     """Opened hint with its cost."""
 
     tick: Tick

@@ -6,9 +6,9 @@ stay given.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.drill.authoring.schema import Scenario
@@ -20,8 +20,7 @@ from engine.model import World
 from engine.verbs import VERBS
 
 
-@dataclass(frozen=True, slots=True)
-class LearnedFact:
+class LearnedFact(Struct, frozen=True):
     """Fact that a trainee learned: a hint layer, an answer, or a question whose time ran out."""
 
     what: str

@@ -1,9 +1,11 @@
 """State of a drill: all readable data, without functions that advance it."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 from enum import Enum, Flag, StrEnum, auto
 from typing import Final, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
@@ -77,8 +79,7 @@ def attributes(storage: Storage) -> tuple[str, ...]:
 _COPIED: Final = attributes(Storage.COPIED)
 
 
-@dataclass(frozen=True, slots=True)
-class StateHash:
+class StateHash(Struct, frozen=True):
     """Hash of the state at *tick*, after a number of the journal's inputs."""
 
     tick: Tick
@@ -106,8 +107,7 @@ class PendingKind(StrEnum):
     """An event of the story is still to come."""
 
 
-@dataclass(frozen=True, slots=True)
-class SampledState:
+class SampledState(Struct, frozen=True):
     """Log owners and server states at a sample. The object stays the same while nothing changes."""
 
     sources: Mapping[int, Key]

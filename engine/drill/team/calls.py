@@ -6,8 +6,10 @@ then the order is executed.
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.inputs import Input, InputError
@@ -27,8 +29,7 @@ NEGATIONS: Final = frozenset(("not", "no", "never", "nicht", "kein", "keine", "n
 """Words that reverse an order."""
 
 
-@dataclass(frozen=True, slots=True)
-class TeamCall:
+class TeamCall(Struct, frozen=True):
     """Call from one role to another, with its read-back and result."""
 
     kind: Literal["order", "question"]

@@ -1,8 +1,10 @@
 """Runs with a common past, as a tree. A branch has a parent, the point at which it left it, and later inputs."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
@@ -28,8 +30,7 @@ class BranchError(ValueError):
     """Error of an operation on branches. Its text is one sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(Struct, frozen=True):
     """Point at which a branch left its parent: the tick, and the number of inputs shared with the parent's journal."""
 
     parent: str | None = None
@@ -37,8 +38,7 @@ class Root:
     inputs: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """Stored branch, without the past that it shares with its parent."""
 
     name: str

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pickle
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import is_
 from typing import Final, Generic, TypeVar
 
 import numpy as np
+from msgspec import Struct
 
 from engine.drill.running.state import DrillState, Storage, attributes
 from engine.drill.time.event_log import EventLog
@@ -64,8 +64,7 @@ class Block:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
+class Blocks(Struct, frozen=True):
     """Dictionary (keys and values) or list (values only) at one time, in blocks."""
 
     keys: tuple[Block, ...]
@@ -153,8 +152,7 @@ NO_EVENTS: Final = EventLog()
 NO_SAMPLES: Final = Samples(exact=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Lengths:
+class Lengths(Struct, frozen=True):
     """Lengths of the append-only data at a snapshot."""
 
     logs: tuple[int, ...]
@@ -175,8 +173,7 @@ class Lengths:
         return self.logs[LOGS.index("hashes")]
 
 
-@dataclass(frozen=True, slots=True)
-class RunSnapshot(Generic[State]):
+class RunSnapshot(Struct, Generic[State], frozen=True):
     """Snapshot of a run without its history.
 
     The journal and the events are not copied, only counted (*lengths*). The other parts are stored in blocks.

@@ -4,9 +4,10 @@ If it does not, the first divergence is found.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
+
+from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
@@ -25,8 +26,7 @@ EVENTS: Final = 200
 """Number of events that are compared in one slice: about 3 ms."""
 
 
-@dataclass(frozen=True, slots=True)
-class Divergence:
+class Divergence(Struct, frozen=True):
     """First point at which a replay differs from the recorded run."""
 
     agreed: StateHash | None

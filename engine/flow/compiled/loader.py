@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 from engine.flow import kernel
 from engine.flow.compiled.library import SUFFIXES, LibraryError, fingerprint, library_name
@@ -90,8 +91,7 @@ KernelFunction = Callable[..., Any]
 Functions = dict[str, KernelFunction]
 
 
-@dataclass(frozen=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """Functions in use, with their origin."""
 
     functions: Functions

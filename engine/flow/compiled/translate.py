@@ -8,9 +8,10 @@ the text and writes no file.
 import ast
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib import resources
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from engine.flow.compiled.library import fingerprint
 
@@ -59,8 +60,7 @@ class TranslationError(Exception):
         super().__init__(f"kernel.py, line {getattr(node, 'lineno', 0)}: {reason}")
 
 
-@dataclass(frozen=True)
-class ArrayType:
+class ArrayType(Struct, frozen=True):
     """Array of *dims* dimensions; *element* is FLOAT or INT."""
 
     element: str

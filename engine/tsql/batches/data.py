@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from engine.messages import Message, SqlError
 from engine.tsql.language import program
@@ -437,8 +436,7 @@ def _split(text: str) -> list[str]:
 # --- frame of a running batch during its execution; a waiting batch has a Frame ---------------------------
 
 
-@dataclass(slots=True)
-class Scope:
+class Scope(Struct):
     """Frame of a batch while it is executed."""
 
     text: str

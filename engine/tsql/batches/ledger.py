@@ -4,8 +4,9 @@ The catalog shows them as tables (catalog/agent.py). Other code must not change 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from engine import arithmetic
 from engine.messages import SqlError
@@ -18,8 +19,7 @@ from engine.tsql.scalars.values import Scalar, to_text
 Record = dict[str, Scalar]
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(Struct, frozen=True):
     """Rows of one table, and the number that it assigned last."""
 
     rows: tuple[tuple[tuple[str, Scalar], ...], ...] = ()

@@ -8,9 +8,9 @@ indexes are not simulated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine import arithmetic
@@ -57,8 +57,7 @@ class LockConflictError(Exception):
         self.spids, self.place, self.mode = spids, place, mode
 
 
-@dataclass(frozen=True, slots=True)
-class SqlLock:
+class SqlLock(Struct, frozen=True):
     """Lock of a connection on an object or a row."""
 
     spid: int

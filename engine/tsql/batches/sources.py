@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -92,7 +91,7 @@ def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.Catal
     if rows is None or has_server_permission(context, "VIEW SERVER STATE"):
         return view
     mine = context.session.spid
-    return dataclasses.replace(view, rows=lambda seen: [row for row in rows(seen) if row[column] == mine])
+    return replace(view, rows=lambda seen: [row for row in rows(seen) if row[column] == mine])
 
 
 def _view_records(

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import first_result, objects, sources, tables

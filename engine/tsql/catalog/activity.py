@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from engine import arithmetic
 from engine.availability import replicas
@@ -252,8 +253,7 @@ LOCKS_A_TRANSACTION: Final = 12
 """Locks per transaction: tables, pages and rows that it changes. Assumed."""
 
 
-@dataclass(frozen=True, slots=True)
-class CopyLoad:
+class CopyLoad(Struct, frozen=True):
     """Load of one copy of a database since the start of the counters."""
 
     commits: float = 0.0

@@ -1,10 +1,11 @@
 """Configuration options of the instance in sp_configure and sys.configurations, as data."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from typing import Final
+
+from msgspec import Struct
 
 from engine.tsql.batches import ledger
 from engine.tsql.batches.context import Context
@@ -20,8 +21,7 @@ Documented [DOC: server configuration options; sys.configurations].
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """Option of sp_configure."""
 
     number: int

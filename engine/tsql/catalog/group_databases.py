@@ -1,8 +1,9 @@
 """Databases of availability groups in the catalog: states, positions and queues as each server knows them."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from engine.availability import replicas, seeding
 from engine.constants import TICKS_PER_S
@@ -26,8 +27,7 @@ from engine.tsql.catalog.shapes import literals
 from engine.tsql.catalog.view import Record, view
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaDatabase:
+class ReplicaDatabase(Struct, frozen=True):
     """Database of a replica, as the queried instance knows it."""
 
     group: AvailabilityGroup

@@ -1,8 +1,9 @@
 """Instance in the catalog: its name, options, messages, linked servers, objects."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from engine.availability import replicas
 from engine.constants import TICKS_PER_S
@@ -165,8 +166,7 @@ HEALTH_EVENTS: Final = (
 """Events of AlwaysOn_health. Documented [DOC: extended events of groups]."""
 
 
-@dataclass(frozen=True, slots=True)
-class EventSession:
+class EventSession(Struct, frozen=True):
     """Event session that is defined on the instance."""
 
     number: int

@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from engine import arithmetic
 from engine.protocol import connections
@@ -27,8 +28,7 @@ HEAP: Final = 72_057_594_038_000_000
 # --- resources ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class LockResource:
+class LockResource(Struct, frozen=True):
     """Locked resource, as sys.dm_tran_locks names it."""
 
     type: str
@@ -104,8 +104,7 @@ def _resource(context: Context, lock: SqlLock) -> LockResource:
 # --- waits -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """Present wait of a connection."""
 
     type: str
@@ -211,8 +210,7 @@ REDO_SPID: Final = 20
 """First session ID of redo, which runs in system sessions. Assumed."""
 
 
-@dataclass(frozen=True, slots=True)
-class RedoWait:
+class RedoWait(Struct, frozen=True):
     """Redo thread of a readable secondary that waits for a reader.
 
     [DOC: active secondaries]

@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from engine.protocol import clients, connections, security
 from engine.tsql.batches.context import Context
@@ -45,8 +46,7 @@ class RunningBatch(Protocol):
         """Return the kind of the running statement; empty for a query."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRow:
+class SessionRow(Struct, frozen=True, kw_only=True):
     """User session, as views show it."""
 
     spid: int

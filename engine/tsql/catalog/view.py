@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Final, Generic, TypeVar
+
+from msgspec import Struct
 
 from engine.messages import SqlError
 from engine.overrides import override
@@ -55,8 +56,7 @@ class ComputedRecord(Mapping[str, Scalar], Generic[T]):
         return len({**self._constants, **self._columns})
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogView:
+class CatalogView(Struct, frozen=True):
     """Catalog view or system table."""
 
     shape: Shape

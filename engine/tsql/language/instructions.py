@@ -1,42 +1,37 @@
 """Instructions of a compiled batch: a flat list with jumps."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from engine.tsql.language import statements as s
 
 
-@dataclass(frozen=True, slots=True)
-class RunStatement:
+class RunStatement(Struct, frozen=True):
     """Execute a statement."""
 
     statement: s.Statement
 
 
-@dataclass(frozen=True, slots=True)
-class BranchIfFalse:
+class BranchIfFalse(Struct, frozen=True):
     """Jump to *target* unless the condition is true."""
 
     condition: str
     target: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(Struct, frozen=True):
     """Jump to *target*."""
 
     target: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class EndCatch:
+class EndCatch(Struct, frozen=True):
     """Forget the caught error at the end of a CATCH block."""
 
 
 Action = RunStatement | BranchIfFalse | Jump | EndCatch
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledInstruction:
+class CompiledInstruction(Struct, frozen=True):
     """Instruction with its line in the batch, and the handler of its errors."""
 
     line: int

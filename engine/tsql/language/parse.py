@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from importlib import resources
 from typing import Any, Final
 
 from lark import Lark, Token, Transformer, UnexpectedInput
 from lark.lexer import PatternStr
+from msgspec import Struct
 
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import lexer
@@ -320,8 +320,7 @@ DEFAULT: Final = object()
 """Marker for DEFAULT among the arguments of EXEC."""
 
 
-@dataclass(frozen=True)
-class _Text:
+class _Text(Struct, frozen=True):
     """Text that records whether it has the prefix N."""
 
     text: str

@@ -1,9 +1,10 @@
 """Compiler of a batch to a flat list of instructions with jumps. A waiting batch is then a text and a number."""
 
 from collections.abc import Generator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct
 
 from engine.constants import VERSIONS
 from engine.tsql.batches.work import ResultCache, ResumableComputation, Steps
@@ -65,8 +66,7 @@ def _compile(text: str, version: int, variables: frozenset[str]) -> Generator[in
     return (yield from _Compiler(text, tokens, version, variables).program())
 
 
-@dataclass(slots=True)
-class _Loop:
+class _Loop(Struct):
     start: int
     breaks: list[int]
 

@@ -5,6 +5,8 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
+
 from engine.messages import Message, fill_message
 from engine.tsql.batches.work import ResultCache, ResumableComputation, Steps
 from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError
@@ -32,23 +34,20 @@ class ScriptBatch:
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Connect:
+class Connect(Struct, frozen=True):
     """`:CONNECT server`: target of the batches that follow."""
 
     server: str
 
 
-@dataclass(frozen=True, slots=True)
-class ClientNote:
+class ClientNote(Struct, frozen=True):
     """Message of the client itself. *fatal* ends the script."""
 
     text: str
     fatal: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OnError:
+class OnError(Struct, frozen=True):
     """`:ON ERROR EXIT` (or IGNORE): whether an error ends the script after its batch."""
 
     leave: bool

@@ -1,9 +1,10 @@
 """Call of a stored procedure, and definition of a system procedure."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
 
 from engine.messages import Message, SqlError
 from engine.model import World
@@ -15,8 +16,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, convert, to_number, to_text
 
 
-@dataclass(frozen=True, slots=True)
-class ProcedureCall:
+class ProcedureCall(Struct, frozen=True):
     """Call of a procedure, with its arguments by parameter name."""
 
     machine: Machine
@@ -66,8 +66,7 @@ RETURN_VALUE: Final = "RETURN_VALUE"
 """Key of the return code in the outputs of a call; 0 if it is missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProcedureDefinition:
+class ProcedureDefinition(Struct, frozen=True):
     """Parameters and function of a system procedure."""
 
     run: Callable[[ProcedureCall], None]

@@ -1,9 +1,9 @@
 """Cost of a query (plans.py), derived from its sqlglot tree."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final, TypeGuard
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from engine.messages import SqlError

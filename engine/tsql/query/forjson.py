@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from msgspec import Struct
 from sqlglot import exp
 
 from engine.messages import SqlError
@@ -256,8 +256,7 @@ _CONTENT: Final = frozenset({"", "*", "text()", "node()", "data()"})
 """Column names for content without an element."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(Struct, frozen=True):
     """Column of the query: its position in the element of its row, and its value as XML."""
 
     path: tuple[str, ...]

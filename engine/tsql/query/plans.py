@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from engine.arithmetic import total
 from engine.messages import SqlError
@@ -48,8 +47,7 @@ table's column.
 """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CostSource:
+class CostSource(Struct, frozen=True, eq=False):
     """Source of a query: a table by its name in SQLite, or a query."""
 
     table: str = ""
@@ -64,8 +62,7 @@ class CostSource:
     """True for LEFT JOIN, which returns at least one row per row on the left."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class QueryCost:
+class QueryCost(Struct, frozen=True, eq=False):
     """Cost of a SELECT as a tree. A common table expression is one object, however often it is used."""
 
     sources: tuple[CostSource, ...] = ()
@@ -328,8 +325,7 @@ class UnsimulatedFeatureError(Exception):
     """Error for something that the product supports and the simulation does not. The text names it."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableRef:
+class TableRef(Struct, frozen=True):
     """Table as the query names it: up to four parts, or a table variable or temp table."""
 
     parts: tuple[str, ...]
@@ -399,8 +395,7 @@ def format_result_rows(rows: Rows, kinds: tuple[SqlType | None, ...]) -> Rows:
     return [tuple(map(format_typed_value, row, kinds)) for row in rows]
 
 
-@dataclass(frozen=True, slots=True)
-class References:
+class References(Struct, frozen=True):
     """Tables and variables that a query names."""
 
     tables: tuple[TableRef, ...] = ()
@@ -429,8 +424,7 @@ class Deduction(NamedTuple):
     assigned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BindingContext:
+class BindingContext(Struct, frozen=True):
     """Context in which a query is bound. Equal contexts give the same plan."""
 
     tables: tuple[tuple[str, Columns | None], ...] = ()
@@ -442,8 +436,7 @@ class BindingContext:
 NO_NAMES: Final = BindingContext()
 
 
-@dataclass(slots=True)
-class QuerySource:
+class QuerySource(Struct):
     """Table in a FROM clause."""
 
     name: str
@@ -464,8 +457,7 @@ class QuerySource:
         return self.name if self.aliased else ".".join(self.parts)
 
 
-@dataclass(slots=True)
-class Space:
+class Space(Struct):
     """Sources of one SELECT, and the outer query."""
 
     outer: Space | None = None
@@ -482,8 +474,7 @@ class Space:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnBinding:
+class ColumnBinding(Struct, frozen=True):
     """Source to which a column belongs."""
 
     kind: SqlType | None

@@ -1,7 +1,7 @@
 """Findings of a query's rewriting: its tables, columns and variables."""
 
-from dataclasses import dataclass, field, replace
-
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlglot import exp
 
 from engine.tsql.query import forjson
@@ -15,8 +15,7 @@ from engine.tsql.query.plans import (
 from engine.tsql.scalars.types import SqlType
 
 
-@dataclass(slots=True)
-class RewrittenQuery:
+class RewrittenQuery(Struct):
     """Tables, columns and variables that were found in a query during rewriting."""
 
     tables: dict[str, TableRef] = field(default_factory=dict)

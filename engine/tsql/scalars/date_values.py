@@ -4,10 +4,11 @@ Sources: [DOC: data types, date and time], [DOC: CAST and CONVERT, styles].
 """
 
 import re
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from engine.messages import SqlError
 from engine.tsql.scalars import types
@@ -29,8 +30,7 @@ CUTOFF: Final = 50
 """First two-digit year of the 20th century; 00 to 49 belong to the 21st. Documented [DOC: two digit year cutoff]."""
 
 
-@dataclass(frozen=True, slots=True)
-class Culture:
+class Culture(Struct, frozen=True):
     """Settings that determine how dates are parsed and named."""
 
     language: Language = ENGLISH

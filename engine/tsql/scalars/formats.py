@@ -3,10 +3,11 @@
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine import datetime_formats
 from engine.messages import SqlError

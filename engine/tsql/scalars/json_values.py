@@ -10,10 +10,11 @@ import json
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 from typing import Final
+
+from msgspec import Struct
 
 from engine.messages import SqlError
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -31,8 +32,7 @@ _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{
 _STEP: Final = re.compile(r'\.(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][A-Za-z0-9_]*))|\[(\d+)\]')
 
 
-@dataclass(frozen=True, slots=True)
-class JsonNode:
+class JsonNode(Struct, frozen=True):
     """Value in a JSON text: its kind, its range, and its contents."""
 
     kind: str
@@ -117,8 +117,7 @@ def parse(text: str, is_scalar_allowed: bool = False) -> JsonNode:
     return node
 
 
-@dataclass(frozen=True, slots=True)
-class JsonPath:
+class JsonPath(Struct, frozen=True):
     """JSON path: whether a missing step is an error, and its steps (keys are texts, indexes are numbers)."""
 
     strict: bool

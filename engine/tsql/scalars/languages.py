@@ -3,13 +3,13 @@
 Source: [DOC: sys.syslanguages]. No value is from the machine on which this runs.
 """
 
-from dataclasses import dataclass
 from importlib import resources
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Language:
+
+class Language(Struct, frozen=True, eq=False):
     """Row of sys.syslanguages. It is equal only to itself, so that it can be part of cache keys."""
 
     number: int

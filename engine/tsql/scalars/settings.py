@@ -1,8 +1,9 @@
 """SET options of a connection that change the results of queries."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from engine.messages import SqlError
 from engine.tsql.scalars import languages
@@ -18,8 +19,7 @@ DATEFORMATS: Final = frozenset({"mdy", "dmy", "ymd", "ydm", "myd", "dym"})
 """Values of SET DATEFORMAT. Documented [DOC: SET DATEFORMAT]."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSettings:
+class SessionSettings(Struct, frozen=True):
     """Options that affect a query."""
 
     culture: Culture = US_CULTURE

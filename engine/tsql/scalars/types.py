@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Final, TypeGuard
+
+from msgspec import Struct
 
 from engine.messages import SqlError
 
@@ -77,8 +78,7 @@ VARIANT_OF: Final = "sql_variant:"
 """Start of the internal notation of a sql_variant whose value has a known type."""
 
 
-@dataclass(frozen=True, slots=True)
-class SqlType:
+class SqlType(Struct, frozen=True):
     """Type. *length* is in characters or bytes (MAX for max); *precision* and *scale* are for decimals and times.
 
     The *precision* of an int is that of a literal, or 0. *base*: type of the value in a sql_variant, if known.

@@ -11,10 +11,11 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 from xml.etree import ElementTree
+
+from msgspec import Struct
 
 from engine.tsql.scalars.values import Scalar, to_text
 
@@ -50,8 +51,7 @@ class UnsimulatedPathError(ValueError):
     """Error for a path that is not simulated."""
 
 
-@dataclass(frozen=True, slots=True)
-class PathStep:
+class PathStep(Struct, frozen=True):
     """Step of a path: `name`, `*`, `@name`, `@*`, `.`, `text()`, or a path in parentheses. *deep*: it follows `//`."""
 
     name: str
@@ -60,8 +60,7 @@ class PathStep:
     conditions: tuple[int | PathCondition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class XmlPath:
+class XmlPath(Struct, frozen=True):
     """Compiled path of an XML method."""
 
     steps: tuple[PathStep, ...]
@@ -69,8 +68,7 @@ class XmlPath:
     """Function that is applied to the path's result; else empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class PathCondition:
+class PathCondition(Struct, frozen=True):
     """Condition in square brackets: the path exists, or compares with a constant. All *others* must be true as well."""
 
     path: XmlPath

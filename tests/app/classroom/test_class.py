@@ -8,11 +8,11 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from app.classroom import console
 from app.classroom.acts import LogEntry

@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 from app.main_window import commands
 from app.main_window.announcements import describe_state
 from app.view_models.offers import ActionTarget
-from app.widgets.docks import DOCKS
+from app.widgets.docks import DOCKS, NAMES
 from tests.app.main_window.conftest import Hands
 from tests.children import child
 from tests.engine.drill.texts import small
@@ -212,6 +212,8 @@ def search_panels(hands: Hands) -> Iterator[str]:
 @pytest.fixture
 def play_exam(hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Taken:
     numbers = count()
+    for name in NAMES:
+        hands.window.desk.view(name)  # so that both runs show the same views from the start
 
     def play_and_collect(mode: str, acts: tuple[str, ...]) -> set[str]:
         folder = tmp_path / f"saved {next(numbers)}"

@@ -182,7 +182,7 @@ for name in windows_modules():
 window = build_window(None, WindowSettings(), use_timer=False)
 print(*(name for name in sys.argv[1:] if name in sys.modules))
 for kind in (Charts, SystemMonitor):
-    panel = window.findChild(kind)
+    panel = window.desk.part(kind)
     panel.setParent(None)
     panel.show()
     print(len(panel.findChildren(sys.modules["pyqtgraph"].GraphicsView)))

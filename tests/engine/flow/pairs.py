@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from msgspec.structs import asdict
+
 from engine.flow import Flow, Pair, SafetyMode, Workload, add_pair, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
 from engine.published.measure import Means, run_s, setup_of
@@ -67,16 +69,16 @@ def positions(flow: Flow, source: int = 0) -> Any:
 def reading(flow: Flow, source: int = 0) -> Any:
     """Return the counters of the source and its first stream."""
     return _merge_rows(
-        vars(flow.reading(source)), [vars(flow.stream_reading(n)) for n in flow.streams_of(source)]
+        asdict(flow.reading(source)), [asdict(flow.stream_reading(n)) for n in flow.streams_of(source)]
     )
 
 
 def totals(flow: Flow, source: int = 0) -> Any:
     """Return the totals of the source and its first stream, with the mirror's core time as *mirror_core_s*."""
-    streams = [vars(flow.stream_totals(n)) for n in flow.streams_of(source)][:1]
+    streams = [asdict(flow.stream_totals(n)) for n in flow.streams_of(source)][:1]
     renamed = {"core_s": "mirror_core_s", "pages_written": "mirror_pages_written"}
     there = {renamed.get(name, name): value for stream in streams for name, value in stream.items()}
-    return SimpleNamespace(**vars(flow.totals(source)), **there)
+    return SimpleNamespace(**asdict(flow.totals(source)), **there)
 
 
 def set_positions(flow: Flow, source: int = 0, **kb: float) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from engine.chance import Chance
 from engine.flow import Flow, Operation, SafetyMode, run, sites, warm_start
@@ -137,7 +137,7 @@ def phases() -> Iterator[tuple[str, float]]:
         warm_start(flow, 0, 0.25)
         run_s(flow, 1)
         for cause in Cause:
-            for phase, value in vars(failover_times(flow, 0, cause, Chance.from_seed(7))).items():
+            for phase, value in asdict(failover_times(flow, 0, cause, Chance.from_seed(7))).items():
                 yield f"{name} {cause} {phase}", value
 
 

@@ -12,18 +12,18 @@ are from memory.
 
 import ast
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Final
+
+from msgspec import Struct
 
 from engine.constants import VERSIONS
 from engine.tables import read_table
 from engine.tsql.scalars.values import Scalar
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnShape:
+class ColumnShape(Struct, frozen=True):
     """Column of a catalog view: name, type, and the versions that have it."""
 
     name: str
@@ -33,8 +33,7 @@ class ColumnShape:
     """Last version that has the column."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """Columns of a view, without its rows."""
 
     name: str

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from engine.drill.authoring import conditions
 from engine.drill.authoring.conditions import ConditionError

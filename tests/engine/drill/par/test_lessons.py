@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from app.files import certificates
 from engine.drill.par.account import WAITING, Account, LastChance, RunSegment

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
@@ -72,7 +72,7 @@ def test_a_run_with_a_program_is_verified_and_a_changed_answer_named() -> None:
 def test_one_wrong_hash_is_found(solved_drill: Drill) -> None:
     for place in range(len(solved_drill.hashes)):
         hashes = solved_drill.hashes.copy()
-        hashes[place] = dataclasses.replace(hashes[place], digest="0" * 32)
+        hashes[place] = replace(hashes[place], digest="0" * 32)
         found = check(solved_drill, hashes=hashes)
         assert found is not None
         assert found.expected == hashes[place]
