@@ -21,14 +21,8 @@ def write(file: Path, content: bytes | str) -> None:
     """
     # Qt strings may contain half a surrogate pair; replace it and keep the rest.
     raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
-    if is_special_file(file):
-        raise OSError(errno.EINVAL, tr("not a file"))
-    # The name contains the process ID, so that two concurrent writers do not mix. A file left by a killed
-    # process does no harm.
-    aside = file.with_name(f".{file.name[:40]}.{os.getpid()}{ENDING}")
+    mode, aside = _prepare(file)
     try:
-        mode = _mode(file)
-        aside.unlink(missing_ok=True)
         with aside.open("xb") as opened:  # follow no link and open no pipe
             opened.write(raw)
             opened.flush()
@@ -41,6 +35,25 @@ def write(file: Path, content: bytes | str) -> None:
             aside.unlink()
         raise
     _settle(file.parent)
+
+
+def check(file: Path) -> None:
+    """Raise the OSError that `write` would raise for *file*, before its content is computed; change nothing."""
+    _, aside = _prepare(file)
+    aside.touch(exist_ok=False)
+    aside.unlink()
+
+
+def _prepare(file: Path) -> tuple[int | None, Path]:
+    """Return the permissions of an existing *file*, and the place for the new content. Raises OSError."""
+    if is_special_file(file):
+        raise OSError(errno.EINVAL, tr("not a file"))
+    # The name contains the process ID, so that two concurrent writers do not mix. A file left by a killed
+    # process does no harm.
+    aside = file.with_name(f".{file.name[:40]}.{os.getpid()}{ENDING}")
+    mode = _mode(file)
+    aside.unlink(missing_ok=True)
+    return mode, aside
 
 
 def _mode(file: Path) -> int | None:

@@ -166,7 +166,7 @@ class Assembly(QObject):
         self._appearance.bind_keys()
         desk.when_created(self._bind_tools, "explorer", "ledger")
         self._act_line, self._run_facts = ActLine(), RunFacts(self._play)
-        self._window.statusBar().insertWidget(0, self._act_line)
+        self._window.statusBar().insertWidget(0, self._act_line, 1)
         self._window.statusBar().addPermanentWidget(self._run_facts)
         self._window.statusBar().addWidget(LoadingBar(self._session))
         for line in (self._act_line, self._run_facts):

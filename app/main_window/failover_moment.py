@@ -70,6 +70,18 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
         return
     if chosen.startswith("MP4"):
         file = str(Path(file).with_suffix(".mp4"))
+    elif not Path(file).suffix:
+        file += ".gif"
+
+    def report(problem: OSError) -> None:
+        said = tr("{file} cannot be written: {reason}.")
+        notice.warn(said.format(file=file, reason=problem.strerror))
+
+    try:
+        atomic_write.check(Path(file))
+    except OSError as problem:
+        report(problem)
+        return
     encoder = find_encoder() if file.endswith(".mp4") else None
     if file.endswith(".mp4") and encoder is None:
         notice.warn(tr("MP4 needs ffmpeg, which is not installed. Install it, or export as GIF."))
@@ -90,7 +102,7 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
         try:
             atomic_write.write(Path(file), data)
         except OSError as problem:
-            notice.warn(str(problem))
+            report(problem)
             return
         notice.show_info(tr("Saved as {file}.").format(file=file))
 

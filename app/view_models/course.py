@@ -170,6 +170,8 @@ class RunTimeline:
         serving = [database for database, serves in self._serving.items() if serves]
         if not serving:
             return UNSERVED
+        if not self.has_protection:
+            return SERVING
         if not all(self._in_step(database) for database in serving):
             return EXPOSED
         return ASYNCHRONOUS if self._asynchronous.intersection(serving) else PROTECTED
@@ -206,16 +208,54 @@ def asynchronous(scenario: Scenario) -> tuple[str, ...]:
     )
 
 
+def find_protection(scenario: Scenario | None) -> str:
+    """Return the protection of a drill's databases, a key of `UNPROTECTED`; empty without protection."""
+    if scenario is None:
+        return "mixed"
+    grouped = {name for group in scenario.groups for name in group.databases}
+    mirrored = {session.database for session in scenario.sessions}
+    instances = {instance.name for instance in scenario.instances}
+    kinds = [
+        kind
+        for kind, used in (
+            ("mirroring", bool(mirrored)),
+            ("ag", bool(grouped)),
+            ("fci", any(database.server in instances for database in scenario.databases)),
+        )
+        if used
+    ]
+    if not kinds:
+        return "mixed" if any(rule.kind == "exposed" for rule in scenario.rubric) else ""
+    changes = kinds == ["mirroring"] and bool(scenario.clusters)
+    return "mixed" if len(kinds) > 1 or changes else kinds[0]
+
+
+UNSHARED: Final = ("", "fci")
+"""Protections without a second copy of the data, which could be behind."""
+
+
+def start_timeline(
+    scenario: Scenario, databases: Iterable[str], clients: Mapping[str, DatabaseClients] | None = None
+) -> RunTimeline:
+    """Return the timeline of a run of *scenario* before its first event."""
+    names = list(databases)
+    return RunTimeline(
+        names,
+        set(names).intersection(find_synchronized_databases(scenario)),
+        set(names).intersection(asynchronous(scenario)),
+        clients,
+        find_protection(scenario) not in UNSHARED,
+    )
+
+
 def course_of(
     events: Iterable[Row],
     databases: Iterable[str],
     mirrored: Iterable[str],
     clients: Mapping[str, DatabaseClients] | None = None,
-    asynchronous: Iterable[str] = (),
-    has_protection: bool = True,
 ) -> RunTimeline:
     """Return the timeline of a complete run."""
-    course = RunTimeline(databases, mirrored, asynchronous, clients, has_protection)
+    course = RunTimeline(databases, mirrored, clients=clients)
     course.add(events)
     return course
 

@@ -75,6 +75,7 @@ class ActLine(HistoryLine):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._world: World | None = None
+        self._example = ""
         self._go = QAction(tr("Run the command (Enter)"), self)
         self._completions = QStringListModel(self)
         completer = QCompleter(self._completions, self)
@@ -93,6 +94,7 @@ class ActLine(HistoryLine):
         self._show_icon()
         theme.follow(self, theme.PALETTE, self._show_icon)
         theme.follow(self, theme.FONT, self._fit)
+        theme.follow(self, theme.SIZE, self._show_placeholder)
         self._fit()
 
     def _fit(self) -> None:
@@ -117,10 +119,18 @@ class ActLine(HistoryLine):
 
     def _show_example(self, server: str) -> None:
         """Show a harmless command, because a fault as an example would reveal what happens next."""
-        command = f"sql {server} SELECT 1" if server else ""
-        self.setPlaceholderText(
-            tr("Type a command, e.g. {command}").format(command=command) if command else ""
-        )
+        self._example = f"sql {server} SELECT 1" if server else ""
+        self._show_placeholder()
+
+    def _show_placeholder(self) -> None:
+        """Show the example if it fits."""
+        if not self._example:
+            self.setPlaceholderText("")
+            return
+        text = tr("Type a command, e.g. {command}").format(command=self._example)
+        room = self.width() - 2 * self.fontMetrics().height()
+        fits = self.fontMetrics().horizontalAdvance(text) <= room
+        self.setPlaceholderText(text if fits else tr("Type a command"))
 
     def _complete(self, text: str) -> None:
         if self._world is not None:

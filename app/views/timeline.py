@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.view_models.course import RunTimeline, asynchronous, find_synchronized_databases
+from app.view_models.course import RunTimeline, start_timeline
 from app.widgets import theme
 from app.widgets.strip import TimeStrip
 from engine.constants import TICKS_PER_S
@@ -40,11 +40,8 @@ class Timeline(TimeStrip):
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
         """Show another run, or another time of the same run."""
-        self._followed = RunTimeline(
-            drill.world.availability,
-            find_synchronized_databases(drill.scenario),
-            asynchronous(drill.scenario),
-            clients_at_start(drill.scenario),
+        self._followed = start_timeline(
+            drill.scenario, drill.world.availability, clients_at_start(drill.scenario)
         )
         self._followed.add(event.as_json() for event in drill.events)
         length_s = None if drill.end_tick is None or drill.finished else drill.end_tick / TICKS_PER_S

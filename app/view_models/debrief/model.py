@@ -12,10 +12,10 @@ from app.view_models.course import (
     NO_RETURN,
     RunTimeline,
     TimelineMarker,
-    asynchronous,
     clients_of,
     course_of,
-    find_synchronized_databases,
+    find_protection,
+    start_timeline,
 )
 from app.view_models.debrief.verdict import (
     STEPS_MAX,
@@ -152,28 +152,6 @@ UNPROTECTED: Final = {
     "mixed": mark("Time unprotected"),
 }
 """Technology -> label of the time in which no copy could have taken over without loss."""
-
-
-def find_protection(scenario: Scenario | None) -> str:
-    """Return the protection of a drill's databases, a key of UNPROTECTED; empty without protection."""
-    if scenario is None:
-        return "mixed"
-    grouped = {name for group in scenario.groups for name in group.databases}
-    mirrored = {session.database for session in scenario.sessions}
-    instances = {instance.name for instance in scenario.instances}
-    kinds = [
-        kind
-        for kind, used in (
-            ("mirroring", bool(mirrored)),
-            ("ag", bool(grouped)),
-            ("fci", any(database.server in instances for database in scenario.databases)),
-        )
-        if used
-    ]
-    if not kinds:
-        return "mixed" if any(rule.kind == "exposed" for rule in scenario.rubric) else ""
-    changes = kinds == ["mirroring"] and bool(scenario.clusters)
-    return "mixed" if len(kinds) > 1 or changes else kinds[0]
 
 
 def _figures(report: Report, scenario: Scenario | None) -> Iterator[SummaryFigure]:
@@ -390,11 +368,12 @@ class DebriefModel(Struct, frozen=True):
     def course(self) -> RunTimeline:
         """Return the timeline of the run, with the point of no return if it is known."""
         databases = list(self.report["availability"]["databases"])
-        mirrored = databases if self.scenario is None else find_synchronized_databases(self.scenario)
-        behind = () if self.scenario is None else asynchronous(self.scenario)
-        shared = find_protection(self.scenario) in ("", "fci")
         clients = clients_of(self.report)
-        course = course_of(self.report["events"], databases, mirrored, clients, behind, not shared)
+        if self.scenario is None:
+            course = RunTimeline(databases, databases, clients=clients)
+        else:
+            course = start_timeline(self.scenario, databases, clients)
+        course.add(self.report["events"])
         chance = self.account.last_chance if self.account is not None else None
         if chance is not None:
             until = tr("the last chance to meet all goals, {act}").format(

@@ -111,6 +111,11 @@ class StageFacts(Struct, frozen=True):
         )
         return replace(self, votes=votes) if votes else self
 
+    def with_vote_of(self, name: str) -> StageFacts:
+        """Return these facts before the loss of *name* is noticed: its vote still counts."""
+        counted = (replace(vote, state=YES) if vote.name == name else vote for vote in self.votes)
+        return replace(self, votes=tuple(counted))
+
 
 def _find_state(vote: Vote | None) -> str:
     return LOST if vote is None or vote.state == LOST else YES
@@ -324,6 +329,8 @@ def _make_wire(
         used = mine and client.lost_since is None
         return StageWire(ends, mine and not used, used)
     up = all(world.computer_named(name).powered for name in names)
+    if technology == MIRRORING or WITNESS not in ends:  # the cluster reaches its witness without SQL Server
+        up = up and all(world.instances[name].running for name in names if name in world.instances)
     passing = up and network.is_passing(world, *names) and network.is_passing(world, *reversed(names))
     return StageWire(ends, not passing, passing, tr(label) if label else "")
 

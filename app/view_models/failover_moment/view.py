@@ -122,6 +122,8 @@ def make_view(
     failover = moment.failover
     number = moment.phase_at(tick) if number is None else number
     over = moment.end_tick is not None and tick >= moment.end_tick and number == len(moment.phases) - 1
+    if moment.technology != MIRRORING and not (moment.noticed and tick >= failover.detected_tick):
+        facts = facts.with_vote_of(failover.from_server)  # the cluster does not know of the loss yet
     counted = number > 0 or any(vote.state == LOST for vote in facts.votes)
     votes, votes_tone = describe_votes(facts, counted)
     names = _list_names(moment, facts)

@@ -24,8 +24,7 @@ from app.view_models.course import (
     RunTimeline,
     TimelineMarker,
     TimelineSpan,
-    asynchronous,
-    find_synchronized_databases,
+    start_timeline,
 )
 from app.view_models.series import ALL_DATABASES, CounterHistory
 from app.views.charts import export, scale
@@ -321,12 +320,7 @@ class Charts(QWidget):
         )
         names = list(self._drill.world.availability) if database == ALL_DATABASES else [database]
         about = None if database == ALL_DATABASES else database
-        scenario = self._drill.scenario
-        self._course = RunTimeline(
-            names,
-            set(names).intersection(find_synchronized_databases(scenario)),
-            set(names).intersection(asynchronous(scenario)),
-        )
+        self._course = start_timeline(self._drill.scenario, names)
         self._all_end_s = ALL_STARTS_WITH_S
         self._states = States(database)
         self._states.start(

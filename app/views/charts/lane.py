@@ -7,7 +7,15 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app.view_models.course import ASYNCHRONOUS, EXPOSED, PROTECTED, UNSERVED, TimelineMarker, TimelineSpan
+from app.view_models.course import (
+    ASYNCHRONOUS,
+    EXPOSED,
+    PROTECTED,
+    SERVING,
+    UNSERVED,
+    TimelineMarker,
+    TimelineSpan,
+)
 from app.widgets import theme
 from app.widgets.strip import MARKERS, draw_shape
 from app.words import formatting
@@ -26,6 +34,7 @@ SHADE_ALPHA: Final = 150
 """Opacity of the colored times behind the curves, and of the background of a label."""
 
 LOOKS: Final = {
+    SERVING: (mark("in service"), "ok", "ok_soft", Qt.BrushStyle.NoBrush),
     PROTECTED: (mark("protected"), "ok", "ok_soft", Qt.BrushStyle.NoBrush),
     ASYNCHRONOUS: (mark("asynchronous"), "warn", "warn_soft", Qt.BrushStyle.NoBrush),
     EXPOSED: (mark("unprotected"), "warn", "warn_soft", Qt.BrushStyle.BDiagPattern),

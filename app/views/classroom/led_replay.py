@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.view_models.course import RunTimeline, TimelineMarker, asynchronous, find_synchronized_databases
+from app.view_models.course import TimelineMarker, start_timeline
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
 from app.widgets.layouts import lay_column, lay_row
@@ -92,12 +92,7 @@ class RunPane(QWidget):
         self.title.setText(title)
         self.title.setAccessibleName(title)
         drill = history.drill
-        course = RunTimeline(
-            drill.world.availability,
-            find_synchronized_databases(drill.scenario),
-            asynchronous(drill.scenario),
-            clients_at_start(drill.scenario),
-        )
+        course = start_timeline(drill.scenario, drill.world.availability, clients_at_start(drill.scenario))
         course.add(event.as_json() for event in drill.events)
         for mark in marks:
             course.add_marker(mark)

@@ -127,9 +127,10 @@ class StagePainter(PanelPainter):
                 card.note, QRectF(left, y, right - left, self.line_height("body")), "body", colors.muted
             )
             y += self.line_height("body") + 4
-        if card.database:
-            self._draw_copy(view, name, card, QRectF(left, y, right - left, box.bottom() - y - 8))
         words, tone = view.lines.get(name, ("", ""))
+        if card.database:
+            below = self.line_height("body") + 2 if words else 0.0
+            self._draw_copy(view, name, card, QRectF(left, y, right - left, box.bottom() - y - 8 - below))
         if words and not (name == TO and view.resources):
             tall, room = self.line_height("body"), right - left
             wraps = self.width_of(words, "body") > room and box.bottom() - 2 * tall - 8 >= y - 2
@@ -174,7 +175,8 @@ class StagePainter(PanelPainter):
         for sign in card.badges:
             widths.append(sign_width(sign, style.scene, chip) + 16)
         first = list(zip(card.badges, widths, strict=True))
-        rows = [first[:2], first[2:]]
+        bad = [pair for pair in first if pair[0].tone != "ok"]  # the only ones if there is room for one row
+        rows = [first[:2], first[2:]] if y + 48 <= box.bottom() + 6 else [bad or first]
         for row in rows:
             x = box.left()
             with squeezed(painter, box, sum(w for _, w in row) + 6 * (len(row) - 1)):

@@ -53,15 +53,19 @@ class PanelPainter(CanvasPainter):
         for name in ("line1", "line2"):
             self.painter.drawLine(QPointF(left, y[name]), QPointF(left + width, y[name]))
         if view.check and not self.style.far:
-            tall = self.line_height("body")
-            lines = 2 if self.width_of(view.check, "mono") * SHRINK > width else 1
+            tall, (bottom, lines) = self.line_height("body"), self._find_check(view)
             mono = lines * (self.line_height("mono") + 1)
-            bottom = box.bottom() - tall - mono - 14
             self.painter.setPen(QPen(colors.border, 1))
             self.painter.drawLine(QPointF(left, bottom), QPointF(left + width, bottom))
             self.text(tr("Where to check"), QRectF(left, bottom + 4, width, tall), "body", colors.muted)
             row = QRectF(left, bottom + 6 + tall, width, mono)
             self.text(view.check, row, "mono", colors.text, wrap=lines > 1)
+
+    def _find_check(self, view: StageView) -> tuple[float, int]:
+        """Return the top of the place to check, and its lines."""
+        box = find_panel(self.height)
+        lines = 2 if self.width_of(view.check, "mono") * SHRINK > box.width() - 40 else 1
+        return box.bottom() - self.line_height("body") - lines * (self.line_height("mono") + 1) - 14, lines
 
     def _draw_watches(self, view: StageView) -> None:
         box, colors, y = find_panel(self.height), self.colors, self._panel_rows(view)
@@ -128,10 +132,15 @@ class PanelPainter(CanvasPainter):
     def _draw_rows(self, view: StageView) -> None:
         box, colors, y = find_panel(self.height), self.colors, self._panel_rows(view)["rows"]
         left, right, tall = box.left() + 20, box.right() - 20, self.line_height("bold")
-        for row in view.rows:
-            if self.style.far and row.tone == "muted":
-                continue  # the picture shows it as well
-            if y + tall > box.bottom():
+        far, end = self.style.far, box.bottom()
+        if view.check and not far:
+            end = self._find_check(view)[0]
+        rows = [row for row in view.rows if row.tone != "muted"]  # the picture shows the others as well
+        if not far and len(view.rows) * tall <= end - y:
+            rows = list(view.rows)
+        gap = max(0.0, min(4.0 if far else 8.0, (end - y) / len(rows) - tall))
+        for row in rows:
+            if y + tall > end + 2:
                 return
             indent = 24.0
             if row.sign is not None:
@@ -150,14 +159,14 @@ class PanelPainter(CanvasPainter):
             beside = share >= max(0.9, self.style.least_share("body"))
             name = QRectF(left + indent, y, named * share if beside else room, tall)
             self.text(row.name, name, "bold", colors.text)
-            if not beside and y + 2 * tall > box.bottom():
+            if not beside and y + 2 * tall > end + 2:
                 return  # the mark says whether it works
             y += 0 if beside else tall
             start = right - (wide * share if beside else min(wide, room))
             self.text(
                 row.text, QRectF(start, y, right - start, tall), "body", tone, Qt.AlignmentFlag.AlignRight
             )
-            y += tall + (4 if self.style.far else 8)
+            y += tall + gap
 
     def draw_ribbon(self, view: StageView, beat: float) -> None:
         """Draw the ribbon of phases."""

@@ -14,7 +14,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QTransform,
 )
-from PySide6.QtWidgets import QApplication, QFrame, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QBoxLayout, QFrame, QSizePolicy, QWidget
 
 from app.view_models.failover_moment.phases import PANEL, QUEUE
 from app.view_models.failover_moment.view import StageView
@@ -250,7 +250,7 @@ class FailoverStage(QWidget):
         self.buttons[GO].setProperty("primary", "true")
         self._row = QFrame()
         self._row.setProperty("stage", "true")
-        lay_row((steps, 1), ends, parent=self._row, margins=(MARGIN_PX, 2, MARGIN_PX, 8))
+        self._sides = lay_row((steps, 1), ends, parent=self._row, margins=(MARGIN_PX, 2, MARGIN_PX, 8))
         lay_column((self.canvas, 1), self._row, parent=self, margins=0, spacing=0)
         self.setFocusProxy(self.canvas)
         self.hide()
@@ -285,8 +285,11 @@ class FailoverStage(QWidget):
                 if self.buttons[name].isEnabled():  # a disabled one says what it is doing
                     self.buttons[name].setText(tr("Pause") if name == GO and self._running else tr(text))
             hints = [one.sizeHint().width() for one in self.buttons.values() if not one.isHidden()]
-            if sum(hints) + GAP_PX * len(hints) + 2 * MARGIN_PX <= self.width():
+            fits = sum(hints) + GAP_PX * len(hints) + 2 * MARGIN_PX <= self.width()
+            if fits:
                 break
+        way = QBoxLayout.Direction
+        self._sides.setDirection(way.LeftToRight if fits else way.TopToBottom)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -99,6 +99,7 @@ class FilterBar(QWidget):
         filters = self.filters
         for field in ("technology", "version", "duration", "level", "order"):
             getattr(self, field).show_value(getattr(filters, field))
+        self.order.setHidden(bool(filters.search))  # a search lists the best matches first
         self.not_passed.setChecked(filters.not_passed)
         self.clear.setVisible(replace(filters, order=0, search="") != Filters())
 

@@ -198,10 +198,11 @@ class LinkItem(QGraphicsItem):
             places = [
                 (self._box_at(share, outward, status, lines), lines)
                 for lines in dict.fromkeys((notes, _split_notes(notes)))
-                for share in SHARES
                 for outward in sides
+                for share in SHARES
             ]
-            between = [(self._move_between_cards(box), lines) for box, lines in places[:2]]
+            nearest = (places[0], places[len(SHARES)])  # next to the middle of the link, on either side
+            between = [(self._move_between_cards(box), lines) for box, lines in nearest]
             places += between + [
                 (moved, lines) for box, lines in between for moved in self._move_off_break(box)
             ]

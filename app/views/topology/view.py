@@ -545,6 +545,8 @@ class Topology(VoicedCanvas):
             item.write()
         elif item.target.kind == "server":
             self.opened.emit(item.target.names[0])
+        elif item.target.kind == "client":
+            self.acts.connection_wanted.emit(item.target.names[0])
 
     # --- theme ----------------------------------------------------------------------------------------------
 

@@ -68,6 +68,17 @@ def test_a_target_that_is_not_a_file_is_not_replaced(tmp_path: Path) -> None:
     assert names(tmp_path) == ["folder", "link", "pipe"]
 
 
+def test_a_target_is_checked_before_its_content_exists(tmp_path: Path) -> None:
+    file = tmp_path / "a.gif"
+    atomic_write.check(file)
+    file.write_text(OLD)
+    atomic_write.check(file)
+    assert (file.read_text(), names(tmp_path)) == (OLD, ["a.gif"])
+    for target in (tmp_path, tmp_path / "missing" / "a.gif"):
+        with pytest.raises(OSError, match=r"."):
+            atomic_write.check(target)
+
+
 def test_a_link_is_replaced_and_its_target_kept(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_text(OLD)

@@ -95,6 +95,11 @@ def test_the_command_line_grows_with_the_text(hands: Hands) -> None:
     width = line.maximumWidth()
     hands.window.appearance.set_font_scale(1.5)
     assert line.maximumWidth() > 1.3 * width
+    hands.window.resize(700, 600)
+    QApplication.processEvents()
+    text = line.placeholderText()
+    assert text.startswith("Type a command")
+    assert line.fontMetrics().horizontalAdvance(text) < line.width()
     hands.window.appearance.set_font_scale(1.0)
     assert line.maximumWidth() == width
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -223,6 +224,23 @@ def test_the_film_is_written(
         qtbot.waitUntil(staged_window.failover_moment.stage.buttons["export"].isEnabled, timeout=5_000)
 
 
+@pytest.mark.parametrize("target", ["folder.gif", "missing/failover.gif"])
+def test_a_film_that_cannot_be_written_is_refused_at_once(
+    staged_window: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    """A film of a cluster takes more than a minute to draw."""
+    begin(staged_window, "automatic-failover", "practice")
+    wait_for(staged_window, "over")
+    (tmp_path / "folder.gif").mkdir()
+    file = str(tmp_path / target)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (file, "GIF (*.gif)"))
+    press(qtbot, Qt.Key.Key_E)
+    assert "cannot be written" in staged_window.notice.text
+    assert "Errno" not in staged_window.notice.text
+    assert "unfinished" not in staged_window.notice.text
+    assert staged_window.failover_moment.stage.buttons["export"].isEnabled()
+
+
 def test_the_reason_is_offered_after_a_jump_to_the_failure(staged_window: OpenWindow) -> None:
     begin(staged_window, "forced-service", "practice")
     staged_window.session.pause()
@@ -288,6 +306,14 @@ class StageWidget(QWidget):
             canvas.draw_moving(self.view, -1.0)
 
 
+def find_overlaps(widget: QWidget) -> list[tuple[str, str]]:
+    """Return the pairs of texts that cover each other by more than an edge."""
+    found = [
+        (text.words, text.box.adjusted(2.0, 4.0, -2.0, -4.0)) for text in painted.texts(widget) if text.words
+    ]
+    return [(a, b) for (a, box), (b, other) in itertools.combinations(found, 2) if box.intersects(other)]
+
+
 @pytest.mark.parametrize(
     ("name", "mode", "line"),
     sample_cases(
@@ -317,6 +343,8 @@ def test_text_of_the_stage_is_read_from_the_back_row(
             for _ in range(200):
                 staged_window.session.on_frame(50.0)
             staged_window.session.do(line)
+        wait_for(staged_window, "live")
+        assert staged_window.failover_moment.stage.view.votes_tone == "muted"
         wait_for(staged_window, "over")
         replay = staged_window.failover_moment._prepare_replay()
         assert replay is not None
@@ -334,6 +362,12 @@ def test_text_of_the_stage_is_read_from_the_back_row(
             cut |= {text.words for text in found if painted.ELLIPSIS in text.words}
     assert not small
     assert not cut
+    for size, large_text in ((QSize(1366, 640), False), (QSize(1900, 510), False), (QSize(1366, 440), True)):
+        bare = StageWidget(size, large_text)
+        qtbot.addWidget(bare)
+        bare.show()
+        for bare.view in views:
+            assert not find_overlaps(bare)
     low = StageWidget(QSize(1366, 440), True)
     qtbot.addWidget(low)
     low.show()

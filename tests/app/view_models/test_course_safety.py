@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from app.view_models.course import ASYNCHRONOUS, PROTECTED, RunTimeline
+import pytest
+
+from app.view_models.course import ASYNCHRONOUS, PROTECTED, SERVING, RunTimeline, start_timeline
 from app.view_models.picture import picture_of
 from engine.model import Safety
+from tests.cases import sample_cases
 from tests.engine.worlds import lab
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 def spoken(safety: Safety) -> str:
@@ -26,3 +30,14 @@ def test_the_lane_follows_changes_of_safety() -> None:
                      "why": "safety", "new": new}])  # fmt: skip
     found = [(span.from_s, span.what) for span in course.protection(10.0)]
     assert found == [(0.0, PROTECTED), (5.0, ASYNCHRONOUS), (8.0, PROTECTED)]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), sample_cases(3, [("fci-lab", SERVING), ("lab", PROTECTED), ("ag-lab", PROTECTED)])
+)
+def test_a_healthy_drill_never_begins_unprotected(name: str, shown: str) -> None:
+    """A clustered instance has no second copy that could be behind, so its lane shows service only."""
+    scenario = load_shipped_scenario(name)
+    course = start_timeline(scenario, [name for one in scenario.databases for name in one.names])
+    assert [span.what for span in course.protection(10.0)] == [shown]
+    assert course.has_protection == (shown != SERVING)

@@ -8,7 +8,8 @@ from functools import cache
 import pytest
 
 from app.files import certificates
-from app.view_models.debrief.model import Summary, find_protection, summarize
+from app.view_models.course import find_protection
+from app.view_models.debrief.model import Summary, summarize
 from app.view_models.debrief.verdict import Verdict, judge_run
 from app.words import formatting
 from engine.constants import TICKS_PER_S

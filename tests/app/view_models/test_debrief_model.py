@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from app.view_models.course import ASYNCHRONOUS
+from app.view_models.course import ASYNCHRONOUS, find_protection
 from app.view_models.debrief.model import (
     DebriefModel,
     ask_lesson,
     find_grade,
     find_hint,
-    find_protection,
     judge_answer,
     reveal_answer,
 )

@@ -169,3 +169,13 @@ def test_the_time_before_a_requested_failover_is_no_detection() -> None:
     view = make_view(found, facts, found.failover.detected_tick, 0.0, 0)
     assert view.heading == "Forced failover: SERVER_B takes over without SERVER_A"
     assert "SERVER_A has not sent is lost" in view.sentence
+
+
+def test_no_log_flows_to_a_stopped_instance() -> None:
+    drill = Drill(load_shipped_scenario("lab"), seed=1)
+    drill.advance_to(3_000)
+    drill.do("stop-service SERVER_A")
+    drill.advance_to(6_000)
+    found = make_moment(drill, len(drill.world.failovers) - 1)
+    facts = capture_facts(drill.world, found.failover, found.technology)
+    assert {wire.ends: wire.cut for wire in facts.wires}["from", "to"]

@@ -27,6 +27,9 @@ class Session:
 class Plan:
     """The fields of a scenario that views read."""
 
+    instances: tuple[Any, ...] = ()
+    clusters: tuple[Any, ...] = ()
+    rubric: tuple[Any, ...] = ()
     sessions: tuple[Session, ...] = (Session(),)
     databases: tuple[Any, ...] = ()
     groups: tuple[Any, ...] = ()

@@ -113,10 +113,14 @@ def test_arrow_keys_follow_their_direction(qtbot: QtBot, view: Topology) -> None
     assert view.target() is None
 
 
-def test_a_double_click_opens_a_query_on_the_server(qtbot: QtBot, view: Topology) -> None:
+def test_a_double_click_opens_a_query_or_a_connection(qtbot: QtBot, view: Topology) -> None:
     with qtbot.waitSignal(view.opened, timeout=100) as asked:
         qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot(view, server(M)))
     assert asked.args == [M]
+    app = ActionTarget("client", ("APP",))
+    with qtbot.waitSignal(view.acts.connection_wanted, timeout=100) as asked:
+        qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot(view, app))
+    assert asked.args == ["APP"]
 
 
 # --- actions ----------------------------------------------------------------------------------------------------
