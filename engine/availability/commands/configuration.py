@@ -445,7 +445,7 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
         if where == server:
             raise SqlError(35284, target, group.name)
         gone.add(where)
-    left = tuple(replica for replica in group.replicas if replica.server not in gone)
+    left = tuple(_without_routes(replica, gone) for replica in group.replicas if replica.server not in gone)
     check_required(replace(group, replicas=left), "REMOVE REPLICA")
     replicas.change(
         world,
@@ -459,6 +459,14 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
     movement.watch_removals(world)
     _fit_owners(world, replace(group, replicas=left))
     return []
+
+
+def _without_routes(replica: Replica, gone: set[str]) -> Replica:
+    """Return the replica without the removed servers in its routing list."""
+    routes = [(place, server) for place, server in replica.routes if server not in gone]
+    places = tuple(place for place, _ in routes) if replica.routing_priorities else ()
+    servers = tuple(server for _, server in routes)
+    return replace(replica, read_only_routing_list=servers, routing_priorities=places)
 
 
 def _fit_owners(world: World, group: AvailabilityGroup) -> None:

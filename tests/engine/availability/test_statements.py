@@ -531,3 +531,28 @@ def test_a_commit_in_another_database_waits_for_the_secondary_of_that_database()
     do(world, "sql NODE_1#2 SELECT wait_type FROM sys.dm_exec_requests WHERE command = 'INSERT'")
     done = [event for event in run_on(world, 1) if event.kind == "sql_done"]
     assert "HADR_SYNC_COMMIT" in str(done[-1])
+
+
+@pytest.mark.parametrize("routes", ["('NODE_3', 'NODE_2', 'NODE_1')", "(('NODE_3', 'NODE_2'), 'NODE_1')"])
+def test_a_removed_replica_leaves_the_routing_lists(routes: str) -> None:
+    world = ag_lab(version=2019)
+    run_on(world, 5)
+    option = f"(PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = {routes}))"
+    assert (
+        say(world, "NODE_1", f"ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_1' WITH {option}", 1)
+        == []
+    )
+    assert say(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE REPLICA ON 'NODE_3'", 1) == []
+    replica = world.nodes["NODE_2"].config.groups[0].replica("NODE_1")
+    assert replica is not None
+    assert [server for _, server in replica.routes] == ["NODE_2", "NODE_1"]
+    added = "'TCP://NODE_3:5022', AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"
+    assert (
+        say(
+            world,
+            "NODE_1",
+            f"ALTER AVAILABILITY GROUP AG1 ADD REPLICA ON 'NODE_3' WITH (ENDPOINT_URL = {added})",
+            1,
+        )
+        == []
+    )

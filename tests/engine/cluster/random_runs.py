@@ -106,6 +106,23 @@ CMDLETS = (
     "Restart-Service MSSQLSERVER -Force",
     "Stop-Service ClusSvc",
     "Start-Service ClusSvc",
+    "Restart-Service ClusSvc",
+    "Stop-Service SQLSERVERAGENT",
+    "Stop-Service MSSQLSERVER -Force",
+    "Start-Service MSSQLSERVER",
+    "Move-ClusterGroup AG1 {node}",
+    "Move-ClusterGroup SQLFCI1",
+    "Stop-ClusterGroup AG1",
+    "Start-ClusterGroup AG1",
+    "Start-ClusterNode {node} -ClearQuarantine",
+    "Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners {node}",
+    "Set-ClusterOwnerNode -Group AG1 -Owners {node}",
+    "(Get-ClusterNode {node}).NodeWeight = 1",
+    "(Get-Cluster).LowerQuorumPriorityNodeID = 1",
+    "(Get-ClusterResource AG1).RestartThreshold = 3",
+    "(Get-ClusterGroup AG1).FailoverPeriod = 0",
+    "net stop clussvc",
+    "net start clussvc /pq",
 )
 
 KINDS = {"Physical Disk": "disk", "File Share Witness": "file share", "Cloud Witness": "cloud"}
@@ -224,7 +241,7 @@ class Run:
             for role in known.roles:
                 found += [f"stop-role {role.name}", f"start-role {role.name}"]
                 found += [f"fail-resource {one.name}" for one in role.resources]
-            found += [f"ps {node} {cmdlet.format(node=node)}" for cmdlet in CMDLETS]
+            found += [f"ps {chance.choice(self.nodes)} {cmdlet.format(node=node)}" for cmdlet in CMDLETS]
         return found
 
     def apply(self, line: str) -> None:
