@@ -169,7 +169,8 @@ def has_heartbeat(world: World, a: str, b: str) -> bool:
 def may_write(world: World, node: str) -> bool:
     """Return whether *node* has the newest cluster database among the nodes that it reaches.
 
-    These nodes must also be a majority.
+    These nodes must also be a majority. Until a lost member is removed, the witness votes only with the owner of the
+    core resources.
     """
     partition, old_config = world.nodes[node].partition, world.nodes[node].config
     if not partition or not is_running(world, world.nodes[node]):
@@ -178,7 +179,9 @@ def may_write(world: World, node: str) -> bool:
     if any(world.nodes[name].config.epoch > old_config.epoch for name in reached):
         return False
     alone = old_config.forced and reached == there
-    return alone or quorum.has_majority(old_config, reached, has_vote(world, old_config, reached))
+    holds_witness = reached == there or find_core_owner(world, node) in reached
+    votes = holds_witness and has_vote(world, old_config, reached)
+    return alone or quorum.has_majority(old_config, reached, votes)
 
 
 def _reached(world: World, node: str) -> list[str]:

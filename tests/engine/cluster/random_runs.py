@@ -384,6 +384,9 @@ class Run:
             for name in self.world.clusters[cluster].nodes:
                 self.apply(f"set-weight {name} 1")
                 self.apply(f"ps {name} Resume-ClusterNode {name}")
+                owners = ",".join(self.world.clusters[cluster].nodes)
+                if "AG1" in [role.name for role in config.current(self.world, cluster).roles]:
+                    self.apply(f"ps {name} Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners {owners}")
             for role in config.current(self.world, cluster).roles:
                 self.apply(f"start-role {role.name}")
         for server, instance in self.world.instances.items():

@@ -12,7 +12,7 @@ from engine.model import ResourceState, World
 from tests.engine.availability.test_statements import say
 from tests.engine.availability.worlds import ag_lab, primaries
 from tests.engine.cluster.test_powershell import ask, lines
-from tests.engine.cluster.worlds import do, fci_lab, role, run_until
+from tests.engine.cluster.worlds import do, fci_lab, pair, role, run_until
 
 LOSSES = {
     "power": ("power-off {0}",),
@@ -154,3 +154,17 @@ def test_a_moving_role_does_not_depend_on_the_node_that_manages_it() -> None:
     do(world, "power-off NODE_1")
     run_until(world, 60)
     assert (role(world, "SQLFCI2").owner, role(world, "SQLFCI2").state) == ("NODE_4", ResourceState.ONLINE)
+
+
+@pytest.mark.parametrize("kind", ["disk", "file share", "cloud"])
+def test_the_witness_votes_for_the_owner_of_the_core_group_and_not_for_the_primary(kind: str) -> None:
+    """The primary must not win by a write before the cluster has noticed the partition."""
+    world = pair(kind)
+    run_until(world, 10)
+    do(world, "move-role AG1 N2")
+    run_until(world, 40)
+    assert primaries(world) == ["N2"]
+    assert ask(world, "(Get-ClusterGroup 'Cluster Group').OwnerNode", "N1") == "N1"
+    do(world, "cut N1 N2")
+    run_until(world, 90)
+    assert primaries(world) == ["N1"]
