@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QMouseEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from app.widgets import theme
 from app.widgets.docks import (
-    AUTHOR,
     BY_NAME,
     DOCKS,
-    INSTRUCTOR,
     LEARNER,
-    MIDDLE,
     NAMES,
-    PRESENTER,
+    PLACES,
+    SHARES,
     DeskView,
     Dock,
     IncrementalView,
 )
-from app.widgets.reader import has_keys
+from app.widgets.reader import find_key_receiver, has_keys
 from app.widgets.scroll_container import ScrollContainer, keep_readable
 from app.words.language import tr
 from engine.overrides import override
@@ -41,18 +39,6 @@ LAYOUT_VERSION: Final = 4
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
-
-PLACES: Final = tuple(dock for dock in DOCKS if dock.area is not MIDDLE)
-"""All docks outside the center."""
-
-SHARES: Final = {
-    # profile: share of the desk's width for the left and right areas, of its height for the bottom and the upper right
-    LEARNER: (0.19, 0.31, 0.41, 0.52),
-    INSTRUCTOR: (0.17, 0.35, 0.44, 0.52),
-    AUTHOR: (0.17, 0.36, 0.44, 0.4),
-    PRESENTER: (0.0, 0.36, 0.0, 0.7),
-}
-
 
 NARROW_UNITS: Final = 72.0
 """Width in line heights below which the desk has two columns: the picture, and tabs with everything else.
@@ -341,7 +327,7 @@ class Desk(QMainWindow):
                 self.resizeDocks([self.docks["brief"], dock], shares, Qt.Orientation.Vertical)
                 width = max(dock.width(), round(EXPLORER_UNITS * self.fontMetrics().height()))
                 self.resizeDocks([dock], [width], Qt.Orientation.Horizontal)
-        _taking_keys(widget(self.view(name))).setFocus(Qt.FocusReason.ShortcutFocusReason)
+        find_key_receiver(widget(self.view(name))).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def panel_with_keys(self) -> str | None:
         """Return the view that has the keyboard."""
@@ -610,18 +596,3 @@ class Desk(QMainWindow):
 
 def _title_font(desk: Desk) -> QFont:
     return theme.sized(desk.font(), ALMOST_ONE)
-
-
-def _taking_keys(view: QWidget) -> QWidget:
-    """Return the part of *view* that gets the keyboard focus.
-
-    This is the view if it accepts keys, else its table, else the first widget that Tab reaches.
-    """
-    if view.focusProxy() is not None or view.focusPolicy() != Qt.FocusPolicy.NoFocus:
-        return view
-    childs = [
-        child
-        for child in view.findChildren(QWidget)
-        if child.isVisible() and child.focusPolicy() & Qt.FocusPolicy.TabFocus
-    ]
-    return next((child for child in childs if isinstance(child, QAbstractItemView)), (*childs, view)[0])

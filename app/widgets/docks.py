@@ -169,3 +169,13 @@ DOCKS: Final = (
 
 BY_NAME: Final = {dock.name: dock for dock in DOCKS}
 NAMES: Final = tuple(dock.name for dock in DOCKS)
+PLACES: Final = tuple(dock for dock in DOCKS if dock.area is not MIDDLE)
+"""All docks outside the center."""
+
+SHARES: Final = {
+    # profile: share of the desk's width for the left and right areas, of its height for the bottom and the upper right
+    LEARNER: (0.19, 0.31, 0.41, 0.52),
+    INSTRUCTOR: (0.17, 0.35, 0.44, 0.52),
+    AUTHOR: (0.17, 0.36, 0.44, 0.4),
+    PRESENTER: (0.0, 0.36, 0.0, 0.7),
+}

@@ -20,6 +20,21 @@ def hand_keys(view: QWidget, part: QWidget | None) -> None:
     view.setFocusProxy(cast(QWidget, part))  # the stubs do not allow None
 
 
+def find_key_receiver(view: QWidget) -> QWidget:
+    """Return the part of *view* that gets the keyboard focus.
+
+    This is the view if it accepts keys, else its table, else the first widget that Tab reaches.
+    """
+    if view.focusProxy() is not None or view.focusPolicy() != Qt.FocusPolicy.NoFocus:
+        return view
+    childs = [
+        child
+        for child in view.findChildren(QWidget)
+        if child.isVisible() and child.focusPolicy() & Qt.FocusPolicy.TabFocus
+    ]
+    return next((child for child in childs if isinstance(child, QAbstractItemView)), (*childs, view)[0])
+
+
 class HistoryLine(QLineEdit):
     """Input line: Enter sends it, Up and Down recall earlier lines."""
 
