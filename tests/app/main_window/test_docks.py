@@ -14,10 +14,10 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.main_window.desk import PLACES, TURNS_DATABASES, Desk
+from app.main_window.desk import TURNS_DATABASES, Desk
 from app.views.help import text_of
 from app.widgets import keys
-from app.widgets.docks import DOCKS, MIDDLE, NAMES, PROFILES, Dock
+from app.widgets.docks import DOCKS, MIDDLE, NAMES, PLACES, PROFILES, Dock
 from engine.model import Group
 from tests.open_window import OpenWindow
 

@@ -31,12 +31,12 @@ from app.export.runbook import runbook
 from app.export.sheets import sheets
 from app.export.source import source_of
 from app.files import scenario_files
-from app.main_window.desk import PLACES
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.editor.form_schema import fields, sections
 from app.views.system_monitor.history import PERFS
 from app.widgets import theme
+from app.widgets.docks import PLACES
 from app.widgets.tables import TableView
 from app.words import language
 from app.words.language import tr

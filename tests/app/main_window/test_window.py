@@ -13,13 +13,12 @@ from pytestqt.qtbot import QtBot
 
 from app import settings
 from app.main_window import commands
-from app.main_window.desk import PLACES
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.help import PAGES, text_of
 from app.views.transport import SPEEDS, next_speed, slider_of, speed_of
 from app.widgets import keys, theme
-from app.widgets.docks import INSTRUCTOR, LEARNER, PRESENTER, IncrementalView
+from app.widgets.docks import INSTRUCTOR, LEARNER, PLACES, PRESENTER, IncrementalView
 from app.widgets.scroll_container import Pages
 from app.widgets.tables import TableView
 from engine.model import World
