@@ -302,11 +302,13 @@ def encode_message(message_row: Row, server: str, tds: int) -> bytes:
     body = struct.pack(
         "<iBB",
         number,
-        message_row["state"] or 1,
+        message_row["state"] if message_row["number"] else 1,
         message_row["severity"] % 10 if not error else message_row["severity"],
     )
-    body += _write_long(message_row["text"]) + short(server) + short(message_row.get("procedure", ""))
-    body += struct.pack("<I" if tds >= TDS_7_2 else "<H", min(message_row["line"] or 1, 65_535))
+    procedure = message_row.get("procedure", "")
+    body += _write_long(message_row["text"]) + short(server) + short(procedure)
+    line = message_row["line"] or (0 if procedure else 1)  # 0: the call of the procedure failed
+    body += struct.pack("<I" if tds >= TDS_7_2 else "<H", min(line, 65_535))
     return struct.pack("<BH", 0xAA if error else 0xAB, len(body)) + body
 
 

@@ -22,7 +22,7 @@ from app.serve.login import (
 from app.serve.parameters import read_typed
 from app.serve.requests import PreparedStatements, SqlRequest, read_batch, read_calls
 from app.serve.session import encode_answer
-from app.serve.types import column
+from app.serve.types import column, encode_message
 from engine.tsql.scalars.values import Scalar
 
 
@@ -240,3 +240,22 @@ def test_a_malformed_variant_is_refused(base: int, properties: bytes, data: byte
     body = bytes([base, len(properties)]) + properties + data
     with pytest.raises(MalformedPacketError):
         read_typed(PacketReader(b"\x62" + bytes(4) + struct.pack("<I", len(body)) + body))
+
+
+@pytest.mark.parametrize(
+    ("number", "state", "line", "procedure", "sent"),
+    [(547, 0, 3, "", (0, 3)), (201, 4, 0, "p", (4, 0)), (18456, 1, 0, "", (1, 1)), (0, 0, 0, "", (1, 1))],
+)
+def test_state_zero_and_line_zero_of_a_failed_call_are_sent(
+    number: int, state: int, line: int, procedure: str, sent: tuple[int, int]
+) -> None:
+    row = {
+        "number": number,
+        "severity": 16,
+        "state": state,
+        "line": line,
+        "text": "x",
+        "procedure": procedure,
+    }
+    data = encode_message(row, "S", TDS_7_4)
+    assert (data[7], struct.unpack("<I", data[-4:])[0]) == sent
