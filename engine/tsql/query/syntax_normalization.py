@@ -560,6 +560,8 @@ def read_query(text: str) -> exp.Expr:
             raise UnreadableTextError from None
         first = problem.errors[0] if problem.errors else {}
         word = str(first.get("highlight") or "").strip() or text[:20]
+        if word.upper() == "FETCH" and any(token.upper == "TOP" for token in tokens_of(text)):
+            raise SqlSyntaxError(1, 10741) from None
         starred = _NAMED_STAR.search(str(first.get("start_context") or ""))
         if starred is not None:
             word = starred[1]
