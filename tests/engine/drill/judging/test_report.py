@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from engine.drill.judging.report import calibration
+from engine.drill.judging.skills import by_key, skills, title_of
 from engine.drill.running.solution import play_reference
 from engine.flow import COUNTERS
 from tests.engine.drill.texts import FREE, drill, run, small
@@ -156,3 +158,32 @@ def test_a_select_has_columns_and_rows() -> None:
     (result,) = made[0]["results"]
     assert result["columns"] == ["name"]
     assert result["rows"] == [["Sales"]]
+
+
+def test_stated_confidence_is_calibrated() -> None:
+    rows: list[dict[str, Any]] = [
+        {"sure_percent": percent, "correct": correct, "right": [1]}
+        for percent, correct in ((90, True), (90, False), (50, True), (100, True))
+    ]
+    ignored: list[dict[str, Any]] = [
+        {"sure_percent": None, "correct": True, "right": [1]},
+        {"sure_percent": 10, "correct": True, "right": []},
+    ]
+    assert calibration(ignored) is None
+    found = calibration([*rows, *ignored])
+    assert found is not None
+    assert found["answers"] == 4
+    assert found["brier"] == pytest.approx((0.01 + 0.81 + 0.25 + 0.0) / 4)
+    assert [
+        (point["sure_percent"], point["right_percent"], point["answers"]) for point in found["curve"]
+    ] == [
+        (50, 100.0, 1),
+        (90, 50.0, 2),
+        (100, 100.0, 1),
+    ]
+
+
+def test_skills_have_titles() -> None:
+    assert {skill.key: skill.title for skill in skills()} == {key: title_of(key) for key in by_key()}
+    assert all(skill.title and skill.text for skill in skills())
+    assert title_of("an-unknown-skill") == "an unknown skill"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from app.files import scenario_files
-from engine.drill.judging import counterfactual
+from engine.drill.judging import counterfactual, difference
 from engine.drill.judging.review import Review, is_same_action, review
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.solution import play_idle, play_reference, play_solution
@@ -15,6 +15,7 @@ from engine.drill.time.history import History
 from engine.verbs.lines import parse_line
 from tests.assertions import require
 from tests.engine.drill.running.test_questions import asking
+from tests.engine.drill.running.test_rewind import rewind_drill
 from tests.engine.drill.texts import FREE, drill, run, small
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -272,3 +273,21 @@ def test_an_unasked_question_is_no_mistake() -> None:
     found = review(drill)
     assert any(mistake.rule == "Conduct" for mistake in found.mistakes)
     assert not [mistake for mistake in found.mistakes if mistake.rule == "Diagnosis"]
+
+
+def test_a_rewind_is_no_difference_between_runs() -> None:
+    """The rewound run repeats its note and its hints, and is otherwise equal."""
+    plain = run(drill(), 60)
+    taken = run(drill(), 40)
+    taken.hint(2)
+    back = run(rewind_drill(run(taken, 50), 30), 60)
+    assert difference.find_first_difference(plain, back) is None
+    back.do("power-on SERVER_A")
+    parted = difference.find_first_difference(run(plain, 70), run(back, 70))
+    assert parted is not None
+    assert parted.tick == 6000
+    assert parted.right is not None
+    assert parted.right.text == "power-on SERVER_A"
+    assert difference.find_first_difference(run(drill(), 100), run(drill(), 50)) is None, (
+        "equal while both last"
+    )

@@ -9,6 +9,7 @@ from engine.drill.judging.sweep import (
     as_json,
     check_limit,
     compute_confidence_interval,
+    format_limit_results,
     percentile,
     play_outcome,
     summaries,
@@ -69,3 +70,15 @@ def test_the_share_within_a_limit_has_a_confidence_interval() -> None:
     assert (row.runs, row.within) == (5, 3)
     (none,) = check_limit(RUNS, "failover_s", 3.0)
     assert (none.runs, none.within) == (0, 0)
+
+
+def test_results_of_limits_are_listed_by_scenario_and_player() -> None:
+    limits = [("points", 3.0), ("failover_s", 2.0)]
+    assert format_limit_results(RUNS, limits) == [
+        "small, reference: points at most 3 in 3 of 5 runs that have it (60.0%; 95% sure: 23.1% to 88.2%)",
+        "small, reference: failover_s at most 2 in 0 of 0 runs that have it",
+    ]
+    assert [(row["measure"], row["within"]) for row in as_json(RUNS, limits)["within"]] == [  # type: ignore[attr-defined]
+        ("points", 3),
+        ("failover_s", 0),
+    ]

@@ -1,0 +1,47 @@
+"""Answers of the policy of a database that belongs to no group."""
+
+from __future__ import annotations
+
+from engine.mirroring import commands
+from engine.protocol import groups, serving
+from tests.engine.worlds import DB, PRINCIPAL, P, do, lab
+
+
+def test_a_database_without_group_serves_alone() -> None:
+    world = lab(witness=False)
+    commands.partner_off(world, P, DB)
+    do(world, then_s=1.0)
+    copy = world.copies[PRINCIPAL]
+    policy = groups.policy(copy)
+    assert (policy.role(copy), policy.state(copy), policy.partner(copy)) == ("", "", None)
+    assert (policy.is_leader(copy), policy.is_follower(copy), policy.can_write(copy)) == (True, False, True)
+    assert not policy.commits_wait(world, copy)
+    assert not policy.has_synchronized_copy(copy)
+    assert not policy.has_stopped_log(copy)
+    assert not policy.backs_up_closed(copy)
+    assert policy.can_read(copy, read_intent=True)
+    assert policy.can_read(copy, read_intent=False)
+    assert policy.gives_snapshot(copy) is None
+    assert policy.log_hold(world, copy, []) is None
+    assert [policy.backup_refusal(world, copy, log) for log in (True, False)] == [0, 0]
+    assert policy.refusal(copy) is None
+    assert (groups.preconditions(world, DB), groups.has_automatic_failover(world, DB)) == ([], False)
+    assert serving.is_serving(world, PRINCIPAL)
+
+
+def test_a_failed_volume_refuses_connections_with_945() -> None:
+    world = lab(witness=False)
+    commands.partner_off(world, P, DB)
+    do(world, f"fail-disk {P} {DB}", then_s=1.0)
+    copy = world.copies[PRINCIPAL]
+    refusal = groups.policy(copy).refusal(copy)
+    assert refusal is not None
+    assert refusal.number == 945
+    assert not serving.is_serving(world, PRINCIPAL)
+
+
+def test_only_a_database_with_a_willing_target_has_automatic_failover() -> None:
+    assert [groups.has_automatic_failover(lab(witness=witness), DB) for witness in (True, False)] == [
+        True,
+        False,
+    ]
