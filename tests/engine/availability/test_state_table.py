@@ -1,0 +1,148 @@
+"""State of replicas and databases at instants of many losses and commands, as a table.
+
+`pytest --rewrite` records state_table.txt anew; review the diff.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from engine.inputs import InputError
+from engine.model import World
+from tests.engine.availability.test_policy_table import (
+    AG,
+    REPLICA,
+    build_settled_world,
+    describe,
+    do,
+    run_until,
+)
+
+TABLE: Final = Path(__file__).parent / "state_table.txt"
+NODES: Final = ("NODE_1", "NODE_2", "NODE_3")
+FORCE: Final = f"{AG}FORCE_FAILOVER_ALLOW_DATA_LOSS"
+
+Steps = tuple[tuple[str, float], ...]
+"""Inputs, and the seconds to run after each."""
+
+SEQUENCES: Final[dict[str, Steps]] = {
+    "primary-lost": (
+        ("power-off NODE_1", 3.0),
+        ("", 10.0),
+        ("", 30.0),
+        ("power-on NODE_1", 70.0),
+        ("", 90.0),
+    ),
+    "service": (("stop-service NODE_1", 0.5), ("", 20.0), ("start-service NODE_1", 5.0), ("", 60.0)),
+    "hang": (("hang NODE_1", 9.5), ("", 1.0), ("", 25.0), ("unhang NODE_1", 1.0), ("", 60.0)),
+    "isolated": (("pull-cable NODE_1", 5.0), ("", 10.0), ("", 30.0), ("plug-cable NODE_1", 5.0), ("", 60.0)),
+    "link": (("cut NODE_1 NODE_2", 9.0), ("", 2.0), ("", 20.0), ("mend NODE_1 NODE_2", 1.0), ("", 30.0)),
+    "failover": (
+        (f"sql NODE_2 {AG}FAILOVER", 0.1),
+        ("", 0.5),
+        ("", 1.0),
+        ("", 20.0),
+        (f"sql NODE_1 {AG}FAILOVER", 30.0),
+    ),
+    "forced": (
+        (f"sql NODE_3 {FORCE}", 0.5),
+        ("", 30.0),
+        ("sql NODE_1 ALTER DATABASE Sales SET HADR RESUME", 1.0),
+        ("", 60.0),
+    ),
+    "suspended": (
+        ("sql NODE_2 ALTER DATABASE Sales SET HADR SUSPEND", 20.0),
+        ("stop-service NODE_1", 30.0),
+        (f"sql NODE_2 {FORCE}", 30.0),
+        ("start-service NODE_1", 60.0),
+        ("sql NODE_1 ALTER DATABASE Sales SET HADR RESUME", 60.0),
+    ),
+    "behind": (
+        ("degrade NODE_1 NODE_2 bandwidth_mbps=2", 60.0),
+        ("power-off NODE_1", 40.0),
+        (f"sql NODE_2 {FORCE}", 30.0),
+    ),
+    "mode": (
+        (f"sql NODE_1 {REPLICA.format(3, 'AVAILABILITY_MODE = SYNCHRONOUS_COMMIT')}", 1.0),
+        (f"sql NODE_1 {REPLICA.format(3, 'SESSION_TIMEOUT = 20')}", 20.0),
+        ("cut NODE_1 NODE_3", 19.0),
+        ("", 2.0),
+        ("mend NODE_1 NODE_3", 20.0),
+    ),
+    "endpoint": (
+        ("sql NODE_2 ALTER ENDPOINT Hadr_endpoint STATE = STOPPED", 1.0),
+        ("", 20.0),
+        ("sql NODE_2 ALTER ENDPOINT Hadr_endpoint STATE = STARTED", 20.0),
+    ),
+    "disk": (
+        ("fail-disk NODE_1 Sales", 1.0),
+        ("", 40.0),
+        ("mend-disk NODE_1 Sales", 60.0),
+        ("fail-disk NODE_2 Sales", 30.0),
+    ),
+    "removed": (
+        ("sql NODE_2 ALTER DATABASE Sales SET HADR OFF", 20.0),
+        ("sql NODE_2 ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1", 30.0),
+        (f"sql NODE_1 {AG}REMOVE REPLICA ON 'NODE_3'", 20.0),
+        (f"sql NODE_1 {AG}REMOVE DATABASE Sales", 20.0),
+    ),
+    "group-offline": (
+        ("stop-role AG1", 0.5),
+        ("", 20.0),
+        ("start-role AG1", 0.5),
+        ("", 30.0),
+        ("move-role AG1 NODE_2", 30.0),
+    ),
+    "quorum": (
+        ("power-off NODE_2", 1.0),
+        ("power-off NODE_3", 60.0),
+        ("force-quorum NODE_1", 30.0),
+        (f"sql NODE_1 {FORCE}", 30.0),
+    ),
+}
+
+
+def describe_world(world: World) -> list[str]:
+    rows = []
+    for server in NODES:
+        copy = world.copies[server, "Sales"]
+        own_availability = copy.availability
+        words = [server, describe(world, server), copy.db_state.name, f"peers={own_availability.peers}"]
+        words.append(f"suspended={own_availability.suspended} lost={own_availability.lost}")
+        words.append(f"recovering={copy.recovering} disk_failed={copy.disk_failed}")
+        rows.append(" ".join(words))
+    rows += [
+        f"{server} {state.word.name} primary={state.primary} pending={bool(state.pending)}"
+        for (server, _), state in sorted(world.replicas.items())
+    ]
+    rows += [
+        f"{me} to {peer}: {c.connected} {c.pending}" for (_, me, peer), c in sorted(world.contacts.items())
+    ]
+    return [*rows, f"listener at {world.listeners}"]
+
+
+def play(steps: Steps) -> list[str]:
+    """Return the states after each step; lines that are equal to those of the step before are left out."""
+    world = build_settled_world().fork()
+    rows, previous_rows = list[str](), set[str]()
+    for line, seconds in (("", 0.1), *steps):
+        try:
+            do(world, *([line] if line else []))
+        except InputError as problem:
+            rows.append(f"refused: {line}: {problem}")
+        run_until(world, world.t_s + seconds)
+        now = describe_world(world)
+        rows.append(f"{world.t_s:.2f} {line}")
+        rows += [f"    {row}" for row in now if row not in previous_rows]
+        previous_rows = set(now)
+    return rows
+
+
+def test_states_are_as_in_the_table(request: pytest.FixtureRequest) -> None:
+    rows = [row for name, steps in SEQUENCES.items() for row in (f"# {name}", *play(steps))]
+    if request.config.getoption("--rewrite"):
+        TABLE.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert rows == TABLE.read_text(encoding="utf-8").splitlines()
