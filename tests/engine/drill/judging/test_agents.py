@@ -44,7 +44,8 @@ def test_each_trick_gains_nothing(ranking: Ranking) -> None:
 
 def test_the_games_of_the_agents_are_reproduced(ranking: Ranking, request: pytest.FixtureRequest) -> None:
     """Compare the inputs and the results of each agent with agents.txt; `pytest --rewrite` records it anew."""
-    lines = [str(result.as_json()) for result in ranking.standings]
+    lines = [f"{key}: {part}" for key, part in ranking.as_json().items() if key != "standings"]
+    lines += [str(result.as_json()) for result in ranking.standings]
     for agent in AGENTS:
         lines.append(f"{agent.name}:")
         lines += [f"    {item.line}" for item in agent.play(small(), 3).journal]
