@@ -59,6 +59,25 @@ SITUATIONS: Final[dict[str, tuple[Callable[[], World], Steps]]] = {
             ("start-role SQLFCI1", 60.0),
         ),
     ),
+    "restart-period": (
+        fci_lab,
+        (
+            ("fail-resource SQL Server (SQLFCI1)", 899.99),
+            ("", 0.01),
+            ("fail-resource SQL Server (SQLFCI1)", 60.0),
+        ),
+    ),
+    "moving": (
+        fci_lab,
+        (
+            ("move-role SQLFCI1 NODE_2", 0.2),
+            ("start-role SQLFCI1", 0.2),
+            ("move-role SQLFCI1 NODE_1", 0.2),
+            ("stop-role SQLFCI1", 10.0),
+            ("power-off NODE_2", 1.0),
+            ("start-role SQLFCI1", 60.0),
+        ),
+    ),
     "weights": (
         fci_lab,
         (
