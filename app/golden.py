@@ -36,8 +36,8 @@ def play() -> Golden:
     drill = Drill(scenario_files.find("lab").load())
     play_inputs(drill, parse_script(SCRIPT)[0])
     drill.advance_to(ticks(END_S))
-    told = json.dumps([(e.tick, e.kind, e.server, e.database, e.text) for e in drill.events])
-    return Golden(hashlib.blake2b(told.encode(), digest_size=16).hexdigest(), drill.state_hash())
+    text = json.dumps([(e.tick, e.kind, e.server, e.database, e.text) for e in drill.events])
+    return Golden(hashlib.blake2b(text.encode(), digest_size=16).hexdigest(), drill.state_hash())
 
 
 def load_recorded() -> Golden:

@@ -73,13 +73,13 @@ def finish(trying: subprocess.Popen[str]) -> Probe:
     """Wait for the test and return its result, with the missing parts if Qt did not start."""
     with trying:
         try:
-            found, said = trying.communicate(timeout=TIMEOUT_S)
+            found, text = trying.communicate(timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired:
             trying.kill()
             return Probe(f"Qt did not start within {TIMEOUT_S:g} s.")
     if trying.returncode == 0:
         return Probe(None, **json.loads(found.splitlines()[-1]))
-    return Probe(explain_failure(said, dict(os.environ)))
+    return Probe(explain_failure(text, dict(os.environ)))
 
 
 def probe() -> Probe:

@@ -91,20 +91,20 @@ class WindowSettings:
     def problem(self) -> str:
         """Write to disk now; return the problem as a sentence in the current language, or an empty text."""
         if self._obstacle is not None:
-            said = tr(
+            text = tr(
                 "{file} is not a file. The window starts with default settings and does not save changes."
             )
-            return said.format(file=self._obstacle)
+            return text.format(file=self._obstacle)
         # Qt keeps the error status of an object; a new object can write again.
         settings = QSettings(self._store.fileName(), self._store.format())
         settings.sync()
         if settings.status() is not QSettings.Status.AccessError:
             return ""
-        said = tr(
+        text = tr(
             "Cannot write {file}, so layout, theme, shortcuts and recent files are not saved. "
             "Free some disk space, or get write permission for the file and its folder."
         )
-        return said.format(file=self._store.fileName())
+        return text.format(file=self._store.fileName())
 
     def get(self, key: WindowSettingKey[Value]) -> Value:
         """Return the value of a setting, or its default."""
@@ -156,12 +156,12 @@ def _open_profile_settings() -> QSettings:
     """
     file = default_folder() / FILE_NAME
     _remove_objects(file)
-    new = not file.exists()
+    is_new = not file.exists()
     keep_private(file)
     store = QSettings(str(file), QSettings.Format.IniFormat)
     before = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window")
     before.setFallbacksEnabled(False)
-    if new and Path(before.fileName()).is_file() and before.allKeys():
+    if is_new and Path(before.fileName()).is_file() and before.allKeys():
         for name in before.allKeys():
             store.setValue(name, before.value(name))
         store.sync()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 WEIGHT_LEAST: Final = 200
-"""Characters that a commit counts as in addition to its changes. Assumed."""
+"""Characters that a commit occupies in addition to its changes. Assumed."""
 
 
 USER: Final = "\0user "

@@ -401,12 +401,12 @@ class Event(Struct, frozen=True, gc=False):
 
     def as_json(self) -> dict[str, object]:
         """Return the event as the report of `run --json` has it."""
-        out: dict[str, object] = {"t_s": self.t_s, "kind": self.kind}
+        fields: dict[str, object] = {"t_s": self.t_s, "kind": self.kind}
         if self.server is not None:
-            out["server"] = self.server
+            fields["server"] = self.server
         if self.database is not None:
-            out["database"] = self.database
-        return {**out, "text": self.text, **self.data.as_json()}
+            fields["database"] = self.database
+        return {**fields, "text": self.text, **self.data.as_json()}
 
 
 def data_of(event: Event, kind: type[AnyData]) -> AnyData | None:

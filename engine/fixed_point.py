@@ -49,7 +49,7 @@ _OF_SINE: Final = tuple((2 - n % 4) * (_UNIT // math.factorial(n)) for n in rang
 def log(x: float) -> float | None:
     """Return the natural logarithm of numbers from 1 / LOG_MAX on; None if the rounding is not certain.
 
-    It is the logarithm of the middle of a 128th of an octave, plus a series for the area tangent.
+    It is the logarithm of the middle of a 128th of an octave, plus a series for the inverse hyperbolic tangent.
     """
     share, exponent = math.frexp(x)
     whole = int(share * LOG_MAX)  # all 53 bits

@@ -126,10 +126,10 @@ RENAMED: Final = 2016
 def wording(number: int, version: int = 2005) -> Wording:
     """Return the wording of *number* in that version, or the oldest one. KeyError for an unknown number."""
     message = MESSAGES[number]
-    found = next((found for found in reversed(message) if found.since <= version), message[0])
-    if version >= RENAMED and "AlwaysOn" in found.text:
-        return replace(found, text=found.text.replace("AlwaysOn", "Always On"))
-    return found
+    found_wording = next((found for found in reversed(message) if found.since <= version), message[0])
+    if version >= RENAMED and "AlwaysOn" in found_wording.text:
+        return replace(found_wording, text=found_wording.text.replace("AlwaysOn", "Always On"))
+    return found_wording
 
 
 def count_placeholders(text: str) -> int:
@@ -144,8 +144,10 @@ def fill_message(number: int, *args: object, version: int = 2005) -> tuple[int, 
     Surplus arguments are dropped, because a later wording may use more than an earlier one. Missing arguments
     are empty, as the product's own %.*ls at the end of a text usually is.
     """
-    found = wording(number, version)
-    return found.severity, fill_placeholders(found.text, (*LEADING.get((number, found.since), ()), *args))
+    found_wording = wording(number, version)
+    return found_wording.severity, fill_placeholders(
+        found_wording.text, (*LEADING.get((number, found_wording.since), ()), *args)
+    )
 
 
 def fill_placeholders(text: str, args: Iterable[object]) -> str:

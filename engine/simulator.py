@@ -117,12 +117,12 @@ def resolve(world: World, item: Input) -> Input:
     """Return the input with all names in the world's spelling. Raises InputError for an unknown name."""
     verb, args = VERBS[item.verb], list(item.args)
     for index, parameter in enumerate(verb.parameters[: len(args)]):
-        known = NAMES.get(parameter.kind)
-        if known is not None:
+        known_name = NAMES.get(parameter.kind)
+        if known_name is not None:
             name, sign, window = args[index], "", ""
             if parameter.kind == "window":
                 name, sign, window = name.partition("#")
-            names = known(world)
+            names = known_name(world)
             if parameter.computer:
                 names = list(dict.fromkeys([*names, *world.computers]))
             args[index] = _match_name(parameter.kind, name, names) + sign + window
@@ -180,13 +180,13 @@ def apply_input(world: World, item: Input) -> None:
 
 def apply_resolved_input(world: World, item: Input) -> None:
     """Execute an input, like `apply_input`, whose names have the world's spelling already."""
-    place, asks = len(world.outbox), item.verb == "batch" and only_reads(item)
+    position, asks = len(world.outbox), item.verb == "batch" and only_reads(item)
     asks = asks and tsql.is_connection_idle(world, item.args[0])
     execute_input(world, item)
     if (
         asks
         and tsql.is_connection_idle(world, item.args[0])
-        and all(e.kind in ANSWER for e in world.outbox[place:])
+        and all(e.kind in ANSWER for e in world.outbox[position:])
     ):
         return  # a completed query changes nothing that listeners must notice
     _propagate_changes(world)

@@ -13,14 +13,14 @@ Part = TypeVar("Part", bound=QObject)
 
 
 def child(parent: QObject, kind: type[Part], name: str = "") -> Part:
-    """The first part of this class and, if given, of this name."""
+    """Return the first part of this class and, if given, of this name."""
     found = parent.findChild(kind, name) if name else parent.findChild(kind)
     assert isinstance(found, kind), f"{parent} has no {kind.__name__} {name}"
     return found
 
 
 def scene_of(view: QGraphicsView) -> TopologyScene:
-    """Cards and links on the canvas."""
+    """Return the cards and links on the canvas."""
     scene = view.scene()
     assert isinstance(scene, TopologyScene)
     return scene

@@ -17,7 +17,7 @@ SUPPORTED: Final = ((3, 11), (3, 12), (3, 13))
 
 
 def make_environment(python: str) -> Path:
-    """Environment that lists the packages of *python* before those of the developers; mypy reads both."""
+    """Return an environment that lists the packages of *python* before those of the developers; mypy reads both."""
     folder = MADE / f"types-{Path(python).parents[1].name}"
     inside = folder / "bin" / "python"
     if not inside.exists():

@@ -36,8 +36,8 @@ def choose_random_line(env: DrillEnv, seed: int) -> str:
 
 def choose_best_line(env: DrillEnv, _: int) -> str:
     """Return the first of the best lines, or a wait if none is better."""
-    worth = {line: _estimate_score(env, line) for line in env.lines()}
-    return max(worth, key=worth.__getitem__)
+    scores_by_line = {line: _estimate_score(env, line) for line in env.lines()}
+    return max(scores_by_line, key=scores_by_line.__getitem__)
 
 
 def _estimate_score(env: DrillEnv, line: str) -> float:
@@ -57,9 +57,9 @@ PLAYERS: Final[dict[str, Player]] = {"random": choose_random_line, "greedy": cho
 def play_game(env: DrillEnv, player: Player, seed: int) -> float:
     """Play one game and return its total score."""
     _, info = env.reset(seed=seed)
-    over = False
-    while not over:
-        _, _, over, _, info = env.step(player(env, seed))
+    is_over = False
+    while not is_over:
+        _, _, is_over, _, info = env.step(player(env, seed))
     return float(info["total"])
 
 

@@ -67,13 +67,13 @@ def is_rewind(entry: LogEntry) -> bool:
 
 def effective(log: Iterable[LogEntry]) -> list[LogEntry]:
     """Return the actions of *log* that are in effect, without rewound ones."""
-    found: list[LogEntry] = []
+    log_entries: list[LogEntry] = []
     for one in log:
         if is_rewind(one):
-            found = [before for before in found if before.tick < one.tick]
+            log_entries = [before for before in log_entries if before.tick < one.tick]
             one = one._replace(line="")
-        found.append(one)
-    return found
+        log_entries.append(one)
+    return log_entries
 
 
 def answered(log: Sequence[LogEntry]) -> set[int]:
@@ -104,9 +104,9 @@ def select_new_entries(
     offered = list(offered)
     known = [one for one in offered if one.number <= acknowledged]
     if known:
-        there = {entry.number: entry for entry in read_entries(known[0].number, known[-1].number)}
+        entries_by_number = {entry.number: entry for entry in read_entries(known[0].number, known[-1].number)}
         for one in known:
-            if there.get(one.number) != one:
+            if entries_by_number.get(one.number) != one:
                 raise LogMismatchError(
                     tr("input {number} is not the acknowledged one").format(number=one.number)
                 )

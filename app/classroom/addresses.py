@@ -32,7 +32,7 @@ def list_addresses() -> list[InterfaceAddress]:
         link_local = ipaddress.ip_address(interface.address).is_link_local
         return bool(_VIRTUAL.search(interface.interface)), link_local, interface.address != preferred
 
-    usable = {one.address: one for one in interfaces if _is_usable(one.address)}
+    usable = {interface.address: interface for interface in interfaces if _is_usable(interface.address)}
     return sorted(usable.values(), key=rank)
 
 

@@ -125,11 +125,11 @@ class Admission:
         taken = {line.name for line in self._lines.values()}
         from_class = self._plan is not None and self._plan.late == "class"
         tick = self._pace.class_tick(self._lines.values()) if from_class else 0
-        made = Seat(
+        new_seat = Seat(
             name=find_free_name(name, taken), token_hash=token_hash, consent=consent, acknowledged=0, tick=tick,
             group_name=self._group_of(name.strip()),
         )  # fmt: skip
-        seat = await self._writer.write_seat(made)
+        seat = await self._writer.write_seat(new_seat)
         return self._lines.setdefault(seat.id, state_of(seat))
 
     def _group_of(self, name: str) -> str:

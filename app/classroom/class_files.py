@@ -150,18 +150,18 @@ def _write_part(
         acts = record.acts(seat.id)
         run = LogReplay(scenario, part.seed, part.mode, whole=True)
         run.play(acts)
-        found = run.verdict()
+        found_verdict = run.verdict()
         asked += [[seat.id, seat.name, *(row.get(name) for name in ANSWERED)] for row in _questions(run)]
-        board.append({"seat": seat.id, "name": seat.name, "verdict": found})
-        told: dict[str, object] = {
+        board.append({"seat": seat.id, "name": seat.name, "verdict": found_verdict})
+        fields: dict[str, object] = {
             "seat": seat.id,
             "name": seat.name,
             "group": seat.group_name,
             "consent": seat.consent,
         }
         if (thought := thoughts.get(seat.id)) is not None:
-            told["reflection"] = asdict(thought)
-        lines = [json.dumps(told, ensure_ascii=False), *map(json.dumps, acts)]
+            fields["reflection"] = asdict(thought)
+        lines = [json.dumps(fields, ensure_ascii=False), *map(json.dumps, acts)]
         archive_file.writestr(f"{folder}{SEATS}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
     archive_file.writestr(folder + BOARD, json.dumps(board, ensure_ascii=False, indent=1))
     archive_file.writestr(folder + ANSWERS, as_csv(("seat", "person", *ANSWERED), asked))
@@ -267,13 +267,13 @@ def _of_part(
         place = f"{file}/{escape_invisible(name)}"
         try:
             head, _, log = _member(archive, members[name], ACTS_MAX + 1).partition(b"\n")
-            told = _object(head)
-            given = json.dumps({**shared, "seat": told.get("seat"), "name": told.get("name")}).encode()
+            fields = _object(head)
+            given = json.dumps({**shared, "seat": fields.get("seat"), "name": fields.get("name")}).encode()
             assignment, acts = seat_log.parse(given + b"\n" + log, place)
         except (InvalidSeatLogError, *BAD_ARCHIVE) as problem:
             yield LogCheck(place, None, "", None, _visible(problem), part=kind)
             continue
-        group = str(told.get("group") or "")
+        group = str(fields.get("group") or "")
         log_check = replace(_check_log(place, assignment, acts), group=group, part=kind)
         claim = claims.pop(assignment.seat, None)
         yield log_check if log_check.problem else _compare_with_dashboard(log_check, claim)
@@ -333,12 +333,12 @@ def _check_log(file: str, assignment: SeatAssignment, acts: list[LogEntry]) -> L
     name = escape_invisible(assignment.name)
     try:
         with guarded():
-            found = verdict(
+            found_verdict = verdict(
                 loaded(assignment.text, assignment.scenario), assignment.seed, assignment.mode, acts, OF_FILE
             )
     except (ScenarioError, InputError, UnplayableError) as problems:
         return LogCheck(file, assignment.seat, name, None, localize(str(problems)))
-    return LogCheck(file, assignment.seat, name, found, _format_divergence(found))
+    return LogCheck(file, assignment.seat, name, found_verdict, _format_divergence(found_verdict))
 
 
 def _format_divergence(verdict_row: LogVerdict) -> str:
@@ -352,8 +352,8 @@ def _format_divergence(verdict_row: LogVerdict) -> str:
 def _of_run(raw: bytes, file: str) -> LogCheck:
     """Return a file of `run --json`, of the debrief or of `class join`. Raises RunFileError."""
     report, text = run_files.parse(raw, file)
-    whole: Row = report
-    told = whole.get("class")
+    whole_report: Row = report
+    told = whole_report.get("class")
     seat, name = _read_seat_identity(told if isinstance(told, dict) else {}, report["scenario"])
     try:
         with guarded():
@@ -369,8 +369,8 @@ def _of_run(raw: bytes, file: str) -> LogCheck:
         for number, item in enumerate(drill.journal, 1)
     ]
     end = LogEntry(len(acts) + 1, drill.tick, "", "", 0)
-    found = verdict(drill.scenario, drill.seed, drill.mode, [*acts, end], OF_FILE)
-    return LogCheck(file, seat, name, found, "" if parted is None else localize(str(parted)))
+    found_verdict = verdict(drill.scenario, drill.seed, drill.mode, [*acts, end], OF_FILE)
+    return LogCheck(file, seat, name, found_verdict, "" if parted is None else localize(str(parted)))
 
 
 def _read_seat_identity(fields: Mapping[str, object], scenario: str) -> tuple[int | None, str]:

@@ -47,8 +47,8 @@ class ClassPort(socket.socket):
 
     @override
     def accept(self) -> tuple[socket.socket, object]:
-        plain, address = super().accept()
-        made = _Accepted(plain.family, plain.type, plain.proto, plain.detach())
+        plain_socket, address = super().accept()
+        made = _Accepted(plain_socket.family, plain_socket.type, plain_socket.proto, plain_socket.detach())
         made.port = self
         if len(self.joining) >= self.most:
             self._turn_away_oldest()

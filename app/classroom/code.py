@@ -38,7 +38,7 @@ class Invitation(Struct, frozen=True):
     host: str
     """Empty: the network is asked where the class is (app/classroom/discovery.py)."""
     port: int
-    others: tuple[str, ...] = ()
+    other_hosts: tuple[str, ...] = ()
     """HOST:PORT of the other hosts of the class."""
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Invitation(Struct, frozen=True):
     @property
     def addresses(self) -> list[str]:
         """HOST:PORT of each host."""
-        return [address_of(self.host, self.port), *self.others] if self.host else []
+        return [address_of(self.host, self.port), *self.other_hosts] if self.host else []
 
 
 def address_of(host: str, port: int) -> str:

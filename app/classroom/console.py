@@ -68,8 +68,10 @@ class ConsoleCommandError(Exception):
 
 def request(line: str) -> Request:
     """Parse a line of the instructor into a request to the host. Raises ConsoleCommandError."""
-    found = next((match for known in _LINES if (match := known.fullmatch(line)) is not None), None)
-    if found is None:
+    found_line = next(
+        (match for known_line in _LINES if (match := known_line.fullmatch(line)) is not None), None
+    )
+    if found_line is None:
         raise ConsoleCommandError(
             tr("Unknown command {line!r}. Expected one of: freeze [WHO] [at TIME], go [WHO], "
                 "finish, next, message WHO [at TIME] TEXT, inject WHO [at TIME] COMMAND, back WHO "
@@ -79,16 +81,16 @@ def request(line: str) -> Request:
                 "partings, hand in FILE. WHO is all, the number of a seat, or @GROUP. TIME is "
                 "in seconds or as 2:30.").format(line=line)
         )  # fmt: skip
-    parts = {name: part for name, part in found.groupdict().items() if part is not None}
-    said = {name: _READ.get(name, str)(part) for name, part in parts.items()}
-    if "what" in said:
-        said["kind"] = "instruct"
-    elif said.pop("reset", None):
-        said |= {"kind": "back", "tick": 0}
-    elif said["kind"] == "group":
-        said.setdefault("name", "")
+    parts = {name: part for name, part in found_line.groupdict().items() if part is not None}
+    fields = {name: _READ.get(name, str)(part) for name, part in parts.items()}
+    if "what" in fields:
+        fields["kind"] = "instruct"
+    elif fields.pop("reset", None):
+        fields |= {"kind": "back", "tick": 0}
+    elif fields["kind"] == "group":
+        fields.setdefault("name", "")
     try:
-        return REQUESTS.read(json.dumps(said))
+        return REQUESTS.read(json.dumps(fields))
     except ProtocolError as problem:
         raise ConsoleCommandError(str(problem)) from problem
 

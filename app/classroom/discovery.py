@@ -79,15 +79,15 @@ async def find(fingerprint: str) -> list[str]:
             names.add(name)
 
     async def resolve(network: AsyncZeroconf, name: str) -> list[str]:
-        asked = AsyncServiceInfo(SERVICE, name)
-        if not asked.load_from_cache(network.zeroconf):
-            await asked.async_request(network.zeroconf, QUERY_MS)
+        requested_service = AsyncServiceInfo(SERVICE, name)
+        if not requested_service.load_from_cache(network.zeroconf):
+            await requested_service.async_request(network.zeroconf, QUERY_MS)
         service = AsyncServiceInfo(SERVICE, name)
         service.load_from_cache(network.zeroconf)
         hosts = service.parsed_addresses(IPVersion.V4Only) or service.parsed_addresses()
         return [address_of(host, service.port) for host in hosts if service.port is not None]
 
-    until = time.monotonic() + ANSWER_S
+    deadline_s = time.monotonic() + ANSWER_S
     try:
         async with AsyncZeroconf() as network:
             browser = AsyncServiceBrowser(network.zeroconf, SERVICE, handlers=[add_name])
@@ -98,7 +98,7 @@ async def find(fingerprint: str) -> list[str]:
                         for some in await asyncio.gather(*(resolve(network, name) for name in sorted(names)))
                         for one in some
                     ]
-                    if found or time.monotonic() >= until:
+                    if found or time.monotonic() >= deadline_s:
                         return list(dict.fromkeys(found))
                     await asyncio.sleep(QUERY_MS / 10_000)
             finally:

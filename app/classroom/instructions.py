@@ -99,17 +99,19 @@ def is_answer(act: LogEntry, instruction: ClassInstruction) -> bool:
 
 def answered(log: Sequence[LogEntry], instructions: Iterable[ClassInstruction]) -> set[int]:
     """Return instructions that a seat with *log* does not receive again."""
-    known = {instruction.number: instruction for instruction in instructions}
+    instructions_by_number = {instruction.number: instruction for instruction in instructions}
     answers = [
         act._replace(instruction=0)
         if act.instruction
-        and (class_instruction := known.get(act.instruction))
+        and (class_instruction := instructions_by_number.get(act.instruction))
         and not is_answer(act, class_instruction)
         else act
         for act in log
     ]
     timed = {
-        class_instruction.number for class_instruction in known.values() if class_instruction.tick is not None
+        class_instruction.number
+        for class_instruction in instructions_by_number.values()
+        if class_instruction.tick is not None
     }
     return {act.instruction for act in answers if act.instruction} - (timed - acts.answered(answers))
 

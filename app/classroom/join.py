@@ -134,8 +134,8 @@ def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> LogVerdic
     Return None if it does not arrive in time, or if the host rewinds the seat.
     """
     run.end()
-    until = time.monotonic() + END_S
-    while link.has_host and time.monotonic() < until and not link.refused:
+    deadline_s = time.monotonic() + END_S
+    while link.has_host and time.monotonic() < deadline_s and not link.refused:
         try:
             run.wait()
         except SeatRewoundError:

@@ -328,11 +328,11 @@ class HostLink(HostConnection[ToSeat]):
 
 def take_message_chunk(acts: Sequence[LogEntry]) -> list[LogEntry]:
     """Take as many actions from *acts* as fit into one message, but at least one."""
-    found: list[LogEntry] = []
+    log_entries: list[LogEntry] = []
     letters = 0
     for act in acts[:ACTS_AT_ONCE]:
         letters += len(act.line)
-        if found and letters > LETTERS_AT_ONCE:
+        if log_entries and letters > LETTERS_AT_ONCE:
             break
-        found.append(act)
-    return found
+        log_entries.append(act)
+    return log_entries

@@ -199,11 +199,11 @@ def read(file: Path) -> tuple[LessonPlan, str]:
     except tomllib.TOMLDecodeError as problem:
         raise InvalidPlanError(tr("{file} is not TOML: {why}").format(file=file, why=problem)) from problem
     except ValidationError as problem:
-        said = [
+        lines = [
             f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
             for error in problem.errors(include_url=False, include_input=False)
         ]
-        raise InvalidPlanError(f"{file}: " + "; ".join(said)) from problem
+        raise InvalidPlanError(f"{file}: " + "; ".join(lines)) from problem
     stages = tuple(
         stage.model_copy(update={"scenario": _resolve_scenario(file, stage.scenario)})
         for stage in plan.stages

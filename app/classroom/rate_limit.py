@@ -33,8 +33,8 @@ class RateLimiter:
         self._tries[address] = (self._count_remaining_tries(address) - 1.0, self._clock())
 
     def _count_remaining_tries(self, address: str) -> float:
-        left, at = self._tries.get(address, (float(BURST), self._clock()))
-        return min(float(BURST), left + (self._clock() - at) * PER_S)
+        left, start_s = self._tries.get(address, (float(BURST), self._clock()))
+        return min(float(BURST), left + (self._clock() - start_s) * PER_S)
 
 
 def is_same_secret(secret: str, candidate: str) -> bool:

@@ -92,9 +92,9 @@ class ClassRecord:
                         )
                 refused.pop_all()
         except (SQLAlchemyError, sqlite3.Error, ImportError, OSError) as problem:
-            why, place = _format_problem(problem), _mask_password(place)
+            reason, place = _format_problem(problem), _mask_password(place)
             raise RecordUnavailableError(
-                tr("Cannot use the database {place}: {why}").format(place=place, why=why)
+                tr("Cannot use the database {place}: {why}").format(place=place, why=reason)
             ) from problem
 
     @property
@@ -277,9 +277,9 @@ class ClassRecord:
         """Rewrite the file without the deleted data. Raises RecordUnavailableError."""
         try:
             with self._engine.connect() as connection:
-                whole = connection.execution_options(isolation_level="AUTOCOMMIT")
-                whole.execute(text("VACUUM"))
-                busy = whole.execute(text("PRAGMA wal_checkpoint(TRUNCATE)")).scalar_one()
+                whole_connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+                whole_connection.execute(text("VACUUM"))
+                busy = whole_connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)")).scalar_one()
         except SQLAlchemyError:
             busy = 1
         if busy:
@@ -396,7 +396,7 @@ def _migrate(connection: Connection) -> bool:
     The table of the version is named as that of Alembic, which wrote it in earlier versions of the program.
     """
     system = connection.dialect.name
-    others = tuple(f"_{other}" for other in SYSTEMS if other != system)
+    others = tuple(f"_{other_system}" for other_system in SYSTEMS if other_system != system)
     scripts = [file for file in sorted(MIGRATIONS.glob("*.sql")) if not file.stem.endswith(others)]
     known = sorted({file.stem.partition("_")[0] for file in scripts})
     has_tables = inspect(connection).has_table("alembic_version")

@@ -122,13 +122,13 @@ class ReplayVerifier:
         """Compute the reachable score of one seat after another while no run waits for its verdict."""
         loop, unweighed = asyncio.get_running_loop(), self._unweighed[worker]
         while unweighed and not to_do.is_set():
-            number, begun = next(iter(unweighed)), loop.time()
+            number, start_s = next(iter(unweighed)), loop.time()
             del unweighed[number]
-            worth, ended = await self._workers.reachable(worker, number)
-            if ended:
+            worth, has_ended = await self._workers.reachable(worker, number)
+            if has_ended:
                 self._unweighable.add(number)
             if worth is not None:
                 self._weighed(number, *worth)
             with suppress(TimeoutError):
-                await asyncio.wait_for(to_do.wait(), RESTS * (loop.time() - begun))
+                await asyncio.wait_for(to_do.wait(), RESTS * (loop.time() - start_s))
         await to_do.wait()

@@ -90,8 +90,8 @@ def merge_archives(parts: Mapping[str, bytes], sheets: Mapping[str, str]) -> byt
 def class_page(review: ClassReview, links: bool = True) -> str:
     """Return the debrief of the class as one HTML file; with *links* to the pages of its people."""
     title = _title(review)
-    shown = f"{heading(1, title)}<figure>{picture(review)}</figure>{_body(review, links, _inline_svg)}"
-    return document(escape_text(title), f"<main>{shown}</main>")
+    text = f"{heading(1, title)}<figure>{picture(review)}</figure>{_body(review, links, _inline_svg)}"
+    return document(escape_text(title), f"<main>{text}</main>")
 
 
 def picture(review: ClassReview) -> str:
@@ -176,21 +176,21 @@ def _body(review: ClassReview, links: bool, draw: Drawn) -> str:
 
 def _facts(review: ClassReview) -> str:
     count = len(review.seats)
-    said = [
+    lines = [
         trn("{n} seat", "{n} seats", count).format(n=count),
         tr("{mode}, seed {seed}").format(mode=review.mode, seed=review.seed),
     ]
     cut_off = sum(map(_is_truncated, review.seats))
     if cut_off:
-        said.append(trn("{n} was cut off", "{n} were cut off", cut_off).format(n=cut_off))
+        lines.append(trn("{n} was cut off", "{n} were cut off", cut_off).format(n=cut_off))
     scores = [score for seat in review.seats if (score := seat.verdict["score"]) is not None]
     if scores:
-        said.append(tr("median {points} points").format(points=formatting.local(f"{median(scores):.0f}")))
+        lines.append(tr("median {points} points").format(points=formatting.local(f"{median(scores):.0f}")))
     if review.reference is not None:
-        said.append(tr("reference {points}").format(points=formatting.local(f"{review.reference:.0f}")))
+        lines.append(tr("reference {points}").format(points=formatting.local(f"{review.reference:.0f}")))
     if review.par is not None:
-        said.append(tr("par {points}").format(points=formatting.local(f"{review.par:.0f}")))
-    return ", ".join(said) + "."
+        lines.append(tr("par {points}").format(points=formatting.local(f"{review.par:.0f}")))
+    return ", ".join(lines) + "."
 
 
 def _is_truncated(seat: SeatReview) -> bool:
@@ -216,14 +216,14 @@ def _format_seat_versions(review: ClassReview) -> str:
     for number, version in review.versions.items():
         if version != program_version():
             seats.setdefault(version, []).append(str(number))
-    said = tr("Seats with version {version}: {numbers}.")
+    text = tr("Seats with version {version}: {numbers}.")
     return "".join(
-        f" {said.format(version=version, numbers=', '.join(numbers))}" for version, numbers in seats.items()
+        f" {text.format(version=version, numbers=', '.join(numbers))}" for version, numbers in seats.items()
     )
 
 
 def _format_divergence(divergence: ClassDivergence) -> str:
-    said = tr("At {time}: {n} seats made different choices, which cost {points} points").format(
+    text = tr("At {time}: {n} seats made different choices, which cost {points} points").format(
         time=moment(divergence.tick),
         n=sum(len(choice.seats) for choice in divergence.choices),
         points=formatting.local(f"{divergence.cost:.0f}"),
@@ -239,7 +239,7 @@ def _format_divergence(divergence: ClassDivergence) -> str:
     ]
     head = (tr("What they did next"), tr("Seats"), tr("Seat numbers"), tr("Average points"))
     caption = tr("Repeat from there: back all {time}").format(time=_typed(divergence.tick))
-    return heading(3, said) + table(caption, head, rows)
+    return heading(3, text) + table(caption, head, rows)
 
 
 def _describe_choice(choice: DivergenceChoice) -> str:
@@ -293,8 +293,8 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
     yield paragraph(f"{value_curve.explain_curve()} {value_curve.format_uncertainty()}")
     yield table(caption, head, rows)
     if left:
-        said = tr("Not calculated in time, or not replayable: {seats}.")
-        yield paragraph(said.format(seats=", ".join(map(str, left))), "muted")
+        text = tr("Not calculated in time, or not replayable: {seats}.")
+        yield paragraph(text.format(seats=", ".join(map(str, left))), "muted")
 
 
 def _accuracy(seat: SeatReview, account: Account) -> str:

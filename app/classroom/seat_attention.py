@@ -69,8 +69,8 @@ class SeatAttention:
 
     def _check_consent(self, line: SeatState | None) -> None:
         if line is not None and not line.consent:
-            why = tr("{name} (seat {n}) does not allow watching")
-            raise RequestRefusedError(why.format(name=line.name, n=line.number))
+            reason = tr("{name} (seat {n}) does not allow watching")
+            raise RequestRefusedError(reason.format(name=line.name, n=line.number))
 
     async def lower(self, line: SeatState) -> None:
         """Lower the hand of a seat."""

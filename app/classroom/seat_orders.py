@@ -97,8 +97,8 @@ class SeatOrders:
         )
 
     def _take(self, messages: Iterable[InstructionMessage]) -> InstructionMessage | None:
-        first = min(messages, key=lambda one: (one.tick or 0, one.number), default=None)
-        if first is not None:
-            del self._pending[first.number]
-            self.answered.add(first.number)
-        return first
+        first_message = min(messages, key=lambda one: (one.tick or 0, one.number), default=None)
+        if first_message is not None:
+            del self._pending[first_message.number]
+            self.answered.add(first_message.number)
+        return first_message

@@ -34,15 +34,15 @@ def statements(review: ClassReview, key: str, names: bool) -> list[dict[str, obj
 
 
 def _statement(review: ClassReview, seat: SeatReview, key: str, names: bool) -> dict[str, object]:
-    over = seat.verdict["ended_by"] is not None
-    verb, word = VERBS[over]
+    is_over = seat.verdict["ended_by"] is not None
+    verb, word = VERBS[is_over]
     actor: dict[str, object] = {
         "objectType": "Agent",
         "account": {"homePage": f"{HOME}/class/{key}", "name": f"seat-{seat.number}"},
     }
     if names:
         actor["name"] = seat.name
-    result: dict[str, object] = {"completion": over, "duration": f"PT{seat.verdict['t_s']:.2f}S"}
+    result: dict[str, object] = {"completion": is_over, "duration": f"PT{seat.verdict['t_s']:.2f}S"}
     if (score := seat.verdict["score"]) is not None:
         result["score"] = {"scaled": round(score / 100.0, 4), "raw": score, "min": 0, "max": 100}
     return {

@@ -44,15 +44,15 @@ def _run(do: Callable[[argparse.Namespace], int], options: argparse.Namespace) -
 def problems_of(file: Path) -> list[Problem]:
     """Return the problems of a bundle and of the drills in it, for `mirrordrill check`."""
     try:
-        found = bundle.read(file)
+        found_bundle = bundle.read(file)
     except BundleError as refused:
         return list(refused.problems)
     problems: list[Problem] = []
-    for offer in bundle_store.offers(found):
+    for offer in bundle_store.offers(found_bundle):
         problems += offer.problems
         if offer.scenario is not None:
             problems += lint(offer.scenario, f"{file}/scenarios/{offer.name}.toml")
-    for run_offer in bundle_store.run_offers(found):
+    for run_offer in bundle_store.run_offers(found_bundle):
         if not run_offer.usable:
             problems.append(Problem(str(file), 1, 1, f"runs/{run_offer.name}.json", run_offer.says))
     return problems
@@ -75,12 +75,14 @@ def _make(options: argparse.Namespace) -> int:
         if scenarios.setdefault(file.name, file.text) != file.text:
             raise ScenarioNotFoundError(f"mirrordrill: two scenarios have the name {file.name}")
     try:
-        made = bundle.write(
+        new_bundle = bundle.write(
             path, title or path.stem, scenarios, runs, options.author, options.licence, options.replace
         )
     except OSError as error:
         raise ScenarioNotFoundError(f"mirrordrill: {path} cannot be written: {error.strerror}") from error
-    print(f"{path}: {len(scenarios)} drill(s), {len(runs)} run(s), {made.size} bytes, SHA-256 {made.sha256}")
+    print(
+        f"{path}: {len(scenarios)} drill(s), {len(runs)} run(s), {new_bundle.size} bytes, SHA-256 {new_bundle.sha256}"
+    )
     return AS_ASKED
 
 
@@ -99,9 +101,9 @@ def _bytes(file: Path) -> bytes:
 
 
 def _show(options: argparse.Namespace) -> int:
-    found = bundle.read(Path(options.file))
-    _print_head(found)
-    for offer in bundle_store.offers(found):
+    found_bundle = bundle.read(Path(options.file))
+    _print_head(found_bundle)
+    for offer in bundle_store.offers(found_bundle):
         drill = offer.scenario
         if drill is None:
             print(f"  {offer.name}  {escape_invisible(offer.hindrance)}")
@@ -112,7 +114,7 @@ def _show(options: argparse.Namespace) -> int:
         )
         if offer.hindrance:
             print(f"    {escape_invisible(offer.hindrance)}")
-    for run_offer in bundle_store.run_offers(found):
+    for run_offer in bundle_store.run_offers(found_bundle):
         print(f"  run {run_offer.name}  {escape_invisible(run_offer.says)}")
     return AS_ASKED
 
@@ -130,8 +132,8 @@ def _print_head(opened_bundle: Bundle) -> None:
 
 
 def _add(options: argparse.Namespace) -> int:
-    found = bundle.read(Path(options.file))
-    offers = list(bundle_store.offers(found))
+    found_bundle = bundle.read(Path(options.file))
+    offers = list(bundle_store.offers(found_bundle))
     unknown = sorted(set(options.only or ()) - {offer.name for offer in offers})
     if unknown:
         raise ScenarioNotFoundError(
@@ -141,11 +143,11 @@ def _add(options: argparse.Namespace) -> int:
     runs = (
         []
         if options.only
-        else [run_offer.name for run_offer in bundle_store.run_offers(found) if run_offer.usable]
+        else [run_offer.name for run_offer in bundle_store.run_offers(found_bundle) if run_offer.usable]
     )
-    _print_head(found)
+    _print_head(found_bundle)
     takeable = [offer.name for offer in wanted if not offer.hindrance]
-    for file in bundle_store.import_bundle(found, takeable, runs):
+    for file in bundle_store.import_bundle(found_bundle, takeable, runs):
         print(f"  imported: {file}")
     for offer in wanted:
         if offer.hindrance:

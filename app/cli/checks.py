@@ -19,11 +19,11 @@ def _check(options: argparse.Namespace) -> int:
         return AS_ASKED
     if not options.files:
         raise UsageError("check needs a FILE, or --schema")
-    found: list[Problem] = []
+    found_problems: list[Problem] = []
     missing: list[str] = []
     for name in options.files:
         if name.endswith(bundle.SUFFIX):
-            found += bundles.problems_of(Path(name))
+            found_problems += bundles.problems_of(Path(name))
             continue
         try:
             file = scenario_files.find(name)
@@ -32,23 +32,23 @@ def _check(options: argparse.Namespace) -> int:
             continue
         try:
             scenario = file.load()
-            found += lint(scenario, file.file)
+            found_problems += lint(scenario, file.file)
             if (certificate := certificates.load_certificate(scenario)) is not None:
-                found += certificates.warnings(certificate, file.file)
+                found_problems += certificates.warnings(certificate, file.file)
         except ScenarioError as broken:
-            found += broken.problems
+            found_problems += broken.problems
     if options.json:
-        print_json([problem.as_json() for problem in found])
+        print_json([problem.as_json() for problem in found_problems])
     else:
-        for problem in found:
+        for problem in found_problems:
             print(problem)
         count = len(options.files) - len(missing)
-        problems = _count(len(found), "problem") if found else "no problem"
+        problems = _count(len(found_problems), "problem") if found_problems else "no problem"
         if count:
             print(f"{_count(count, 'file')}: {problems}")
     if missing:
         raise UsageError("\n".join(missing))
-    return ANSWER_IS_NO if found else AS_ASKED
+    return ANSWER_IS_NO if found_problems else AS_ASKED
 
 
 def _count(number: int, noun: str) -> str:

@@ -50,7 +50,7 @@ def _agents(options: argparse.Namespace) -> int:
         write_json([ranking.as_json() for ranking in rankings], options.json)
     else:
         print(agents.table(rankings))
-    return ANSWER_IS_NO if any(ranking.wrong for ranking in rankings) else AS_ASKED
+    return ANSWER_IS_NO if any(ranking.violations for ranking in rankings) else AS_ASKED
 
 
 def _fidelity(options: argparse.Namespace) -> int:

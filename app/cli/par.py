@@ -88,17 +88,20 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> ParCertificate:
     from engine.drill.par.certificate import read_clairvoyant_plan, read_fair_plans
 
     try:
-        found: ParCertificate = json.loads(file.read_text(encoding="utf-8"))
-        of_this = (found["hashes"]["scenario"], found["seed"]) == (text_hash, seed)
+        certificate: ParCertificate = json.loads(file.read_text(encoding="utf-8"))
+        of_this = (certificate["hashes"]["scenario"], certificate["seed"]) == (text_hash, seed)
         if of_this:
-            read_fair_plans(found), read_clairvoyant_plan(found)  # raises if the plans are not readable
+            (
+                read_fair_plans(certificate),
+                read_clairvoyant_plan(certificate),
+            )  # raises if the plans are not readable
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise UsageError(f"{file} was not written by par --json") from error
     if not of_this:
         raise UsageError(f"{file} belongs to another text or seed of the scenario")
-    return found
+    return certificate
 
 
 def _spread(
@@ -220,8 +223,8 @@ def _format_certificate(certificate: ParCertificate) -> list[str]:
         lines.append(f"all goals can still be reached without an action before {lost:g} s")
     robust = certificate["robust"]
     if robust is not None and robust["seeds"]:
-        told = "with {seeds} more seeds a plan earns {least:g} to {most:g}, on average {mean:g}"
-        lines.append(told.format(**robust))
+        text = "with {seeds} more seeds a plan earns {least:g} to {most:g}, on average {mean:g}"
+        lines.append(text.format(**robust))
     return [*lines, *(certificate["par"]["plan"] or ["no action is needed"])]
 
 

@@ -42,9 +42,9 @@ def live(
     The run ends with the drill, at *until_s*, or with *lines*. A line is an input without its time and is
     applied at once. Events and the reasons of refused lines are shown.
     """
-    asked = threading.Event()
+    requested_event = threading.Event()
     host = Host()
-    host.inbox.wake = asked.set
+    host.inbox.wake = requested_event.set
     host.happened.connect(lambda events: [show(_line(event)) for event in events if event.kind not in QUIET])
     host.open(drill, NoRecorder())
     host.set_speed(speed)
@@ -54,8 +54,8 @@ def live(
     last = time.perf_counter()
     end = None if until_s is None else ticks(until_s)
     while not drill.finished and (reading.is_alive() if end is None else drill.tick < end):
-        asked.wait(FRAME_S)
-        asked.clear()
+        requested_event.wait(FRAME_S)
+        requested_event.clear()
         now, all_read = time.perf_counter(), not reading.is_alive()
         host.on_frame((now - last) * 1000.0)
         last = now
@@ -168,8 +168,8 @@ def _read_lines(file: str) -> str:
 def _play_inputs(drill: Drill, inputs: Sequence[Input], until_s: float | None) -> None:
     last_tick = max((item.tick for item in inputs), default=0)
     end = default_end(drill, last_tick) if until_s is None else ticks(until_s)
-    due = [item for item in inputs if item.tick <= end]
-    play_inputs(drill, due, lambda item, problem: print(f"{item.line}: {problem}", file=sys.stderr))
+    due_inputs = [item for item in inputs if item.tick <= end]
+    play_inputs(drill, due_inputs, lambda item, problem: print(f"{item.line}: {problem}", file=sys.stderr))
     drill.advance_to(end)
 
 
@@ -219,9 +219,9 @@ def _export(drill: Drill, options: argparse.Namespace) -> None:
 def _format_run(drill: Drill) -> list[str]:
     """Format the run in a few lines for people."""
     report = drill.report()
-    why = f" ({drill.ended_by.value})" if drill.ended_by else ""
+    reason = f" ({drill.ended_by.value})" if drill.ended_by else ""
     lines = [
-        f"{report['scenario']}, seed {report['seed']}: ended after {format_duration(report['ended_at_s'])}{why}"
+        f"{report['scenario']}, seed {report['seed']}: ended after {format_duration(report['ended_at_s'])}{reason}"
     ]
     for failover in report["failovers"]:
         failover_s = failover["failover_s"]

@@ -27,8 +27,8 @@ def _doctor(options: argparse.Namespace) -> int:
     well = True
     findings: list[doctor.CheckResult] = []
     for finding in doctor.examine():
-        told = f"{'ok  ' if finding.well else 'FAIL'} {finding.name}: {finding.text}"
-        print(finding.as_line() if options.lines else told, flush=True)
+        text = f"{'ok  ' if finding.well else 'FAIL'} {finding.name}: {finding.text}"
+        print(finding.as_line() if options.lines else text, flush=True)
         well = well and finding.well
         findings.append(finding)
     if options.bundle is not None:

@@ -198,14 +198,14 @@ class SearchProcesses:
             self._hand_out(current_round)
             job = current_round.next_job(self._parts)
             if job is not None:
-                begun = time.perf_counter()
+                start_s = time.perf_counter()
                 for trial in self._trials.try_neighbors(job.decision, current_round.rules, union, job.part):
                     if trial is not None:
                         job.trials.append(trial)
                         ahead.add(trial.state)
                     self._hand_out(current_round)
                     yield
-                seconds, job.done = time.perf_counter() - begun, True
+                seconds, job.done = time.perf_counter() - start_s, True
                 self._decision_s += WEIGHT * (seconds * job.part[-1] - self._decision_s)
             else:
                 futures = [future for helper in self._helpers for _, future in helper.pending]
@@ -247,8 +247,8 @@ class SearchProcesses:
 class _StateUnion(Struct, frozen=True):
     """Union of two sets of states."""
 
-    one: Set[bytes]
-    other: Set[bytes]
+    first_set: Set[bytes]
+    second_set: Set[bytes]
 
     def __contains__(self, state: object) -> bool:
-        return state in self.one or state in self.other
+        return state in self.first_set or state in self.second_set

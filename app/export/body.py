@@ -66,8 +66,8 @@ def table(
 
 
 def _cell(value: object, code: bool) -> str:
-    shown = value if isinstance(value, Markup) else escape_text(value)
-    return f"<td><code>{shown}</code></td>" if code else f"<td>{shown}</td>"
+    text = value if isinstance(value, Markup) else escape_text(value)
+    return f"<td><code>{text}</code></td>" if code else f"<td>{text}</td>"
 
 
 STEPS_SHOWN: Final = 4
@@ -125,8 +125,8 @@ def _head(source: ExportSource) -> str:
     )
     whose = paragraph(signature(source)) if signature(source) else ""
     times = len(source.drill.rewinds)
-    back = " " + trn("Rewound {n} time.", "Rewound {n} times.", times).format(n=times) if times else ""
-    return heading(1, review.title) + paragraph(score, "score") + whose + paragraph(facts + back, "muted")
+    text = " " + trn("Rewound {n} time.", "Rewound {n} times.", times).format(n=times) if times else ""
+    return heading(1, review.title) + paragraph(score, "score") + whose + paragraph(facts + text, "muted")
 
 
 def _figures(source: ExportSource) -> str:
@@ -321,14 +321,14 @@ def _best(source: ExportSource, curve: str) -> str:
         for number, move in enumerate(value_curve.find_stops(account), 1)
     ]
     head = [tr("number"), tr("action or wait"), tr("points lost"), tr("best continuation")]
-    said = (
+    lines = (
         []
         if chance is None
         else [value_curve.format_point_of_no_return(chance, asked), value_curve.format_missed_goals(chance)]
     )
     table_of_moves = table(tr("All numbered actions and waits"), head, rows, [3]) if rows else ""
     return (
-        paragraph(" ".join([*said, value_curve.format_accuracy(account)]))
+        paragraph(" ".join([*lines, value_curve.format_accuracy(account)]))
         + curve
         + paragraph(f"{value_curve.explain_curve()} {value_curve.format_certainty(account)}", "muted")
         + table_of_moves

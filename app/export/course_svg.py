@@ -64,10 +64,10 @@ _DEFS: Final = (
 
 def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) -> str:
     """Build a stand-alone SVG with a text alternative for people who cannot see it."""
-    shown = select_lanes(lanes)
+    shown_lanes = select_lanes(lanes)
     rows: list[tuple[str, Sequence[StateSpan]]] = []
-    for lane in shown:
-        named = f"{lane.database}: " if len(shown) > 1 else ""
+    for lane in shown_lanes:
+        named = f"{lane.database}: " if len(shown_lanes) > 1 else ""
         guard = tr("protection") if _has_copies(lane) else tr("standby node")
         rows += [(named + tr("service"), lane.service), (named + guard, lane.protection)]
         rows += [(named + tr("state"), lane.state)] if _has_copies(lane) else []
@@ -82,7 +82,7 @@ def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) ->
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
         f'role="img" aria-labelledby="course-title course-words" font-family="sans-serif" font-size="10">'
         f'<title id="course-title">{title}</title>'
-        f'<desc id="course-words">{html.escape(describe_lanes(shown))}</desc>'
+        f'<desc id="course-words">{html.escape(describe_lanes(shown_lanes))}</desc>'
         f"{''.join(parts)}</svg>"
     )
 

@@ -16,7 +16,7 @@ STYLE: Final = resources.files("app.export").joinpath("page.css").read_text(enco
 def page(source: ExportSource) -> str:
     """Return the whole document."""
     drawn = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
-    shown = f"<figure>{drawn}<figcaption>{_caption(source)}</figcaption></figure>"
+    text = f"<figure>{drawn}<figcaption>{_caption(source)}</figcaption></figure>"
     sections = [
         (f"annex-{number}", title, content)
         for number, (title, content) in enumerate(body.annex(source, _curve(source)), 1)
@@ -31,7 +31,7 @@ def page(source: ExportSource) -> str:
     return document(
         body.title(source),
         f'<a class="skip" href="#annex">{skip}</a>'
-        f"<main>{body.first_page(source, shown)}"
+        f"<main>{body.first_page(source, text)}"
         f'<div class="annex" id="annex"><nav aria-label="{title}">'
         f"<h2>{title}</h2><ol>{index}</ol></nav>{annex}</div>"
         f"</main><footer>{paragraph(_format_origin(source), 'muted')}</footer>",
@@ -57,12 +57,12 @@ def _curve(source: ExportSource) -> str:
 def _caption(source: ExportSource) -> str:
     lanes = course_svg.select_lanes(source.review.lanes)
     left = len(source.review.lanes) - len(lanes)
-    said = [tr("Availability, protection and state of the copies."), course_svg.describe_lanes(lanes)]
+    lines = [tr("Availability, protection and state of the copies."), course_svg.describe_lanes(lanes)]
     if left:
-        said.append(
+        lines.append(
             trn("{n} more database is not drawn.", "{n} more databases are not drawn.", left).format(n=left)
         )
-    return escape_text(" ".join(said))
+    return escape_text(" ".join(lines))
 
 
 def _tongue() -> str:
@@ -71,5 +71,5 @@ def _tongue() -> str:
 
 
 def _format_origin(source: ExportSource) -> str:
-    said = tr("Mirrordrill {version}; state {state}.")
-    return said.format(version=source.report["version"], state=source.report["state_hash"])
+    text = tr("Mirrordrill {version}; state {state}.")
+    return text.format(version=source.report["version"], state=source.report["state_hash"])

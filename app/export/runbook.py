@@ -64,9 +64,9 @@ def _steps(
         if VERBS[item.verb].by_person:
             continue
         number += 1
-        why = f" {reasons[index]}" if index in reasons else ""
+        reason = f" {reasons[index]}" if index in reasons else ""
         at = tr("At {moment}.").format(moment=moment(item.tick))
-        yield from _comment([f"{number}. {at}{why}"])
+        yield from _comment([f"{number}. {at}{reason}"])
         if item.verb != "sql":
             words = tr("Note: {what}") if item.verb == "note" else tr("Manual step: {what}")
             yield from _comment([f"   {words.format(what=_describe_step(item, choices))}"])

@@ -65,8 +65,8 @@ def add_entry(entries: Iterable[AcceptedText], entry: AcceptedText) -> list[Acce
 
 def remove_entries(entries: Iterable[AcceptedText], digests: Iterable[str]) -> list[AcceptedText]:
     """Return *entries* without entries with these SHA-256."""
-    gone = set(digests)
-    return [entry for entry in entries if entry.sha256 not in gone]
+    removed_digests = set(digests)
+    return [entry for entry in entries if entry.sha256 not in removed_digests]
 
 
 def save_entries(profile: Profile, entries: Iterable[AcceptedText]) -> None:

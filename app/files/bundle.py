@@ -129,12 +129,12 @@ class BundleError(ValueError):
     """A bundle cannot be used; *problems* lists all reasons."""
 
     def __init__(self, problems: list[Problem]) -> None:
-        kept = problems[:PROBLEMS_MAX]
-        if len(problems) > len(kept):
-            more = tr("and {n} more problems").format(n=len(problems) - len(kept))
-            kept.append(Problem(problems[0].file, 1, 1, "", more))
-        super().__init__("\n".join(str(problem) for problem in kept))
-        self.problems = tuple(kept)
+        kept_problems = problems[:PROBLEMS_MAX]
+        if len(problems) > len(kept_problems):
+            more = tr("and {n} more problems").format(n=len(problems) - len(kept_problems))
+            kept_problems.append(Problem(problems[0].file, 1, 1, "", more))
+        super().__init__("\n".join(str(problem) for problem in kept_problems))
+        self.problems = tuple(kept_problems)
 
 
 # --- reading ------------------------------------------------------------------------------------------------
@@ -235,19 +235,19 @@ def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
                 elif folded[name.casefold()] > 1:
                     add(name, tr("another member has the same name in other letter case"))
             ends = _ends(entries, archive.start_dir)
-            found, room = dict[str, bytes](), EXPANDED_MAX
+            members, room = dict[str, bytes](), EXPANDED_MAX
             for entry in entries:
                 name = entry.orig_filename
-                wrong = list(_check_entry(entry, ends[entry.header_offset] - entry.header_offset))
-                for text in wrong:
+                invalid_entry = list(_check_entry(entry, ends[entry.header_offset] - entry.header_offset))
+                for text in invalid_entry:
                     add(name, text)
-                if wrong or times[name] > 1:
+                if invalid_entry or times[name] > 1:
                     continue
                 content = _read_content(archive, entry, min(room, _get_size_limit(name)), add)
                 if content is not None:
-                    found[name] = content
+                    members[name] = content
                 room -= min(entry.file_size, room)  # damaged entries count too, up to the limit that was read
-            return found
+            return members
     except BundleError:
         raise
     except _BAD as error:
@@ -314,8 +314,8 @@ def _read_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: i
         add(name, tr("damaged: {why}").format(why=_escape_name(str(error) or "zip")))
         return None
     if len(content) > max_bytes:
-        said = tr("too large: the limit for each member and for all members together is {n} MB")
-        add(name, said.format(n=EXPANDED_MAX // 1_000_000))
+        text = tr("too large: the limit for each member and for all members together is {n} MB")
+        add(name, text.format(n=EXPANDED_MAX // 1_000_000))
         return None
     return content
 
@@ -337,15 +337,17 @@ def _manifest(raw: bytes, add: Add) -> Manifest | None:
         return None
     version = data.get("format")
     if type(version) is int and version > FORMAT:
-        said = tr("format {new} was written by a newer Mirrordrill; this version reads up to format {known}")
-        add(MANIFEST, said.format(new=version, known=FORMAT))
+        message = tr(
+            "format {new} was written by a newer Mirrordrill; this version reads up to format {known}"
+        )
+        add(MANIFEST, message.format(new=version, known=FORMAT))
         return None
     try:
         manifest = Manifest.model_validate(data)
     except ValidationError as refused:
-        for wrong in refused.errors(include_url=False, include_context=False, include_input=False):
-            where = ".".join(str(part) for part in wrong["loc"])
-            add(MANIFEST, _escape_name(f"{where}: {wrong['msg']}"))
+        for invalid_error in refused.errors(include_url=False, include_context=False, include_input=False):
+            where = ".".join(str(part) for part in invalid_error["loc"])
+            add(MANIFEST, _escape_name(f"{where}: {invalid_error['msg']}"))
         return None
     if manifest.format != FORMAT:
         add(MANIFEST, tr("unknown format {n}").format(n=manifest.format))

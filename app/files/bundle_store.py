@@ -81,20 +81,20 @@ def _offer(opened_bundle: Bundle, name: str, text: str, present: Mapping[str, Sc
     try:
         scenario = load_scenario(text, f"{opened_bundle.file}/scenarios/{name}.toml")
     except ScenarioError as problems:
-        why = tr("Not playable: {why}").format(why=_short(problems.problems[0]))
-        return DrillOffer(name, text, None, problems.problems, why)
+        reason = tr("Not playable: {why}").format(why=_short(problems.problems[0]))
+        return DrillOffer(name, text, None, problems.problems, reason)
     file = present.get(name)
     if file is None:
         return DrillOffer(name, text, scenario)
     if file.text == text:
         return DrillOffer(name, text, scenario, (), tr("Already imported."), here=True)
     if file.shipped:
-        why = tr("{name} is a shipped drill.")
+        reason = tr("{name} is a shipped drill.")
     elif file.origin:
-        why = tr("The bundle “{origin}” already contains a drill named {name}. Remove that bundle first.")
+        reason = tr("The bundle “{origin}” already contains a drill named {name}. Remove that bundle first.")
     else:
-        why = tr("You already have a drill named {name}. Rename or remove it first.")
-    return DrillOffer(name, text, scenario, (), why.format(name=name, origin=file.origin))
+        reason = tr("You already have a drill named {name}. Rename or remove it first.")
+    return DrillOffer(name, text, scenario, (), reason.format(name=name, origin=file.origin))
 
 
 def _short(problem: Problem) -> str:

@@ -57,11 +57,11 @@ class GeneratedDrill(Struct, frozen=True):
     def description(self) -> str:
         """Description of the offered drill in one or two sentences."""
         measured = f", {tr(self.difficulty)}" if self.difficulty else ""
-        said = tr("A new random drill: {minutes} min{difficulty}.")
+        text = tr("A new random drill: {minutes} min{difficulty}.")
         more = tr("Checked with {count} simulated runs: {points:g} points are possible.")
         return " ".join(
             (
-                said.format(minutes=self.scenario.minutes, difficulty=measured),
+                text.format(minutes=self.scenario.minutes, difficulty=measured),
                 more.format(count=self.proved["nodes"], points=self.proved["par"]["score"]),
             )
         )

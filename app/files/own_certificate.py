@@ -45,10 +45,10 @@ def context(certificate: str, key: str, oldest: ssl.TLSVersion = ssl.TLSVersion.
 
     OpenSSL reads certificate and key from a file, which exists only during this call.
     """
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    made.minimum_version = oldest
+    new_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    new_context.minimum_version = oldest
     with tempfile.TemporaryDirectory() as folder:  # readable by its owner only
         file = Path(folder) / "own.pem"
         file.write_text(certificate + key)
-        made.load_cert_chain(file)
-    return made
+        new_context.load_cert_chain(file)
+    return new_context

@@ -40,8 +40,8 @@ def load_certificate(name: str, text: str) -> ParCertificate | None:
         found: ParCertificate = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    same: bool = found["hashes"]["scenario"] == hashlib.sha256(text.encode()).hexdigest()
-    return found if same else None
+    is_same: bool = found["hashes"]["scenario"] == hashlib.sha256(text.encode()).hexdigest()
+    return found if is_same else None
 
 
 def describe(name: str, text: str) -> str:

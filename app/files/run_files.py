@@ -79,8 +79,8 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
     if raw.count(b"{") + raw.count(b"[") > NESTS_MAX or raw.count(b",") > VALUES_MAX:
         raise RunFileError(tr("{file} contains more values than a run may have.").format(file=file))
     try:
-        whole = not raw.startswith(journal_file.MARK)
-        found = parse_json(raw.decode("utf-8")) if whole else journal_file.read(raw)
+        is_whole = not raw.startswith(journal_file.MARK)
+        found = parse_json(raw.decode("utf-8")) if is_whole else journal_file.read(raw)
     except (KeyError, TypeError, IndexError, OverflowError) as error:
         raise RunFileError(
             tr("{file} is not an interrupted run: {error}.").format(
@@ -90,7 +90,7 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
     except ValueError as error:
         raise RunFileError(tr("{file} is not JSON: {error}.").format(file=file, error=error)) from error
     report = found.get("report", found) if isinstance(found, dict) else None
-    if whole and isinstance(report, dict):
+    if is_whole and isinstance(report, dict):
         report.pop("cut_off", None)  # all parts exist, and each of them is compared
     problem = _problem(report, raw)
     if problem or not isinstance(report, dict):

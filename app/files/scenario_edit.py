@@ -108,11 +108,11 @@ def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> 
             len(lines),
         )
         block = "".join(lines[start:end])
-        made = change(block, (path[0], 0, *path[2:]) if length == 2 else path)
-        whole = "".join((*lines[:start], made, *lines[end:]))
-        if made == block:
+        new_change = change(block, (path[0], 0, *path[2:]) if length == 2 else path)
+        whole = "".join((*lines[:start], new_change, *lines[end:]))
+        if new_change == block:
             return None
-        inner: Any = tomllib.loads(made)
+        inner: Any = tomllib.loads(new_change)
         if length == 2:
             wanted[path[0]][path[1]] = inner[path[0]][0]
         elif length == 1:
@@ -136,8 +136,8 @@ def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
         document[name] = tomlkit.aot()
         found = document[name]
     if not isinstance(found, AoT):
-        said = tr("{name} is written in one line. To edit its entries here, write them as [[{name}]].")
-        raise ScenarioEditError(said.format(name=name))
+        message = tr("{name} is written in one line. To edit its entries here, write them as [[{name}]].")
+        raise ScenarioEditError(message.format(name=name))
     table.add(tomlkit.nl())
     found.append(table)
     return tomlkit.dumps(document).rstrip("\n") + "\n"
@@ -321,8 +321,8 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
             _Span(_find_comment_start(lines, line), _find_entry_end(lines, line, next(following, len(lines))))
         )
     if len(spans) != len(data.get(key, ())):
-        said = tr("{name} is written in one line. To edit its entries here, write them as [[{name}]].")
-        raise ScenarioEditError(said.format(name=key))
+        message = tr("{name} is written in one line. To edit its entries here, write them as [[{name}]].")
+        raise ScenarioEditError(message.format(name=key))
     return lines, spans
 
 

@@ -71,8 +71,8 @@ def all_files() -> tuple[list[ScenarioFile], list[str]]:
             problems.append(str(problem))
             continue
         if file.origin and any(other_file.name == file.name for other_file in files):
-            said = tr("{name} of “{origin}” is hidden: another drill has the same name.")
-            problems.append(said.format(name=file.name, origin=file.origin))
+            text = tr("{name} of “{origin}” is hidden: another drill has the same name.")
+            problems.append(text.format(name=file.name, origin=file.origin))
         else:
             files.append(file)
     return files, problems
@@ -117,11 +117,11 @@ def _shipped() -> Iterator[ScenarioFile]:
 
 def label(folder: Path) -> dict[str, object]:
     """Return the label of a bundle's folder: title, author and origin; only the title if the label is incomplete."""
-    said: dict[str, object] = {}
+    fields: dict[str, object] = {}
     if not is_special_file(folder / LABEL):
         with suppress(OSError, ValueError, RecursionError), (folder / LABEL).open("rb") as file:
-            said = tomllib.loads(file.read(LABEL_BYTES_MAX).decode("utf-8"))
-    return said if isinstance(said.get("title"), str) else {"title": folder.name}
+            fields = tomllib.loads(file.read(LABEL_BYTES_MAX).decode("utf-8"))
+    return fields if isinstance(fields.get("title"), str) else {"title": folder.name}
 
 
 def _is_file(path: Path) -> bool:

@@ -36,14 +36,14 @@ def read(file: Path) -> str:
         with file.open("rb") as opened:
             content = opened.read(SIZE_MAX + 1)
     except OSError as error:
-        said = tr("{file} cannot be read: {why}")
-        raise ScriptFileError(said.format(file=name, why=error.strerror)) from error
+        message = tr("{file} cannot be read: {why}")
+        raise ScriptFileError(message.format(file=name, why=error.strerror)) from error
     text = _decoded(content)
     if "\0" in text:
         raise ScriptFileError(tr("{file} is not text").format(file=name))
     if len(content) > SIZE_MAX or len(text) > CHARACTERS_MAX:
-        said = tr("{file} has more than {n} characters")
-        raise ScriptFileError(said.format(file=name, n=formatting.number(CHARACTERS_MAX)))
+        message = tr("{file} has more than {n} characters")
+        raise ScriptFileError(message.format(file=name, n=formatting.number(CHARACTERS_MAX)))
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -83,16 +83,16 @@ def act(line: str, names: NameMasks) -> str:
     time, _, rest = line.partition(" ")
     time = number(time)
     try:
-        found = parse_line(rest)
+        found_line = parse_line(rest)
     except InputError:
         return f"{time} {HIDDEN}"
-    arguments = zip(VERBS[found.verb].parameters, found.args, strict=False)
-    if found.verb == "sql":
-        window, text = found.args
+    arguments = zip(VERBS[found_line.verb].parameters, found_line.args, strict=False)
+    if found_line.verb == "sql":
+        window, text = found_line.args
         shown: tuple[str, ...] = (_window(window, names), sql(text, names))
     else:
         shown = tuple(_argument(parameter, word, names) for parameter, word in arguments)
-    return f"{time} {replace(found, args=shown).line_without_time}"
+    return f"{time} {replace(found_line, args=shown).line_without_time}"
 
 
 def number(text: str) -> str:
@@ -161,8 +161,8 @@ def _token(token_match: re.Match[str], names: NameMasks) -> str:
             return number(text)
         case "word":
             bare = text.lstrip("@#$")
-            kept = bare.upper() in _sql_words() or bare.casefold() in shipped_names()
-            return text if kept else text[: len(text) - len(bare)] + names.mask_name(bare)
+            is_kept = bare.upper() in _sql_words() or bare.casefold() in shipped_names()
+            return text if is_kept else text[: len(text) - len(bare)] + names.mask_name(bare)
         case "sign":
             return text
         case _:
@@ -223,8 +223,12 @@ def _named(value: object) -> Iterator[str]:
 
 
 def _is_allowed(token: str) -> bool:
-    bare = token.strip(_MARKS)
-    return not bare or bare in _our_words() or bool(_NUMBER.fullmatch(bare) or _LIBRARY.fullmatch(bare))
+    bare_token = token.strip(_MARKS)
+    return (
+        not bare_token
+        or bare_token in _our_words()
+        or bool(_NUMBER.fullmatch(bare_token) or _LIBRARY.fullmatch(bare_token))
+    )
 
 
 _MARKS: Final = ".,;:!?()'\"“”„*#…-"
@@ -233,8 +237,8 @@ _MARKS: Final = ".,;:!?()'\"“”„*#…-"
 @cache
 def _our_words() -> frozenset[str]:
     """Return the words of messages in findings, also in the language of the interface."""
-    said = [text for place in SPEAKERS for text in _read_string_literals(place)]
-    texts = [*said, *map(tr, said), _SQLITE_SAYS]
+    lines = [text for speaker in SPEAKERS for text in _read_string_literals(speaker)]
+    texts = [*lines, *map(tr, lines), _SQLITE_SAYS]
     found = {word.strip(_MARKS) for text in texts for word in re.sub(r"\{[^{}]*\}", " ", text).split()}
     return frozenset(found) | frozenset(_PLATFORMS)
 

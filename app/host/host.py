@@ -547,12 +547,12 @@ class Host:
         self._advance_recorded(left, slice_ticks, lambda new: search.finds(new, self.drill))
         if self._search is None:
             return  # the drill ended meanwhile
-        if search.found or self.drill.tick >= search.until_tick:
+        if search.is_found or self.drill.tick >= search.until_tick:
             self._drop()
             self._beat()
-            if search.condition and not search.found:
+            if search.condition and not search.is_found:
                 self.refused.emit(tr("The condition was not met within an hour of simulated time."))
-            elif search.kinds and not search.found:
+            elif search.kinds and not search.is_found:
                 self.refused.emit(tr("No event within an hour of simulated time."))
         else:
             done = self.drill.tick - search.start_tick

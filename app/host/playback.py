@@ -176,11 +176,11 @@ class EventSearch:
     until_tick: int
     wanted: Callable[[Event], bool]
     condition: str
-    found: bool = False
+    is_found: bool = False
 
     def finds(self, events: Sequence[Event], drill: Drill | None) -> bool:
         """Return whether the latest events or the present state match the search."""
-        found = any(event.kind in self.kinds and self.wanted(event) for event in events)
-        found = found or (bool(self.condition) and drill is not None and drill.holds(self.condition))
-        self.found = self.found or found
-        return found
+        is_found = any(event.kind in self.kinds and self.wanted(event) for event in events)
+        is_found = is_found or (bool(self.condition) and drill is not None and drill.holds(self.condition))
+        self.is_found = self.is_found or is_found
+        return is_found

@@ -103,13 +103,13 @@ class SkillStanding(Struct, frozen=True):
     """Spaced successes since the last lapse."""
     proved: bool
     """True after two unaided passes on different days, one of them in a new drill."""
-    last: datetime | None
-    due: datetime | None
+    last_time: datetime | None
+    due_time: datetime | None
     """Due time of the next review; None: never practiced."""
 
     def is_review_due(self, current_time: datetime) -> bool:
         """Return whether the skill is due for review."""
-        return self.due is not None and self.due <= current_time
+        return self.due_time is not None and self.due_time <= current_time
 
 
 class _SkillMemory(Struct, frozen=True):

@@ -45,7 +45,7 @@ def recommend_drills(
     trained = {course.name: course.skills for course in courses}
     found = estimate_skills(runs, trained, current_time)
     due = {s.skill.key: s for s in found if s.is_review_due(current_time)}
-    fresh = {s.skill.key for s in found if s.last is None}
+    fresh = {s.skill.key for s in found if s.last_time is None}
     told = [run for run in runs if run.is_evidence]
     taken = {run.scenario: run.at for run in sorted(told, key=lambda run: run.at)}
     never = datetime.min.replace(tzinfo=current_time.tzinfo)
@@ -58,8 +58,8 @@ def recommend_drills(
         best = min(
             useful, key=lambda c: (-len(serves[c]), taken.get(c.name, never), c.difficulty, c.minutes, c.name)
         )
-        served = sorted((due.pop(key) for key in serves[best]), key=lambda s: s.due or current_time)
-        out.append(Recommendation(best.name, tuple(s.skill for s in served), served[0].due))
+        served = sorted((due.pop(key) for key in serves[best]), key=lambda s: s.due_time or current_time)
+        out.append(Recommendation(best.name, tuple(s.skill for s in served), served[0].due_time))
     out.sort(key=lambda each: each.since or current_time)
     return out + _select_new_drills(courses, fresh, {each.scenario for each in out} | set(taken))
 

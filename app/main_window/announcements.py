@@ -54,9 +54,9 @@ class Announcer(WindowPart):
         drill = self._session.drill
         if drill is not None and QAccessible.isActive():
             kinds = select_announced_kinds(drill.terms)
-            found = [event for event in events if event.kind in kinds]
-            self._events += found
-            if found:
+            found_events = [event for event in events if event.kind in kinds]
+            self._events += found_events
+            if found_events:
                 self._schedule_announcement()
 
     def _show_running(self, running: bool) -> None:
@@ -78,9 +78,9 @@ class Announcer(WindowPart):
     def _announce_shown_moment(self) -> None:
         drill, live = self._session.drill, self._session.live
         if self._session.looking_back and drill is not None and live is not None:
-            said = tr("Looking back at {moment} of {now}.")
+            text = tr("Looking back at {moment} of {now}.")
             moment, now = (formatting.run_time(each.world.t_s, 1) for each in (drill, live))
-            self._announce_time(said.format(moment=moment, now=now))
+            self._announce_time(text.format(moment=moment, now=now))
 
     def _show_end(self, report: Report) -> None:
         """Announce the beginning of the debrief that is shown."""
@@ -105,7 +105,7 @@ class Announcer(WindowPart):
             self._gap.start(0)
 
     def _announce_pending(self) -> None:
-        """Announce all events since the last announcement, and only the latest state of time."""
+        """Announce all events since the last announcement, and the latest state of the clock."""
         parts = [sentences(self._events), self._time]
         words = " ".join(part for part in parts if part)
         self._events, self._time = [], ""

@@ -246,8 +246,8 @@ class Assembly(QObject):
             self._shared, self._navigation, self._choice, self._saver, self._gate, self._appearance
         )
         self._recent = RecentFiles(self._store, self._window)
-        for opened in (self._files.opened, self._editing.file_opened):
-            opened.connect(self._recent.add)
+        for signal in (self._files.opened, self._editing.file_opened):
+            signal.connect(self._recent.add)
         for wanted in (self._recent.file_wanted, self._bundling.run_wanted):
             wanted.connect(self._files.open)
 

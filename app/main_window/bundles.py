@@ -74,7 +74,7 @@ class BundleDialogs(WindowPart):
         assert maker is not None
         try:
             scenarios = {name: scenario_files.find(name).text for name in maker.names()}
-            made = bundle.write(
+            new_bundle = bundle.write(
                 file,
                 maker.title_field.text(),
                 scenarios,
@@ -85,12 +85,12 @@ class BundleDialogs(WindowPart):
         except (BundleError, ScenarioNotFoundError) as problem:
             self._notice.warn(escape_invisible(str(problem)))
         except OSError as error:
-            said = tr("{file} cannot be written: {reason}.")
-            self._notice.warn(said.format(file=file, reason=error.strerror))
+            text = tr("{file} cannot be written: {reason}.")
+            self._notice.warn(text.format(file=file, reason=error.strerror))
         else:
             what = trn("{n} drill", "{n} drills", len(scenarios)).format(n=len(scenarios))
-            said = tr("Saved: {file} ({what}). SHA-256 {sha}")
-            self._notice.show_info(said.format(file=file, what=what, sha=made.sha256))
+            text = tr("Saved: {file} ({what}). SHA-256 {sha}")
+            self._notice.show_info(text.format(file=file, what=what, sha=new_bundle.sha256))
 
     # --- imported bundles -----------------------------------------------------------------------------------
 
@@ -126,12 +126,12 @@ class BundleDialogs(WindowPart):
         )
 
     def _ask_removal(self, key: str, title: str) -> None:
-        said = tr("Remove “{title}” with its drills and runs? Your own results are not deleted.")
+        text = tr("Remove “{title}” with its drills and runs? Your own results are not deleted.")
         box = QMessageBox(self.dialog or self._window)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle(tr("Remove this bundle"))
         box.setTextFormat(Qt.TextFormat.PlainText)  # a title may contain HTML
-        box.setText(said.format(title=escape_invisible(title)))
+        box.setText(text.format(title=escape_invisible(title)))
         remove = box.addButton(tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.exec()

@@ -132,8 +132,8 @@ class Confirmations(QObject):
             self.box.reject()
         running, drill = self._session.running, self._session.live
         self._session.pause()
-        free = drill is not None and not drill.scenario.scored
-        question = QUESTIONS["finish_free" if act == "finish" and free else act]
+        is_free = drill is not None and not drill.scenario.scored
+        question = QUESTIONS["finish_free" if act == "finish" and is_free else act]
         box = self.box = QMessageBox(QApplication.activeWindow() or self._parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setTextFormat(Qt.TextFormat.PlainText)

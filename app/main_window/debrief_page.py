@@ -76,8 +76,8 @@ class FinishMoment(QObject):
         if WAIT_S <= 0.0:
             self.proceed()
             return
-        said = tr("{what} The debrief opens in {n} s or when you stop typing.")
-        self._notice.offer(said.format(what=reason, n=round(WAIT_S)), tr("Show the debrief"), self.proceed)
+        text = tr("{what} The debrief opens in {n} s or when you stop typing.")
+        self._notice.offer(text.format(what=reason, n=round(WAIT_S)), tr("Show the debrief"), self.proceed)
         self._timer.start(round(1000 * WAIT_S))
 
     def drop(self) -> None:
@@ -180,8 +180,8 @@ class DebriefPage(WindowPart):
         self._run_id = self._play.run_id
         wanted = self._store.get(REFLECT_FIRST) or self._play.reflects
         self._asks = bool(report["score"]["scored"]) and wanted
-        asked = self._drill is not None and self._drill.ended_by is DrillEnd.ASKED
-        if asked or not self._navigation.on_desk:
+        is_requested = self._drill is not None and self._drill.ended_by is DrillEnd.ASKED
+        if is_requested or not self._navigation.on_desk:
             self._notice.clear()
             self._show(report)
         else:
@@ -220,8 +220,8 @@ class DebriefPage(WindowPart):
         try:
             scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioError as problem:
-            said = tr("This version cannot read the scenario of that run ({problem}).")
-            self._notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
+            message = tr("This version cannot read the scenario of that run ({problem}).")
+            self._notice.warn(message.format(problem=said_of(str(problem.problems[0]))))
             return
         self._gate.admit_run(report, scenario, str(file), partial(self._open, report, text))
 
@@ -238,11 +238,11 @@ class DebriefPage(WindowPart):
             if divergence is None and run_id is not None:
                 return
             if divergence is None:
-                said = tr("The replay matches the recorded run: {count} states were compared.")
-                self._notice.show_info(said.format(count=len(drill.hashes)))
+                text = tr("The replay matches the recorded run: {count} states were compared.")
+                self._notice.show_info(text.format(count=len(drill.hashes)))
             else:
-                said = tr("The replay differs from the recorded run: {problem}.")
-                self._notice.warn(said.format(problem=said_of(str(divergence))))
+                text = tr("The replay differs from the recorded run: {problem}.")
+                self._notice.warn(text.format(problem=said_of(str(divergence))))
 
         self._session.work(verify.diverging(drill, report), compared)
 
@@ -256,8 +256,8 @@ class DebriefPage(WindowPart):
         try:
             self._scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioError as problem:
-            said = tr("This version cannot read the scenario of that run ({problem}).")
-            self._notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
+            message = tr("This version cannot read the scenario of that run ({problem}).")
+            self._notice.warn(message.format(problem=said_of(str(problem.problems[0]))))
             self._show(report, callback)
         else:
             self._play.reopen(report, self._scenario, run_id, partial(self._on_reopened, report, callback))
@@ -325,9 +325,9 @@ class DebriefPage(WindowPart):
         if self._play.attending:
             return ""
         name = report["scenario"]
-        found = self._library.recommended(self._library.cards())
-        if found is not None and found.card.name != name:
-            return found.card.name
+        recommended = self._library.recommended(self._library.cards())
+        if recommended is not None and recommended.card.name != name:
+            return recommended.card.name
         path = next((path.drills for path in learning_paths().values() if name in path.drills), ())
         after = path[path.index(name) + 1 :] if path else ()
         return next((drill for drill in after if drill in self._library.summaries), "")
@@ -379,16 +379,16 @@ class DebriefPage(WindowPart):
             work = build_account(drill, plans, node_limit=effort)
         else:
             work = build_account(drill, plans, on_progress=self._draw, node_limit=effort)
-        found = yield from scale_progress(work, 0.0, 0.95)
+        account = yield from scale_progress(work, 0.0, 0.95)
         steps = review.reference.steps if review.reference is not None else ()
         reference = reference_inputs([(step.tick, step.line) for step in steps])
-        found, lessons = self._exclude_foreign_end(found), []
+        account, lessons = self._exclude_foreign_end(account), []
         new = partial(SearchDrill, drill.scenario, drill.seed)
-        for loss in find_lessons(found):
-            blamed = blame_command(new(), loss, found, drill.journal)
+        for loss in find_lessons(account):
+            blamed = blame_command(new(), loss, account, drill.journal)
             lesson = yield from scale_progress(blamed, 0.95, 1.0)
             lessons.append((yield from scale_progress(pace_plan(new(), lesson, reference), 0.95, 1.0)))
-        return found, tuple(lessons)
+        return account, tuple(lessons)
 
     def _exclude_foreign_end(self, account: Account) -> Account:
         """Return the account without the end of a run that the instructor of a class ended."""
@@ -502,14 +502,14 @@ class DebriefPage(WindowPart):
         try:
             write(source, file)
         except OSError as error:
-            said = tr("{file} cannot be written: {reason}.")
-            self._notice.warn(said.format(file=file, reason=error.strerror))
+            text = tr("{file} cannot be written: {reason}.")
+            self._notice.warn(text.format(file=file, reason=error.strerror))
         except PdfWriteError as problem:
             self._notice.warn(f"{problem}.")
         else:
-            written = ", ".join(str(one) for one in _files(kind, source, file))
-            said = tr("Saved under the name {name}: {file}").format(name=source.player, file=written)
-            self._notice.offer(said, tr("Change name…"), lambda: signature.ask(self._window, self._store))
+            written_text = ", ".join(str(path) for path in _files(kind, source, file))
+            text = tr("Saved under the name {name}: {file}").format(name=source.player, file=written_text)
+            self._notice.offer(text, tr("Change name…"), lambda: signature.ask(self._window, self._store))
 
     def _format_finish_time(self) -> str:
         """Format the end time of the run: from the profile, or the present time if it has just ended."""
@@ -558,8 +558,8 @@ def _write_pdf(source: ExportSource, file: Path) -> None:
 def _in_all_languages(recorded: Report, replayed: Report) -> Report:
     """Return *recorded*, with equal parts of *replayed*, because messages read from a file exist only in English."""
     again: Mapping[str, object] = replayed
-    said = {name: again[name] if again.get(name) == part else part for name, part in recorded.items()}
-    return cast(Report, said)
+    fields = {name: again[name] if again.get(name) == part else part for name, part in recorded.items()}
+    return cast(Report, fields)
 
 
 EXPORTS: Final[dict[str, tuple[str, Callable[[ExportSource, Path], None]]]] = {

@@ -166,12 +166,12 @@ class RunFacts(QLabel):
         seed = [tr("seed {number}").format(number=drill.seed)]
         if self._play.attending and drill.mode is DrillMode.EXAM:
             seed = []  # with the seed the same drill could be rehearsed next to the exam
-        what = formatting.mode(drill.mode.value)
+        mode = formatting.mode(drill.mode.value)
         if self._play.watching:
-            what = tr("best possible") if self._play.best is not None else tr("reference solution")
+            mode = tr("best possible") if self._play.best is not None else tr("reference solution")
         if self._play.introducing:
-            what = tr("introduction")
-        self.setText("  ·  ".join((what, *seed, *kept)))
+            mode = tr("introduction")
+        self.setText("  ·  ".join((mode, *seed, *kept)))
         self.setToolTip(plain_tip(self.text()))
 
 
@@ -290,8 +290,8 @@ class ViewConnection(WindowPart):
         table.chosen.connect(topology.choose)
 
     def _offer_text_back(self, name: str) -> None:
-        said = tr("{window} is closed. “New query” lists its text.").format(window=name)
-        self._notice.offer(said, tr("Undo"), lambda: self._console.tabs.reopen(0), UNDO_S)
+        text = tr("{window} is closed. “New query” lists its text.").format(window=name)
+        self._notice.offer(text, tr("Undo"), lambda: self._console.tabs.reopen(0), UNDO_S)
 
     def _ask_to_close(self, query: QueryWindow) -> None:
         tabs = self._console.tabs

@@ -69,11 +69,11 @@ class Doctor(WindowPart):
         except support.SupportBundleError as problem:
             self._notice.warn(str(problem))
             return
-        said = tr(
+        text = tr(
             "Saved: {file} contains {members}. Names of people and computers are removed. Read "
             "it before you send it."
         )
-        self._notice.show_info(said.format(file=file, members=", ".join(members)))
+        self._notice.show_info(text.format(file=file, members=", ".join(members)))
 
     def stop(self) -> None:
         """Stop the checks when the window closes."""

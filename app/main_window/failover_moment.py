@@ -237,12 +237,12 @@ class FailoverMoment(WindowPart):
         expected = None
         if number is None:
             down = {name for name, standing in drill.world.availability.items() if not standing.serving}
-            lost = [e.database for e in began if e.kind == "availability" and e.database in down]
+            databases = [e.database for e in began if e.kind == "availability" and e.database in down]
             expected = next(
-                (found for name in lost if (found := find_expected(drill, name)) is not None), None
+                (found for name in databases if (found := find_expected(drill, name)) is not None), None
             )
             if expected is None:
-                self._offer_reasons(lost)
+                self._offer_reasons(databases)
                 return
         if not self._is_wanted(drill):  # a jump to a later event has passed the failure
             return
@@ -394,8 +394,8 @@ class FailoverMoment(WindowPart):
             return
         target = moment.phase_at(drill.tick)
         if self._play.introducing:  # captions hold each phase longer than the wall clock would
-            held = self._held_phase
-            self._shown_count = target = target if held is None else held % len(moment.phases)
+            held_phase = self._held_phase
+            self._shown_count = target = target if held_phase is None else held_phase % len(moment.phases)
         while self._shown_count < target:
             self._shown_count += 1
             phase = moment.phases[self._shown_count]
@@ -430,8 +430,8 @@ class FailoverMoment(WindowPart):
     @staticmethod
     def _deadline(moment: Moment) -> Tick:
         """Return the tick after which the stage gives up."""
-        begun = [p.start_tick for p in moment.phases if p.start_tick is not None]
-        return max(begun) + round(GIVE_UP_S * TICKS_PER_S)
+        ticks = [p.start_tick for p in moment.phases if p.start_tick is not None]
+        return max(ticks) + round(GIVE_UP_S * TICKS_PER_S)
 
     def _show(self, drill: Drill, moment: Moment, number: int) -> None:
         if self._facts is None:

@@ -129,8 +129,8 @@ class Scripts(WindowPart):
         try:
             atomic_write.write(file, content(file))
         except OSError as error:
-            said = tr("{file} cannot be written: {why}")
-            self._notice.warn(said.format(file=escape_invisible(str(file)), why=error.strerror))
+            text = tr("{file} cannot be written: {why}")
+            self._notice.warn(text.format(file=escape_invisible(str(file)), why=error.strerror))
         else:
             self._notice.show_info(tr("Saved: {file}").format(file=escape_invisible(str(file))))
             return file
@@ -213,14 +213,14 @@ class Files(WindowPart):
 
     def _open_bundle(self, file: Path) -> None:
         try:
-            found = bundle.read(file)
+            found_bundle = bundle.read(file)
         except BundleError as refused:
             more = len(refused.problems) - TOLD_MAX
-            told = [str(problem) for problem in refused.problems[:TOLD_MAX]]
-            told += [tr("and {n} more problems").format(n=more)] if more > 0 else []
-            self._notice.warn(escape_invisible("\n".join(told)))
+            lines = [str(problem) for problem in refused.problems[:TOLD_MAX]]
+            lines += [tr("and {n} more problems").format(n=more)] if more > 0 else []
+            self._notice.warn(escape_invisible("\n".join(lines)))
             return
-        self._gate.admit_bundle(found)
+        self._gate.admit_bundle(found_bundle)
         self.opened.emit(str(file))
 
 

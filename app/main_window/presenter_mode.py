@@ -174,19 +174,21 @@ class TopologyNotes(WindowPart):
         """Store the notes of the scenario."""
         if not self._scenario:
             return
-        kept = _notes(self._store)
-        kept[self._scenario] = self._topology.notes()
-        self._store.set(settings.NOTES, json.dumps({name: notes for name, notes in kept.items() if notes}))
+        kept_notes = _notes(self._store)
+        kept_notes[self._scenario] = self._topology.notes()
+        self._store.set(
+            settings.NOTES, json.dumps({name: notes for name, notes in kept_notes.items() if notes})
+        )
 
 
 def _notes(store: WindowSettings) -> dict[str, list[Note]]:
     """Return the stored notes without the invalid ones."""
-    found = store.json(settings.NOTES)
-    if not isinstance(found, dict):
+    document = store.json(settings.NOTES)
+    if not isinstance(document, dict):
         return {}
     return {
         name: [(text, float(x), float(y)) for text, x, y in filter(_is_note, notes)]
-        for name, notes in found.items()
+        for name, notes in document.items()
         if isinstance(notes, list)
     }
 

@@ -125,8 +125,8 @@ class QuarantineGate(WindowPart):
         counts = ((len(new_bundle) - taken, trn("{n} drill", "{n} drills", len(new_bundle) - taken)),
                   (taken, trn("{n} recorded run", "{n} recorded runs", taken)))  # fmt: skip
         what = ", ".join(text.format(n=count) for count, text in counts if count)
-        told = tr("Imported from “{title}”: {what}. Drill ▸ Imported bundles lists and removes them.")
-        self._notice.show_info(told.format(title=escape_invisible(bundle.manifest.title), what=what))
+        message = tr("Imported from “{title}”: {what}. Drill ▸ Imported bundles lists and removes them.")
+        self._notice.show_info(message.format(title=escape_invisible(bundle.manifest.title), what=what))
 
     def trust(self, text: str) -> None:
         """Trust *text*, which the user wrote here."""

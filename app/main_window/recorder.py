@@ -44,11 +44,11 @@ class ProfileRecorder:
         try:
             self._profile.finish(self.run_id, tick, report["state_hash"], json.dumps(report), total)
         except StorageError as problem:
-            said = tr(
+            text = tr(
                 "{problem} Recording of this run has stopped. Continue the run from the start page "
                 "to save its result."
             )
-            raise RecordingError(said.format(problem=problem)) from problem
+            raise RecordingError(text.format(problem=problem)) from problem
 
 
 def begin(profile: Profile, drill: Drill) -> ProfileRecorder:

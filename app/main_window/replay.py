@@ -224,14 +224,14 @@ class ReplayControls(WindowPart):
 
     def step(self, offset: int) -> None:
         """Go to the next or previous step of the reference solution."""
-        drill, whole = self._session.drill, self._session.live
-        if drill is None or whole is None:
+        drill, whole_drill = self._session.drill, self._session.live
+        if drill is None or whole_drill is None:
             return
         done = len(drill.journal) + offset
         if done <= 0:
             self._session.show_moment(0, before_inputs=True)
-        elif done <= len(whole.journal):
-            self._session.show_moment(whole.journal[done - 1].tick)
+        elif done <= len(whole_drill.journal):
+            self._session.show_moment(whole_drill.journal[done - 1].tick)
 
     def continue_from_moment(self) -> None:
         """Start a branch from the shown time."""
@@ -245,8 +245,8 @@ class ReplayControls(WindowPart):
 
     def _announce_position(self, tick: int, details: str) -> None:
         """Announce the position; *details*: additional text."""
-        said = tr("Resumed at {moment}, paused. Press Run when ready.")
-        here = said.format(moment=formatting.run_time(tick / TICKS_PER_S, 1))
+        text = tr("Resumed at {moment}, paused. Press Run when ready.")
+        here = text.format(moment=formatting.run_time(tick / TICKS_PER_S, 1))
         self._last_announcement = f"{here} {details}".rstrip()
         self._notice.show_info(self._last_announcement, for_ms=0)
 

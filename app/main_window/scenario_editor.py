@@ -59,8 +59,8 @@ class ScenarioSaver(WindowPart):
             return None
         path = Path(chosen)
         named = path.with_name(f"{run_scenario.slug(path.stem)}.toml")
-        asked = named in (path, current) or not named.exists()
-        return named if asked or self._may_replace(named) else None
+        is_requested = named in (path, current) or not named.exists()
+        return named if is_requested or self._may_replace(named) else None
 
     def write(self, file: Path, text: str) -> bool:
         """Write *text* to *file*, completely or not at all, and mark it as accepted.
@@ -68,22 +68,22 @@ class ScenarioSaver(WindowPart):
         Report the reason and return False if that fails.
         """
         if scenario_files.is_shipped_name(file.stem):
-            said = tr("{name} is a shipped drill and cannot be replaced. Choose another name.")
-            self._notice.warn(said.format(name=file.stem))
+            message = tr("{name} is a shipped drill and cannot be replaced. Choose another name.")
+            self._notice.warn(message.format(name=file.stem))
             return False
         try:
             atomic_write.write(file, text)
         except OSError as error:
-            said = tr("{file} cannot be written: {reason}.")
-            self._notice.warn(said.format(file=file, reason=error.strerror))
+            message = tr("{file} cannot be written: {reason}.")
+            self._notice.warn(message.format(file=file, reason=error.strerror))
             return False
         self._gate.trust(text)
         return True
 
     def _may_replace(self, file: Path) -> bool:
-        said = tr("{file} already exists. Replace it?").format(file=file.name)
+        text = tr("{file} already exists. Replace it?").format(file=file.name)
         buttons = QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No
-        answer = QMessageBox.question(self._window, tr("Save the scenario"), said, buttons)
+        answer = QMessageBox.question(self._window, tr("Save the scenario"), text, buttons)
         return answer == QMessageBox.StandardButton.Yes
 
 
@@ -133,8 +133,8 @@ class RunAsScenario(WindowPart):
             self._notice.warn(localize(str(problem)))
             return
         if self._saver.write(file, text):
-            told = tr("Saved: {file}. Replace the texts that begin with “{mark}”; Check lists them.")
-            self._notice.show_info(told.format(file=file, mark=run_scenario.TO_WRITE.strip()))
+            message = tr("Saved: {file}. Replace the texts that begin with “{mark}”; Check lists them.")
+            self._notice.show_info(message.format(file=file, mark=run_scenario.TO_WRITE.strip()))
 
 
 DRAFT_MS: Final = 400
@@ -357,8 +357,8 @@ class EditorLauncher(WindowPart):
         except (ValueError, KeyError, TypeError, AttributeError):
             return False
         page.show_text(text, Path(file) if file else None, saved=False, name=run_scenario.slug(name))
-        said = tr("{file} is open with your unsaved changes.")
-        self._notice.show_info(said.format(file=page.file_name))
+        message = tr("{file} is open with your unsaved changes.")
+        self._notice.show_info(message.format(file=page.file_name))
         return True
 
     def _play_draft(self, scenario: Scenario) -> None:

@@ -68,8 +68,8 @@ class SlotErrors:
         self._show(error, details, path)
 
     def _show(self, error: BaseException, details: str, log_path: Path | None) -> None:
-        said = tr("An internal error occurred: {error!r}.").format(error=error)
-        box = self._box = QMessageBox(QMessageBox.Icon.Critical, TITLE, said, parent=self._window)
+        text = tr("An internal error occurred: {error!r}.").format(error=error)
+        box = self._box = QMessageBox(QMessageBox.Icon.Critical, TITLE, text, parent=self._window)
         box.setTextFormat(Qt.TextFormat.PlainText)
         about = tr("The run is paused. If the window looks wrong, leave the run.")
         if self._is_recorded():
@@ -89,8 +89,8 @@ class SlotErrors:
     def _stop(self, error: BaseException, details: str) -> None:
         """Show a message and end with code 1: the window is useless without its parts."""
         sys.excepthook = self._original_hook
-        said = tr("Mirrordrill stops because of an internal error: {error!r}.").format(error=error)
-        box = QMessageBox(QMessageBox.Icon.Critical, TITLE, said)
+        text = tr("Mirrordrill stops because of an internal error: {error!r}.").format(error=error)
+        box = QMessageBox(QMessageBox.Icon.Critical, TITLE, text)
         box.setDetailedText(details)
         box.exec()
         QApplication.exit(1)
@@ -102,8 +102,8 @@ class SlotErrors:
         try:
             log = self._log or folders.default_folder() / LOG_NAME
             log.parent.mkdir(parents=True, exist_ok=True)
-            full = log.exists() and log.stat().st_size + len(text) > LOG_BYTES_MAX
-            with log.open("w" if full else "a", encoding="utf-8") as file:
+            is_full = log.exists() and log.stat().st_size + len(text) > LOG_BYTES_MAX
+            with log.open("w" if is_full else "a", encoding="utf-8") as file:
                 file.write(text)
         except OSError:
             return None

@@ -149,17 +149,17 @@ class ClientPorts(WindowPart):
         if self.listener is None:
             return ()
         sessions = self.listener.world.sessions
-        found = []
+        connections = []
         for name in (tds_session.window for tds_session in self.listener.sessions):
             session = sessions[name].session if name in sessions else None
             if session is not None and session.program is not None:
                 program = session.program
                 since_s = session.login_tick / TICKS_PER_S
-                found.append(
+                connections.append(
                     OpenConnection(name, session.server, session.login, program.host, program.name,
                               session.database, since_s)
                 )  # fmt: skip
-        return found
+        return connections
 
     def _add_events(self, events: list[Event]) -> None:
         deeds = [deed for event in events if (deed := _read_client_input(event)) is not None]

@@ -53,17 +53,17 @@ class TaskRunner(QObject):
             task.give_up()
 
     def _take_turn(self, turn_s: float = TURN_S) -> None:
-        task, until = self._task, time.perf_counter() + turn_s
+        task, deadline_s = self._task, time.perf_counter() + turn_s
         if task is None:
             return
-        over = True
+        is_over = True
         try:
-            over = task.run_slices(lambda: time.perf_counter() < until)
+            is_over = task.run_slices(lambda: time.perf_counter() < deadline_s)
         finally:
-            if over and self._task is task:
+            if is_over and self._task is task:
                 self._task = None
                 self._timer.stop()
-        if over:
+        if is_over:
             task.deliver()
         else:
             self.progress.emit(task.share)

@@ -117,9 +117,9 @@ class Teams(QObject):
 
     def _on_process_finished(self, process: QProcess) -> None:
         self._forget_code()
-        said = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
-        if said:
-            self._notice.warn(said)
+        text = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
+        if text:
+            self._notice.warn(text)
 
     # --- taking a role
 

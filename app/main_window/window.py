@@ -168,8 +168,8 @@ class MainWindow(QMainWindow):
         """Show the status bar only while it has content, because an empty one takes space from the pages."""
         bar = self.statusBar()
         parts = bar.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
-        full = any(not part.isHidden() for part in parts if not isinstance(part, QSizeGrip))
-        bar.setVisible(full or bool(bar.currentMessage()))
+        is_full = any(not part.isHidden() for part in parts if not isinstance(part, QSizeGrip))
+        bar.setVisible(is_full or bool(bar.currentMessage()))
 
     def _show_title(self, _: QWidget, title: str) -> None:
         self.setWindowTitle(f"{title} – {TITLE}" if title else TITLE)

@@ -205,10 +205,10 @@ class WindowSeat(QObject):
             return
         runs = []
         for seat, name, acts in list_shown_runs(message):
-            shown = History(Drill(history.drill.scenario, history.drill.seed, DrillMode.PRACTICE))
-            apply_actions(shown, acts, 0)
+            shown_history = History(Drill(history.drill.scenario, history.drill.seed, DrillMode.PRACTICE))
+            apply_actions(shown_history, acts, 0)
             number = tr("Seat {n}").format(n=seat)
-            runs.append((f"{number}, {name}" if seat else name, shown))
+            runs.append((f"{number}, {name}" if seat else name, shown_history))
         if self.replay is None:
             self.replay = SeatReplay(Topology, self._window)
             self.replay.left.connect(self._return_to_own_run)

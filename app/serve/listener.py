@@ -68,9 +68,9 @@ class Browser(asyncio.DatagramProtocol):
 
     @override
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        said = encode_answer(data, self._instances())
-        if said and self._transport is not None:
-            self._transport.sendto(said, addr)
+        output = encode_answer(data, self._instances())
+        if output and self._transport is not None:
+            self._transport.sendto(output, addr)
 
     def close(self) -> None:
         """Close the port."""

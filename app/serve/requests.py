@@ -199,19 +199,19 @@ def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bo
         return types.encode_return_status(0) + types.encode_done(
             types.DONE_PROC, types.MORE if more_results else 0, None, tds
         )
-    out, way = b"", fetch.way & WAYS
+    output, way = b"", fetch.way & WAYS
     if way == FetchDirection.INFO:
-        out += types.encode_return_status(0)
-        for place, value in zip(fetch.outputs, (cursor.row, cursor.size), strict=False):
-            out += types.encode_return_value(place, "", "int", value, tds)
+        output += types.encode_return_status(0)
+        for position, value in zip(fetch.outputs, (cursor.row, cursor.size), strict=False):
+            output += types.encode_return_value(position, "", "int", value, tds)
     else:
         status = cursor.fetch(way, fetch.row, fetch.count)
-        out += types.columns_of_cursor(cursor.result, tds)
-        out += types.rows_of_cursor(cursor.result, cursor.block, tds)
-        out += types.encode_done(
+        output += types.columns_of_cursor(cursor.result, tds)
+        output += types.rows_of_cursor(cursor.result, cursor.block, tds)
+        output += types.encode_done(
             types.DONE_IN_PROC, types.MORE, cursor.held, tds
         ) + types.encode_return_status(status)
-    return out + types.encode_done(types.DONE_PROC, types.MORE if more_results else 0, None, tds)
+    return output + types.encode_done(types.DONE_PROC, types.MORE if more_results else 0, None, tds)
 
 
 class SqlRequest(Struct, frozen=True):
@@ -315,7 +315,7 @@ class RpcParameter(Struct, frozen=True):
     """Parameter of an RPC request."""
 
     name: str
-    given: TypedValue
+    typed_value: TypedValue
     output: bool
     is_default: bool = False
     """True if the procedure's default replaces the value [MS-TDS 2.2.6.6, fDefaultValue]."""
@@ -416,14 +416,14 @@ def _build_request(name: str, parameters: list[RpcParameter], prepared: Prepared
                 handle = prepared.store(PreparedStatement("", _text(parameters[1]), procedure=True))
                 return _build_call(_text(parameters[1]), parameters, 2, handle)
             case "sp_execute":
-                known = prepared.find(parameters[0].given.value)
+                known = prepared.find(parameters[0].typed_value.value)
                 if known is None:
                     return _unknown(parameters[0])
                 if known.procedure:
                     return _build_call(known.text, parameters, 1)
                 return _build_execute(known.text, known.declared, parameters, 1)
             case "sp_unprepare":
-                prepared.forget(parameters[0].given.value)
+                prepared.forget(parameters[0].typed_value.value)
                 return SqlRequest("", call=True)
             case "sp_reset_connection":
                 return SqlRequest("", call=True, resets=True)
@@ -436,7 +436,7 @@ def _build_request(name: str, parameters: list[RpcParameter], prepared: Prepared
             case "sp_cursoroption":
                 return SqlRequest("", call=True)
             case "sp_cursorunprepare":
-                prepared.forget(parameters[0].given.value)
+                prepared.forget(parameters[0].typed_value.value)
                 return SqlRequest("", call=True)
             case "sp_cursor":
                 raise UnsupportedRequestError("sp_cursor: cursors of a driver only read here")
@@ -446,7 +446,7 @@ def _build_request(name: str, parameters: list[RpcParameter], prepared: Prepared
 
 
 def _unknown(handle: RpcParameter) -> SqlRequest:
-    text = f"RAISERROR('Could not find prepared statement with handle {handle.given.literal}.', 16, 1)"
+    text = f"RAISERROR('Could not find prepared statement with handle {handle.typed_value.literal}.', 16, 1)"
     return SqlRequest(text, call=True)
 
 
@@ -474,7 +474,7 @@ def _build_cursor_request(
     if procedure == "sp_cursorprepare":
         return SqlRequest("", call=True, handle=prepared.store(PreparedStatement(declared, text)))
     if procedure == "sp_cursorexecute":
-        known = prepared.find(parameters[0].given.value)
+        known = prepared.find(parameters[0].typed_value.value)
         if known is None:
             return _unknown(parameters[0])
         declared, text, _ = known
@@ -505,12 +505,12 @@ def _build_fetch(parameters: list[RpcParameter]) -> FetchRequest:
 
 def _number(parameters: list[RpcParameter], index: int, default: int = 0) -> int:
     """Return the integer of a parameter; *default* if it is missing."""
-    value = parameters[index].given.value if 0 <= index < len(parameters) else None
+    value = parameters[index].typed_value.value if 0 <= index < len(parameters) else None
     return value if isinstance(value, int) else default
 
 
 def _text(parameter: RpcParameter) -> str:
-    value = parameter.given.value
+    value = parameter.typed_value.value
     return value if isinstance(value, str) else ""
 
 
@@ -545,22 +545,22 @@ def _arguments(
     """
     before, arguments, outputs = "", [], []
     for index, parameter in enumerate(parameters[first_index:], start=first_index):
-        value = "DEFAULT" if parameter.is_default else parameter.given.literal
+        value = "DEFAULT" if parameter.is_default else parameter.typed_value.literal
         if parameter.output and parameter.is_default:
             raise UnsupportedRequestError("an output parameter with the default of the procedure")
         if parameter.output or value.startswith("CAST("):
             variable = f"{OUTPUT}{index}"
-            before += f"DECLARE {variable} {parameter.given.type}; SET {variable} = {value}; "
+            before += f"DECLARE {variable} {parameter.typed_value.type}; SET {variable} = {value}; "
             value = variable
         if parameter.output:
-            outputs.append((index, parameter.name, parameter.given.type))
+            outputs.append((index, parameter.name, parameter.typed_value.type))
             value += " OUTPUT"
         arguments.append(f"{parameter.name} = {value}" if parameter.name else value)
     return before, arguments, outputs
 
 
 def _build_output_select(outputs: list[tuple[int, str, str]], return_column: str = "") -> str:
-    shown = [return_column] * bool(return_column) + [
+    lines = [return_column] * bool(return_column) + [
         f"{OUTPUT}{place} AS [{OUTPUT}{place}]" for place, _, _ in outputs
     ]
-    return f"; SELECT {', '.join(shown)}" if shown else ""
+    return f"; SELECT {', '.join(lines)}" if lines else ""

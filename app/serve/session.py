@@ -349,7 +349,7 @@ class TdsSession:
             encryption = logins.negotiate_encryption(wanted)
             await self._send(logins.prelogin_answer(encryption, build, mars))
             if encryption is not Encryption.NONE and not self._wire.hidden:
-                await self._wire.begin_tls(self.context.tls.inside, in_prelogin=True)
+                await self._wire.begin_tls(self.context.tls.prelogin_context, in_prelogin=True)
             else:
                 encryption = Encryption.NONE
             message = await self._await_message()

@@ -192,14 +192,14 @@ def _moment(kind: SqlType, text: str) -> bytes:
     day, _, clock = text.partition(" ") if name != "time" else ("0001-01-01", "", text)
     whole, _, fraction = (clock or "00:00:00").partition(".")
     moment = datetime.fromisoformat(f"{day} {whole}") - timedelta(minutes=offset)
-    out = b""
+    output = b""
     if name != "date":
         seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
         units = seconds * 10**kind.scale + int((fraction + "0" * 7)[: kind.scale] or 0)
-        out += units.to_bytes(3 if kind.scale < 3 else 4 if kind.scale < 5 else 5, "little")
+        output += units.to_bytes(3 if kind.scale < 3 else 4 if kind.scale < 5 else 5, "little")
     if name != "time":
-        out += (moment.date() - DAY_ONE).days.to_bytes(3, "little")
-    return out + (struct.pack("<h", offset) if name == "datetimeoffset" else b"")
+        output += (moment.date() - DAY_ONE).days.to_bytes(3, "little")
+    return output + (struct.pack("<h", offset) if name == "datetimeoffset" else b"")
 
 
 def column(type_name: str, values: Sequence[Scalar], tds: int, parameter: bool = False) -> WireColumn:

@@ -30,7 +30,7 @@ class Tls(Struct, frozen=True):
 
     certificate: str
     """Certificate in PEM, for clients that check it."""
-    inside: ssl.SSLContext
+    prelogin_context: ssl.SSLContext
     """Context for TLS inside PRELOGIN: at most 1.2, the newest that drivers can use there. Measured."""
     strict: ssl.SSLContext
     """Context for TDS 8.0, where TLS comes first."""
@@ -71,12 +71,12 @@ class Wire:
 
     async def send(self, body: bytes, size: int, spid: int) -> None:
         """Send a response in packets of up to *size* bytes; with TLS each is one record."""
-        whole = packets(body, size, spid)
+        whole_packets = packets(body, size, spid)
         if self._tls is not None:
-            for index in range(0, len(whole), size):
-                self._tls.write(whole[index : index + size])
-            whole = self._outgoing.read()
-        await self._pipe.write(whole)
+            for index in range(0, len(whole_packets), size):
+                self._tls.write(whole_packets[index : index + size])
+            whole_packets = self._outgoing.read()
+        await self._pipe.write(whole_packets)
 
     async def begin_tls(self, context: ssl.SSLContext, in_prelogin: bool, initial_bytes: bytes = b"") -> None:
         """Run the TLS handshake, within PRELOGIN packets if *in_prelogin*; *initial_bytes* have arrived already.
@@ -91,15 +91,15 @@ class Wire:
                 waiting.clear()
             try:
                 tls.do_handshake()
-                over = True
+                is_over = True
             except ssl.SSLWantReadError:
-                over = False
+                is_over = False
             except ssl.SSLError as problem:
                 raise MalformedPacketError(f"TLS: {problem.reason}") from None
-            said = self._outgoing.read()
-            if said:
-                await self._pipe.write(packet(PacketKind.PRELOGIN, said) if in_prelogin else said)
-            if over:
+            output = self._outgoing.read()
+            if output:
+                await self._pipe.write(packet(PacketKind.PRELOGIN, output) if in_prelogin else output)
+            if is_over:
                 break
             data = await self._pipe.read()
             if not data:
@@ -118,7 +118,7 @@ class Wire:
         return self._tls is not None
 
     def end(self) -> None:
-        """End reading."""
+        """Mark the end of the received bytes."""
         self._pipe.end()
 
     def close(self) -> None:

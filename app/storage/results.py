@@ -113,12 +113,12 @@ def finished_with(db: sqlite3.Connection, state_hash: str) -> bool:
 def answers(db: sqlite3.Connection) -> list[Row]:
     """Return the rows of `questions` with a confidence in all reports of runs without a rewind."""
     wanted = "SELECT report_json FROM result WHERE NOT retried AND instr(report_json, ?) ORDER BY run_id"
-    found: list[Row] = []
+    rows: list[Row] = []
     for row in db.execute(wanted, ('"sure_percent"',)):
         with suppress(ValueError, TypeError, KeyError):  # the row was changed by hand
             questions = json.loads(row["report_json"])["questions"]
-            found += [one for one in questions if 0.0 <= one.get("sure_percent", -1.0) <= 100.0]
-    return found
+            rows += [question for question in questions if 0.0 <= question.get("sure_percent", -1.0) <= 100.0]
+    return rows
 
 
 def report(db: sqlite3.Connection, run_id: RunId) -> str:
@@ -137,8 +137,8 @@ def altered(db: sqlite3.Connection, run_id: RunId | None = None) -> list[str]:
     rows = db.execute(
         "SELECT * FROM run JOIN result ON run_id = id WHERE id = ? OR ? IS NULL ORDER BY id", (run_id, run_id)
     )
-    said = tr("Run {number} of the profile was altered: {what} differs from the record.")
-    return [said.format(number=row["id"], what=", ".join(found)) for row in rows if (found := _altered(row))]
+    text = tr("Run {number} of the profile was altered: {what} differs from the record.")
+    return [text.format(number=row["id"], what=", ".join(found)) for row in rows if (found := _altered(row))]
 
 
 def _altered(row: sqlite3.Row) -> list[str]:

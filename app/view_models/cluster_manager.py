@@ -26,7 +26,7 @@ class ClusterRow(Struct, frozen=True):
     tone: str
     owner: str
     """Owner of a role or resource; the votes of a node."""
-    more: str
+    details: str
     """Preferred or possible owners; for a resource also its kind."""
 
 
@@ -60,11 +60,13 @@ def title(world: World, name: str) -> str:
             "{node}: the cluster service is stopped or waits for quorum. No other information is "
             "available here."
         ).format(node=name)
-    known = node.config
-    votes = len(known.counted) + known.witness_counts
-    forced = tr(", forced quorum") if known.forced else ""
+    known_config = node.config
+    votes = len(known_config.counted) + known_config.witness_counts
+    forced = tr(", forced quorum") if known_config.forced else ""
     witness = (
-        f"{known.witness.kind} ({known.witness.name})" if known.witness is not None else tr("no witness")
+        f"{known_config.witness.kind} ({known_config.witness.name})"
+        if known_config.witness is not None
+        else tr("no witness")
     )
     counted = trn("{n} vote", "{n} votes", votes).format(n=votes)
     return f"{node.cluster}: {counted}, {witness}{forced}"
@@ -81,20 +83,22 @@ def rows(world: World, name: str) -> list[ClusterRow]:
 
 
 def _rows(world: World, node: Node) -> Iterator[ClusterRow]:
-    known = node.config
-    for name, weight in known.weights:
+    known_config = node.config
+    for name, weight in known_config.weights:
         state = config.read_node_state(world, node.name, name)
         vote = tr("assigned vote {assigned}, current vote {counted}").format(
-            assigned=weight, counted=int(name in known.counted)
+            assigned=weight, counted=int(name in known_config.counted)
         )
         yield ClusterRow("node", name, tr(state), NODE_TONES[state], "", vote)
-    if known.witness is not None:
+    if known_config.witness is not None:
         reached = world.clusters[node.cluster].witness_there
         witness_state = ResourceState.ONLINE if reached else ResourceState.FAILED
-        vote = tr("current vote {counted}").format(counted=int(known.witness_counts))
+        vote = tr("current vote {counted}").format(counted=int(known_config.witness_counts))
         tone = TONES[witness_state]
-        yield ClusterRow("witness", known.witness.name, witness_state.value, tone, known.witness.kind, vote)
-    for role in known.roles:
+        yield ClusterRow(
+            "witness", known_config.witness.name, witness_state.value, tone, known_config.witness.kind, vote
+        )
+    for role in known_config.roles:
         preferred = tr("preferred owners {nodes}").format(
             nodes=", ".join(role.preferred) or formatting.NOTHING
         )
@@ -140,8 +144,8 @@ def actions(world: World, name: str, row: ClusterRow) -> list[Action]:
         moves = [other for other, _ in node.config.weights if other != row.owner]
         return [
             *(
-                Action(tr("Move to {node}").format(node=other), f"move-role {row.name} {other}")
-                for other in moves
+                Action(tr("Move to {node}").format(node=other_move), f"move-role {row.name} {other_move}")
+                for other_move in moves
             ),
             Action(tr("Take offline"), f"stop-role {row.name}"),
             Action(tr("Bring online"), f"start-role {row.name}"),
@@ -163,12 +167,12 @@ def _of_node(node: Node, name: str, is_member: bool) -> Iterator[Action]:
 
 
 def _of_resource(node: Node, name: str) -> Iterator[Action]:
-    found = next((one for role in node.config.roles for one in role.resources if one.name == name), None)
-    for other, _ in node.config.weights if found is not None else ():
-        owners = [one for one in found.owners if one != other] if found is not None else []
+    resource = next((one for role in node.config.roles for one in role.resources if one.name == name), None)
+    for other, _ in node.config.weights if resource is not None else ():
+        owners = [owner for owner in resource.owners if owner != other] if resource is not None else []
         words = tr("Remove {node} from the possible owners")
-        if found is not None and other not in found.owners:
-            owners, words = [*found.owners, other], tr("Add {node} to the possible owners")
+        if resource is not None and other not in resource.owners:
+            owners, words = [*resource.owners, other], tr("Add {node} to the possible owners")
         if owners:
             yield Action(words.format(node=other), f"set-owners {name} {','.join(owners)}")
     yield Action(tr("Simulate a failure"), f"fail-resource {name}")

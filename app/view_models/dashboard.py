@@ -207,7 +207,9 @@ def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupD
         issues += _of_primary(world, group)
     own_replica = group.replica(group.primary)
     listener = group.listener
-    seen = group.replicas if quorum else [replica for replica in group.replicas if replica.server == server]
+    seen_replicas = (
+        group.replicas if quorum else [replica for replica in group.replicas if replica.server == server]
+    )
     return GroupDashboard(
         server=server,
         group=group.name,
@@ -217,7 +219,7 @@ def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupD
         quorum=_quorum(quorum, node is not None and node.config.forced),
         listener=f"{listener.name}:{listener.port}" if listener is not None else formatting.NOTHING,
         issues=tuple(issues),
-        replicas=tuple(_replica(world, group, state, replica) for replica in seen),
+        replicas=tuple(_replica(world, group, state, replica) for replica in seen_replicas),
         databases=tuple(_databases(world, group, state)),
     )
 
@@ -252,21 +254,23 @@ def _is_visible(state: ReplicaState, replica: Replica) -> bool:
 
 
 def _linked(world: World, state: ReplicaState, replica: Replica) -> bool:
-    own = replica.server == state.server
-    if own and state.role is ReplicaRole.PRIMARY:
+    is_own = replica.server == state.server
+    if is_own and state.role is ReplicaRole.PRIMARY:
         return True
-    contact = world.contacts.get((state.guid, state.server, (state.primary or "") if own else replica.server))
+    contact = world.contacts.get(
+        (state.guid, state.server, (state.primary or "") if is_own else replica.server)
+    )
     return contact is not None and contact.connected
 
 
 def _replica(world: World, group: AvailabilityGroup, state: ReplicaState, replica: Replica) -> ReplicaRow:
-    own = replica.server == state.server
+    is_own = replica.server == state.server
     role, sync, issues = "", tr("Unknown"), list[Issue]()
     if _is_visible(state, replica):
-        role = (state.role if own else ReplicaRole.SECONDARY).name.capitalize()
+        role = (state.role if is_own else ReplicaRole.SECONDARY).name.capitalize()
         states = [sync_state for _, sync_state in _states(world, group, state, replica)]
         sync = STATES[min(states)] if states else formatting.NOTHING
-        issues += [NO_ROLE] if own and state.role is ReplicaRole.RESOLVING else []
+        issues += [NO_ROLE] if is_own and state.role is ReplicaRole.RESOLVING else []
         issues += [] if _linked(world, state, replica) else [DISCONNECTED]
         issues += [] if replica.joined else [NOT_JOINED]
     mode = (
@@ -280,12 +284,12 @@ def _replica(world: World, group: AvailabilityGroup, state: ReplicaState, replic
 def _states(
     world: World, group: AvailabilityGroup, state: ReplicaState, replica: Replica
 ) -> list[tuple[str, SyncState]]:
-    own = replica.server == state.server
+    is_own = replica.server == state.server
     copies = replicas.copies(world, state.server, group.guid)
     return [
-        (copy.database, copy.availability.state if own else copy.availability.peer(replica.server))
+        (copy.database, copy.availability.state if is_own else copy.availability.peer(replica.server))
         for copy in copies
-        if own or (copy.database, replica.server) in group.joined
+        if is_own or (copy.database, replica.server) in group.joined
     ]
 
 

@@ -50,8 +50,8 @@ class QueueFace(Struct, frozen=True):
     def scale_text(self) -> str:
         """Size and limit of the bar: "13.8 / 20 MB"."""
         size, limit = self.text, formatting.kb(formatting.round_limit_kb(self.kb))
-        same = size.rpartition(" ")[2] == limit.rpartition(" ")[2]
-        return f"{size.rpartition(' ')[0] if same else size} / {limit}"
+        is_same = size.rpartition(" ")[2] == limit.rpartition(" ")[2]
+        return f"{size.rpartition(' ')[0] if is_same else size} / {limit}"
 
     @property
     def spoken(self) -> str:
@@ -176,8 +176,8 @@ class LinkFace(Struct, frozen=True):
     @property
     def spoken(self) -> str:
         """Return the text for screen readers."""
-        said = tr("link {a} to {b}: {state}").format(a=self.a, b=self.b, state=self.status.label)
-        return ", ".join((said, *self.notes, self.measured))
+        text = tr("link {a} to {b}: {state}").format(a=self.a, b=self.b, state=self.status.label)
+        return ", ".join((text, *self.notes, self.measured))
 
 
 class Picture(Struct, frozen=True):

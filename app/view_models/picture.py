@@ -155,12 +155,12 @@ def _server_face(world: World, server: Instance, index: int, open_database: str)
     copies = [copy for copy in world.copies.values() if copy.server == server.name]
     duties = [
         StatusSign(
-            (tr("sees {server}") if seen else tr("does not see {server}")).format(server=partner),
-            "ok" if seen else "bad",
-            "check" if seen else "cross",
+            (tr("sees {server}") if is_seen else tr("does not see {server}")).format(server=partner),
+            "ok" if is_seen else "bad",
+            "check" if is_seen else "cross",
             partner,
         )
-        for partner, seen in _seen_by_witness(world, server)
+        for partner, is_seen in _seen_by_witness(world, server)
     ]
     in_full = len(copies) <= COPIES_IN_FULL
     return ServerFace(
@@ -185,8 +185,8 @@ def _seen_by_witness(world: World, server: Instance) -> list[tuple[str, bool]]:
     for (witness, guid), record in sorted(world.witnesses.items()):
         if witness == server.name:
             for partner in sorted((record.principal, record.mirror)):
-                seen = quorum.contact(world, guid, witness, partner).connected
-                found[partner] = found.get(partner, True) and seen
+                is_seen = quorum.contact(world, guid, witness, partner).connected
+                found[partner] = found.get(partner, True) and is_seen
     return list(found.items())
 
 
@@ -271,8 +271,8 @@ def _copy_state(world: World, copy: DatabaseCopy) -> StatusSign:
 
 
 def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
-    alone = copy.group is None and copy.db_state is DbState.RESTORING  # a restored copy outside any group
-    if copy.stream is None and copy.mirroring.role is not Role.MIRROR and not alone:
+    is_alone = copy.group is None and copy.db_state is DbState.RESTORING  # a restored copy outside any group
+    if copy.stream is None and copy.mirroring.role is not Role.MIRROR and not is_alone:
         yield _service_sign(world, copy)
     yield from group_picture.signs(world, copy)
     if copy.mirroring.guid is not None and copy.mirroring.witness is not None:
@@ -282,11 +282,11 @@ def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
             "ok" if agreed else "bad",
             "check" if agreed else "cross",
         )
-        seen = copy.mirroring.witness_state is WitnessState.CONNECTED
+        is_seen = copy.mirroring.witness_state is WitnessState.CONNECTED
         yield StatusSign(
-            mark("witness") if seen else mark("no witness"),
-            "ok" if seen else "warn",
-            "check" if seen else "cross",
+            mark("witness") if is_seen else mark("no witness"),
+            "ok" if is_seen else "warn",
+            "check" if is_seen else "cross",
         )
 
 
@@ -332,19 +332,19 @@ def _client_face(world: World, client: Client) -> ClientFace:
     rate = (
         0.0 if client.read_only else sum(world.flow.reading(source).transactions_per_s for source in sources)
     )
-    lost = client.lost_since is not None
+    is_lost = client.lost_since is not None
     status = (
         StatusSign(tr("lost {server}").format(server=client.connected_to), "bad", "cross")
-        if lost
+        if is_lost
         else StatusSign(tr("on {server}").format(server=client.connected_to), "ok", "dot")
     )
-    return _show_rate(client, status, 0.0 if lost else rate)
+    return _show_rate(client, status, 0.0 if is_lost else rate)
 
 
 def _show_rate(client: Client, status: StatusSign, rate: float) -> ClientFace:
     number = formatting.number(rate)
-    said, short = tr("{rate} transactions/s"), tr("{rate}/s")
-    return ClientFace(client.name, status, said.format(rate=number), short.format(rate=number))
+    text, short = tr("{rate} transactions/s"), tr("{rate}/s")
+    return ClientFace(client.name, status, text.format(rate=number), short.format(rate=number))
 
 
 # --- links --------------------------------------------------------------------------------------------------

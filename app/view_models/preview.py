@@ -25,7 +25,7 @@ DATABASES_NAMED: Final = 4
 class ImpactPreview(Struct, frozen=True):
     """Objects that one action affects."""
 
-    things: tuple[ActionTarget, ...]
+    targets: tuple[ActionTarget, ...]
     """Servers, links and applications that change, and those that the action names."""
     databases: tuple[str, ...]
     """Databases of which at least one copy changes."""
@@ -38,7 +38,7 @@ class ImpactPreview(Struct, frozen=True):
             n=formatting.number(len(self.databases))
         )
         databases = [count] if many else self.databases
-        return ", ".join([*(target.title for target in self.things), *databases])
+        return ", ".join([*(target.title for target in self.targets), *databases])
 
 
 def preview(world: World, line: str, truth: bool = True) -> ImpactPreview:
@@ -72,14 +72,14 @@ def preview(world: World, line: str, truth: bool = True) -> ImpactPreview:
 
 def _faces(picture: Picture) -> dict[ActionTarget, tuple[object, ...]]:
     """Return the appearance of each object on the canvas, without constantly changing figures."""
-    found: dict[ActionTarget, tuple[object, ...]] = {}
+    faces: dict[ActionTarget, tuple[object, ...]] = {}
     for server in picture.servers:
-        found[ActionTarget("server", (server.name,))] = _content(server)
+        faces[ActionTarget("server", (server.name,))] = _content(server)
     for client in picture.clients:
-        found[ActionTarget("client", (client.name,))] = _content(client)
+        faces[ActionTarget("client", (client.name,))] = _content(client)
     for link in picture.links:
-        found[ActionTarget("link", (link.a, link.b))] = _content(link)
-    return found
+        faces[ActionTarget("link", (link.a, link.b))] = _content(link)
+    return faces
 
 
 def _content(face: ServerFace | ClientFace | LinkFace) -> tuple[object, ...]:

@@ -78,8 +78,8 @@ def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dic
                 "runs": standing.runs,
                 "spaced_successes": standing.successes,
                 "proved": standing.proved,
-                "last": _time(standing.last),
-                "due": _time(standing.due),
+                "last": _time(standing.last_time),
+                "due": _time(standing.due_time),
                 "is_due": standing.is_review_due(learner_progress.at),
             }
             for standing in learner_progress.skills
@@ -114,18 +114,22 @@ def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -
     for standing in learner_progress.skills:
         bar = "#" * round(standing.mastery / 5.0)
         runs = f"{standing.runs} run{'s' if standing.runs != 1 else ''}"
-        when = f", last {standing.last:%Y-%m-%d}, due {standing.due:%Y-%m-%d}" if standing.due else ""
+        when = (
+            f", last {standing.last_time:%Y-%m-%d}, due {standing.due_time:%Y-%m-%d}"
+            if standing.due_time
+            else ""
+        )
         due = "  DUE" if standing.is_review_due(learner_progress.at) else ""
-        said = f"{standing.skill.title:{width}}  {bar:.<20} {standing.mastery:3.0f}  "
+        text = f"{standing.skill.title:{width}}  {bar:.<20} {standing.mastery:3.0f}  "
         lines.append(
-            f"{said}{runs if standing.runs else 'never practiced'}{when if standing.last else ''}{due}"
+            f"{text}{runs if standing.runs else 'never practiced'}{when if standing.last_time else ''}{due}"
         )
     lines.append("")
     for advice in learner_progress.next:
-        why = "due" if advice.since is not None else "new"
+        reason = "due" if advice.since is not None else "new"
         skills = ", ".join(skill.title for skill in advice.skills)
         lines.append(
-            f"{why}: {advice.scenario} ({titles.get(advice.scenario, advice.scenario)}) for {skills}"
+            f"{reason}: {advice.scenario} ({titles.get(advice.scenario, advice.scenario)}) for {skills}"
         )
     if not learner_progress.next:
         lines.append("Nothing is due.")

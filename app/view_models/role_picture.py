@@ -27,8 +27,8 @@ def limit_to_role(picture: Picture, world: World, role: StoryRole) -> Picture:
 
 
 def _limit_server(face: ServerFace, world: World, role: StoryRole) -> ServerFace:
-    mine = face.name in role.servers
-    power, queries = mine and "power" in role.sees, mine and "databases" in role.sees
+    is_own = face.name in role.servers
+    power, queries = is_own and "power" in role.sees, is_own and "databases" in role.sees
     answering = queries and answers(world, face.name)
     if power and face.status == OFF:
         status = OFF
@@ -52,7 +52,7 @@ def _limit_server(face: ServerFace, world: World, role: StoryRole) -> ServerFace
             *((tr("network cables unplugged"),) if unplugged else ()),
         ),
         listeners=face.listeners if answering else (),
-        place=face.place if mine else "",
+        place=face.place if is_own else "",
     )
 
 

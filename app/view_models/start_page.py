@@ -89,8 +89,8 @@ class Card(ScenarioSummary):
     @property
     def path_order(self) -> tuple[int, int, int, str]:
         """Sort key: path and place in it. The user's own drills follow, by level and title."""
-        place = place_in_path(self.name) if self.shipped else 1_000
-        return list(learning_paths()).index(self.technology), place, LEVELS.index(self.level), self.title
+        position = place_in_path(self.name) if self.shipped else 1_000
+        return list(learning_paths()).index(self.technology), position, LEVELS.index(self.level), self.title
 
     @property
     def facts(self) -> str:
@@ -119,8 +119,8 @@ class Card(ScenarioSummary):
             return State(tr("Started") if self.begun else tr("Not started"), "muted")
         if self.passed:
             points = formatting.plain_number(self.best or 0.0)
-            said = tr("✓ Passed, {points} · due") if self.due else tr("✓ Passed, {points}")
-            return State(said.format(points=points), "warn" if self.due else "ok")
+            text = tr("✓ Passed, {points} · due") if self.due else tr("✓ Passed, {points}")
+            return State(text.format(points=points), "warn" if self.due else "ok")
         best = self.best if self.best is not None else self.last
         return State(tr("{points} of 100, retry").format(points=formatting.plain_number(best)), "warn")
 
@@ -242,18 +242,20 @@ class PathProgress(Struct, frozen=True):
     path: LearningPath
     passed: int
     total: int
-    next: Card | None
+    next_card: Card | None
     """First drill of the path that is not passed yet; None if all are."""
 
 
 def list_path_progress(cards: Sequence[Card]) -> list[PathProgress]:
     """Return every learning path with its progress."""
-    found = []
+    path_progress = []
     for path in learning_paths().values():
         drills = [card for card in cards if card.technology == path.key and card.scored]
         left = sorted((card for card in drills if not card.passed), key=lambda card: card.path_order)
-        found.append(PathProgress(path, len(drills) - len(left), len(drills), left[0] if left else None))
-    return found
+        path_progress.append(
+            PathProgress(path, len(drills) - len(left), len(drills), left[0] if left else None)
+        )
+    return path_progress
 
 
 class NextDrill(Struct, frozen=True):
@@ -269,8 +271,8 @@ def recommend(cards: Sequence[Card], progress: LearnerProgress) -> NextDrill | N
     newest_first = sorted(
         progress.records.items(), key=lambda item: item[1].latest_run.finished_at, reverse=True
     )
-    taken = [by_name[name] for name, _ in newest_first if name in by_name]
-    if not taken:
+    taken_cards = [by_name[name] for name, _ in newest_first if name in by_name]
+    if not taken_cards:
         first_card = by_name.get(FIRST_DRILL)
         return (
             NextDrill(first_card, tr("Start here: see what happens in a failover.")) if first_card else None
@@ -278,17 +280,17 @@ def recommend(cards: Sequence[Card], progress: LearnerProgress) -> NextDrill | N
     for recommendation in progress.next:
         if recommendation.since is not None and recommendation.scenario in by_name:
             return NextDrill(by_name[recommendation.scenario], _due_reason(recommendation, progress))
-    for card in taken:
+    for card in taken_cards:
         if card.failed and card.last is not None:
             points = formatting.plain_number(card.last)
             return NextDrill(card, tr("You scored {points} of 100 last time.").format(points=points))
-    return _next_in_path(cards, taken)
+    return _next_in_path(cards, taken_cards)
 
 
 def _due_reason(recommendation: Recommendation, progress: LearnerProgress) -> str:
     skill = recommendation.skills[0]
     last_skill = next(
-        (standing.last for standing in progress.skills if standing.skill.key == skill.key), None
+        (standing.last_time for standing in progress.skills if standing.skill.key == skill.key), None
     )
     days = _days_between(last_skill, progress.at) if last_skill is not None else 0
     if days <= 0:
@@ -310,10 +312,10 @@ def _next_in_path(cards: Sequence[Card], finished_cards: Sequence[Card]) -> Next
     recent = dict.fromkeys(card.technology for card in finished_cards)
     for key in (*recent, *(key for key in paths if key not in recent)):
         path = paths[key]
-        if path.next is not None:
+        if path.next_card is not None:
             reason = tr("Next in “{path}”: {passed} of {total} passed.")
-            said = reason.format(path=tr(path.path.title), passed=path.passed, total=path.total)
-            return NextDrill(path.next, said)
+            text = reason.format(path=tr(path.path.title), passed=path.passed, total=path.total)
+            return NextDrill(path.next_card, text)
     weakest = min(finished_cards, key=lambda card: card.best or 0.0)
     points = formatting.plain_number(weakest.best or 0.0)
     return NextDrill(weakest, tr("Your lowest score: {points} of 100.").format(points=points))

@@ -99,9 +99,9 @@ def end(account: Account) -> Tick:
 
 def describe_curve(account: Account) -> str:
     """Return a text for screen readers: the start of the curve and each change."""
-    said = tr("{moment}: {points} points")
+    text = tr("{moment}: {points} points")
     falls = [point for n, point in enumerate(account.curve) if not n or point[1] != account.curve[n - 1][1]]
-    return "; ".join(said.format(moment=moment(tick), points=format_points(worth)) for tick, worth in falls)
+    return "; ".join(text.format(moment=moment(tick), points=format_points(worth)) for tick, worth in falls)
 
 
 def explain_curve() -> str:
@@ -124,8 +124,8 @@ def format_certainty(account: Account) -> str:
     doubt = account.doubt
     if doubt is None:
         return tr("Proven: no higher score than shown was possible at any time.")
-    said = tr("At {moment} the best known score is {known} points; up to {most} may be possible.")
-    where = said.format(
+    text = tr("At {moment} the best known score is {known} points; up to {most} may be possible.")
+    where = text.format(
         moment=moment(doubt.tick), known=format_points(doubt.known), most=format_points(doubt.most)
     )
     return f"{format_uncertainty()} {where}"
@@ -187,10 +187,10 @@ def is_last_chance(move: RunSegment, chance: LastChance) -> bool:
 
 def format_point_of_no_return(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
     """Return the latest time to reach all goals, and the action that used or ended the last chance."""
-    said = tr("Point of no return: {moment}. After it, the goals were out of reach. Your action: {act}.")
+    text = tr("Point of no return: {moment}. After it, the goals were out of reach. Your action: {act}.")
     if chance.line == WAITING:
-        said = tr("Point of no return: {moment}. After it, the goals were out of reach. Last chance: {act}.")
-    return said.format(moment=moment(chance.tick), act=format_last_chance(chance, choices_by_question))
+        text = tr("Point of no return: {moment}. After it, the goals were out of reach. Last chance: {act}.")
+    return text.format(moment=moment(chance.tick), act=format_last_chance(chance, choices_by_question))
 
 
 def format_last_chance(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:

@@ -40,14 +40,14 @@ def hint(text: str) -> str:
 
 def _rank_candidates(start: str, candidates: Iterable[str]) -> list[str]:
     low = start.lower()
-    known = [word for word in candidates if low in word.lower() and word.lower() != low]
-    return sorted(known, key=lambda word: (not word.lower().startswith(low), word))[:SHOWN_MAX]
+    known_candidates = [word for word in candidates if low in word.lower() and word.lower() != low]
+    return sorted(known_candidates, key=lambda word: (not word.lower().startswith(low), word))[:SHOWN_MAX]
 
 
 def _complete_argument(world: World, verb: Verb, tokens: list[str]) -> list[str]:
-    place = len(tokens) - 1
-    if place < len(verb.parameters):
-        return _values(world, verb.parameters[place], tokens)
+    position = len(tokens) - 1
+    if position < len(verb.parameters):
+        return _values(world, verb.parameters[position], tokens)
     used = {word.partition("=")[0] for word in tokens}
     return [f"{name}=" for name in verb.options if name not in used]
 

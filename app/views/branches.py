@@ -68,7 +68,7 @@ def rows_of(tree: Branches) -> list[BranchRow]:
 def _row(tree: Branches, name: str, drill: Drill) -> BranchRow:
     root, sums, score = tree.root(name), availability_json(drill.world), drill.score()
     time = formatting.run_time(drill.world.t_s)
-    shown = score.scored and (drill.finished or drill.terms.progress)
+    is_shown = score.scored and (drill.finished or drill.terms.progress)
     return BranchRow(
         name=name,
         parent=root.parent,
@@ -77,7 +77,7 @@ def _row(tree: Branches, name: str, drill: Drill) -> BranchRow:
         at=tr("{moment}, ended").format(moment=time) if drill.finished else time,
         downtime=formatting.seconds(sums["downtime_s"], 1),
         lost=formatting.number(sums["lost_transactions"]),
-        points=formatting.plain_number(score.total) if shown else formatting.NOTHING,
+        points=formatting.plain_number(score.total) if is_shown else formatting.NOTHING,
     )
 
 
@@ -437,14 +437,14 @@ class BranchPage(QWidget):
         header.setStretchLastSection(False)  # otherwise the column keeps its 100 px in a narrow view
         # with large text the view scrolls
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        said = tr(
+        text = tr(
             "To create a branch, view an earlier time and continue from there. ● marks the current branch."
         )
         alone = tr(
             "This run has one branch. To create another, view an earlier time on the timeline "
             "and continue from there."
         )
-        self._note.setText(said if len(rows) > 1 else alone)
+        self._note.setText(text if len(rows) > 1 else alone)
         self.tree.setCurrentItem(items[tree.current])
         self._show_chosen()
         self._make_room()

@@ -34,7 +34,7 @@ COLUMNS: Final = (
     TableColumn(title=mark("Type"), text=lambda row: tr(KINDS[row.kind]), sample=mark("resource")),
     TableColumn(title=mark("Status"), text=lambda row: row.state, tone=lambda row: row.tone, sample="OfflinePending"),
     TableColumn(title=mark("Owner node"), text=lambda row: row.owner, sample="NODE_1234"),
-    TableColumn(title=mark("Votes and owners"), text=lambda row: row.more, tip=lambda row: row.more),
+    TableColumn(title=mark("Votes and owners"), text=lambda row: row.details, tip=lambda row: row.details),
 )  # fmt: skip
 
 

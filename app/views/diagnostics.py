@@ -79,8 +79,8 @@ class Diagnostics(QDialog):
         """Show the result of the check."""
         rows = self.lines.table.rows
         wrong = sum(not line.well for line in rows)
-        said = trn("{n} item needs attention.", "{n} items need attention.", wrong).format(n=wrong)
-        self._message.setText(said if wrong else tr("Mirrordrill works on this computer."))
+        text = trn("{n} item needs attention.", "{n} items need attention.", wrong).format(n=wrong)
+        self._message.setText(text if wrong else tr("Mirrordrill works on this computer."))
         self._check_button.setEnabled(True)
         bad = next((index for index, line in enumerate(rows) if not line.well), 0)
         if rows:

@@ -88,14 +88,14 @@ def sentence_of(fault: Fault) -> str:
     """Return the full content of the row, for the text below the table and for screen readers."""
     at_once = fault.active_tick == fault.asked_tick
     when = tr("Requested at {asked}") if at_once else tr("Requested at {asked}, active at {active}")
-    told = (
+    text = (
         tr("{when}, {effect}.")
         if fault.effective_tick is None
         else tr("{when}, detected at {felt}: {effect}.")
     )
     when = when.format(asked=_time(fault.asked_tick), active=_time(fault.active_tick))
     parts = [f"{format_input_line(fault)}: {_help(fault)}."]
-    parts.append(told.format(when=when, felt=_format_effective_time(fault), effect=format_effect(fault)))
+    parts.append(text.format(when=when, felt=_format_effective_time(fault), effect=format_effect(fault)))
     if fault.reverted_tick is not None:
         parts.append(tr("Undone at {time}.").format(time=_time(fault.reverted_tick)))
     elif reverse_of(fault) is None:

@@ -369,10 +369,10 @@ def _format_summary(runs: Sequence[FinishedRun], total: int) -> str:
     """Return the number of runs that are shown, and their mean score."""
     if not total:
         return tr("No finished runs.")
-    said = trn("{n} finished run", "{n} finished runs", len(runs)).format(n=len(runs))
+    summary = trn("{n} finished run", "{n} finished runs", len(runs)).format(n=len(runs))
     if len(runs) < total:
-        said = tr("{some} of {all}").format(some=said, all=formatting.number(total))
+        summary = tr("{some} of {all}").format(some=summary, all=formatting.number(total))
     scores = [run.score for run in runs if run.score is not None]
     if scores:
-        said += ", " + tr("{points:.0f} points on average").format(points=sum(scores) / len(scores))
-    return said
+        summary += ", " + tr("{points:.0f} points on average").format(points=sum(scores) / len(scores))
+    return summary

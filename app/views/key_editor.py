@@ -214,10 +214,10 @@ class KeyEditor(QDialog):
         if row is not None and (pressed or row.command.fixed):
             refusal = keys.explain_conflict(self._keys, row.command.name, pressed)
             clashes = [] if refusal else keys.clashes_with(self._keys, row.command.name, pressed)
-        free = row is not None and bool(pressed) and not refusal
-        self.set_button.setEnabled(free)
+        is_free = row is not None and bool(pressed) and not refusal
+        self.set_button.setEnabled(is_free)
         self.set_button.setText(tr("&Set and reassign") if clashes else tr("&Set"))
-        self.add_button.setEnabled(free and row is not None and bool(row.keys))
+        self.add_button.setEnabled(is_free and row is not None and bool(row.keys))
         if row is not None and row.command.fixed:
             self._show_warning("muted", refusal)
         elif refusal:
@@ -228,9 +228,9 @@ class KeyEditor(QDialog):
                 " ".join([*(clash.sentence for clash in clashes), tr("The other command loses these keys.")]),
             )
         else:
-            self._show_warning("ok", tr("No other command uses these keys.")) if free else self._show_warning(
-                "muted", tr(_PRESS)
-            )
+            self._show_warning(
+                "ok", tr("No other command uses these keys.")
+            ) if is_free else self._show_warning("muted", tr(_PRESS))
 
     def _show_warning(self, tone: str, text: str) -> None:
         color = theme.tokens(self.palette()).named(tone)

@@ -69,18 +69,18 @@ class LookBack(QFrame):
     def show_past(self, t_s: float, now_s: float, can_continue: bool) -> None:
         """Show a past time of a run that continues."""
         self._head.setText(tr("Looking back"))
-        said = tr("You are viewing {moment} of {now}. You cannot change anything here. Run replays the run.")
-        self._text.setText(said.format(moment=formatting.run_time(t_s, 1), now=formatting.run_time(now_s, 1)))
+        text = tr("You are viewing {moment} of {now}. You cannot change anything here. Run replays the run.")
+        self._text.setText(text.format(moment=formatting.run_time(t_s, 1), now=formatting.run_time(now_s, 1)))
         self._line.hide()
         self._offer(self.now, *([self.go_on] if can_continue else []))
 
     def show_recorded(self, t_s: float, end_s: float, can_continue: bool) -> None:
         """Show a time of a finished run."""
         self._head.setText(tr("Finished run"))
-        said = tr(
+        text = tr(
             "You are viewing {moment} of {now}. Run replays the run. Click the timeline to view another time."
         )
-        self._text.setText(said.format(moment=formatting.run_time(t_s, 1), now=formatting.run_time(end_s, 1)))
+        self._text.setText(text.format(moment=formatting.run_time(t_s, 1), now=formatting.run_time(end_s, 1)))
         self._line.hide()
         self._offer(*([self.go_on] if can_continue else []), self.leave)
 
@@ -91,12 +91,12 @@ class LookBack(QFrame):
         self._head.setText(tr("Reference solution"))
         moment = formatting.run_time(t_s, 1)
         if not done_count:
-            said = tr("No step yet. Next step shows the first action; Run plays up to it.")
-            self._text.setText(said)
+            text = tr("No step yet. Next step shows the first action; Run plays up to it.")
+            self._text.setText(text)
         else:
-            why = steps[done_count - 1].why if done_count <= len(steps) else ""
-            said = tr("{moment}, step {done} of {all}: {why}")
-            self._text.setText(said.format(moment=moment, done=done_count, all=len(steps), why=why))
+            reason = steps[done_count - 1].why if done_count <= len(steps) else ""
+            text = tr("{moment}, step {done} of {all}: {why}")
+            self._text.setText(text.format(moment=moment, done=done_count, all=len(steps), why=reason))
         self._show_line(done_count, lines)
         self._offer(self.previous, self.next, self.leave)
 
@@ -108,15 +108,15 @@ class LookBack(QFrame):
         self._head.setText(tr("Best continuation"))
         moment = formatting.run_time(t_s, 1)
         if done_count <= own_count:
-            said = tr(
+            text = tr(
                 "{moment}: your own run up to here. Next step shows the best action from here. "
                 "To play from here, choose Continue from here."
             )
-            self._text.setText(said.format(moment=moment))
+            self._text.setText(text.format(moment=moment))
         else:
-            said = tr("{moment}, action {done} of {all}. To play from here, choose Continue from here.")
+            text = tr("{moment}, action {done} of {all}. To play from here, choose Continue from here.")
             self._text.setText(
-                said.format(moment=moment, done=done_count - own_count, all=len(lines) - own_count)
+                text.format(moment=moment, done=done_count - own_count, all=len(lines) - own_count)
             )
         self._show_line(done_count if done_count > own_count else 0, lines)
         self.previous.setEnabled(done_count > own_count)

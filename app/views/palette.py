@@ -284,22 +284,22 @@ class _Line(QStyledItemDelegate):
         entry: PaletteEntry = index.data(Qt.ItemDataRole.UserRole)
         colors = theme.tokens(QApplication.palette())  # the background of the list itself is transparent
         room: QRect = option.rect
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
         enabled = entry.action.isEnabled()
         painter.save()
-        if chosen:
+        if is_selected:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colors.selection)
             painter.drawRoundedRect(room.adjusted(1, 0, -1, 0), 5, 5)
-        text = colors.on_selection if chosen else colors.text
-        muted = colors.on_selection if chosen else colors.muted
+        text = colors.on_selection if is_selected else colors.text
+        muted = colors.on_selection if is_selected else colors.muted
         box = room.adjusted(10, 0, -10, 0)
         painter.setPen(muted)
         mark = "✓ " if entry.action.isChecked() else ""
         keys = mark + (entry.keys if enabled else tr("not available now"))
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, keys)
         box.setRight(box.right() - painter.fontMetrics().horizontalAdvance(keys) - 12)
-        color = colors.on_selection if chosen else colors.accent
+        color = colors.on_selection if is_selected else colors.accent
         _draw_found(painter, box, entry, text if enabled else muted, muted, color)
         painter.restore()
 

@@ -174,12 +174,12 @@ COLUMNS: Final = (
     ),
     TableColumn(
         title=mark("Last practiced"),
-        text=lambda row: format_elapsed(row.standing.last, row.now),
+        text=lambda row: format_elapsed(row.standing.last_time, row.now),
         sample="100 days ago",
     ),
     TableColumn(
         title=mark("Due"),
-        text=lambda row: format_due(row.standing.due, row.now),
+        text=lambda row: format_due(row.standing.due_time, row.now),
         tone=lambda row: "warn" if row.needs_review else None,
         bold=lambda row: row.needs_review,
         sample="in 100 days",
@@ -248,9 +248,9 @@ class ProgressPage(QWidget):
         self._table.table.replace(rows)
         known = sum(row.standing.runs > 0 for row in rows)
         due = sum(row.needs_review for row in rows)
-        said = tr("{known} of {all} skills practiced").format(known=known, all=len(rows))
+        text = tr("{known} of {all} skills practiced").format(known=known, all=len(rows))
         waiting = trn("{n} is due", "{n} are due", due).format(n=due)
-        self._summary.setText(f"{said}, {waiting}")
+        self._summary.setText(f"{text}, {waiting}")
         while (item := self._cards.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
@@ -362,11 +362,11 @@ class _BarDelegate(QStyledItemDelegate):
         look = read_look(option)
         colors = theme.tokens(look.palette)
         row: SkillRow = self._table.table.rows[index.row()]
-        chosen = bool(look.state & QStyle.StateFlag.State_Selected)
+        is_selected = bool(look.state & QStyle.StateFlag.State_Selected)
         box = QRectF(look.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if chosen:
+        if is_selected:
             painter.fillRect(box, colors.selection)
         elif index.row() % 2:
             painter.fillRect(box, look.palette.alternateBase())
@@ -380,7 +380,9 @@ class _BarDelegate(QStyledItemDelegate):
             painter.setBrush(colors.ok if mastery >= WEAK_BELOW else colors.warn)
             filled = QRectF(bar.left(), bar.top(), max(4.0, bar.width() * mastery / 100.0), bar.height())
             painter.drawRoundedRect(filled, 3, 3)
-        painter.setPen(colors.on_selection if chosen else colors.text if row.standing.runs else colors.muted)
+        painter.setPen(
+            colors.on_selection if is_selected else colors.text if row.standing.runs else colors.muted
+        )
         painter.drawText(
             box.adjusted(0, 0, -7, 0),
             Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,

@@ -216,8 +216,8 @@ class Items(QWidget):
             self.shown.emit(row.data(0, _ITEM))
 
     def _show_count(self, count: int) -> None:
-        said = tr("{n} of {of} selected")
-        self._count.setText(said.format(n=count, of=self.tree.topLevelItemCount()))
+        text = tr("{n} of {of} selected")
+        self._count.setText(text.format(n=count, of=self.tree.topLevelItemCount()))
 
 
 def _is_checked(row: QTreeWidgetItem) -> bool:
@@ -252,8 +252,8 @@ class WrappingDelegate(QStyledItemDelegate):
         text, ground.text = ground.text, ""
         style = ground.widget.style() if ground.widget is not None else QApplication.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, ground, painter, ground.widget)
-        chosen = bool(ground.state & QStyle.StateFlag.State_Selected)
-        role = QPalette.ColorRole.HighlightedText if chosen else QPalette.ColorRole.Text
+        is_selected = bool(ground.state & QStyle.StateFlag.State_Selected)
+        role = QPalette.ColorRole.HighlightedText if is_selected else QPalette.ColorRole.Text
         painter.save()
         painter.setFont(ground.font)
         painter.setPen(ground.palette.color(role))
@@ -263,11 +263,13 @@ class WrappingDelegate(QStyledItemDelegate):
 
     @override
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        made = QStyleOptionViewItem(option)
-        self.initStyleOption(made, index)
-        metrics = QFontMetrics(made.font)
+        new_option = QStyleOptionViewItem(option)
+        self.initStyleOption(new_option, index)
+        metrics = QFontMetrics(new_option.font)
         width = max(1, self._table.columnWidth(index.column()) - 2 * MARGIN_PX)
-        box = metrics.boundingRect(QRect(0, 0, width, 0), _flags(made.text, width, metrics), made.text)
+        box = metrics.boundingRect(
+            QRect(0, 0, width, 0), _flags(new_option.text, width, metrics), new_option.text
+        )
         return QSize(box.width() + 2 * MARGIN_PX, box.height() + 6)
 
 
@@ -346,11 +348,11 @@ class Quarantine(QWidget):
 
     def show_file(self, file: str, facts: Sequence[Fact], text: str) -> None:
         """Show the contents of *file*: *facts* in the table, *text* next to it."""
-        said = tr(
+        message = tr(
             "{file} comes from another source. No part of it has run yet. A drill contains no "
             "programs. Check its contents before you play it."
         )
-        self._head(tr("File from another source"), said.format(file=file))
+        self._head(tr("File from another source"), message.format(file=file))
         self.decline.setText(tr("Do not open"))
         self.accept.setText(tr("Open hint"))
         self.accept.setToolTip(tr("In future, this exact file opens without a question"))
@@ -361,11 +363,11 @@ class Quarantine(QWidget):
 
     def show_bundle(self, file: str, title: str, items: Sequence[BundleItem]) -> None:
         """Show the contents of the bundle *file* for selection."""
-        said = tr(
+        text = tr(
             "{file} comes from another source. No part of it has run yet. Choose the drills to "
             "import. Existing drills are never replaced."
         )
-        self._head(tr("Bundle: {title}").format(title=escape_invisible(title)), said.format(file=file))
+        self._head(tr("Bundle: {title}").format(title=escape_invisible(title)), text.format(file=file))
         self.decline.setText(tr("Import nothing"))
         self.accept.setToolTip(tr("Imported drills appear on the start page and open without a question"))
         self.items.show()
@@ -390,8 +392,8 @@ class Quarantine(QWidget):
         self.facts.table.replace([fact for fact in self._facts if everything or not fact.spoils])
         if not everything:
             text = tr("The text contains the solution and the answers. To see it, choose “Open as author”.")
-        shown = text if len(text) <= TEXT_MAX else text[:TEXT_MAX] + "\n…"
-        self.text.setPlainText(escape_invisible(shown))
+        shown_text = text if len(text) <= TEXT_MAX else text[:TEXT_MAX] + "\n…"
+        self.text.setPlainText(escape_invisible(shown_text))
         self.facts.selectRow(0)
 
     def _show_selected_count(self, count: int) -> None:

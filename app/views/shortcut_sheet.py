@@ -102,9 +102,9 @@ class ShortcutSheet(QDialog):
             tr("{count} of {count2} commands").format(count=len(commands), count2=len(COMMANDS))
         )
         columns = max(1, min(3, self.sheet.viewport().width() // (COLUMN_EM * self._em)))
-        place = self.sheet.verticalScrollBar().value()
+        position = self.sheet.verticalScrollBar().value()
         self.sheet.setHtml(sheet_html(commands, self._keys, theme.tokens(self.palette()), columns))
-        self.sheet.verticalScrollBar().setValue(place)
+        self.sheet.verticalScrollBar().setValue(position)
 
     @property
     def _em(self) -> int:

@@ -127,16 +127,16 @@ class SqlClients(QDialog):
         self._arrange()
 
     def _arrange(self) -> None:
-        chosen = QFormLayout()
+        selected_layout = QFormLayout()
         for title, box in (
             (tr("&Server or listener"), self.server),
             (tr("&Database"), self.database),
             (tr("&Tool"), self.tool),
         ):
-            chosen.addRow(title, box)
+            selected_layout.addRow(title, box)
         strings = lay_row((self.text, 1), self.copy)
         bottom = lay_row(0, self.end)
-        layout = lay_column(self.state, chosen, strings, parent=self)
+        layout = lay_column(self.state, selected_layout, strings, parent=self)
         for title, table, share in (
             (tr("Connected"), self.connected, 2),
             (tr("Statements of clients"), self.inputs, 3),
@@ -174,15 +174,15 @@ class SqlClients(QDialog):
         """Show the connected clients, and whether the run responds."""
         if list(self.connected.table.rows) != list(rows):
             self.connected.table.replace(rows)
-        said = tr("SQL clients on this computer (127.0.0.1) can connect with a SQL Server login.")
+        text = tr("SQL clients on this computer (127.0.0.1) can connect with a SQL Server login.")
         if rows:
             connected = trn("{n} client is connected", "{n} clients are connected", len(rows))
-            said += " " + tr("{connected}: the run stays in real time.").format(
+            text += " " + tr("{connected}: the run stays in real time.").format(
                 connected=connected.format(n=len(rows))
             )
         if not running:
-            said += " " + tr("Paused: connected clients are waiting.")
-        self.state.setText(said)
+            text += " " + tr("Paused: connected clients are waiting.")
+        self.state.setText(text)
 
     def add_inputs(self, rows: Sequence[ClientInput]) -> None:
         """Add the inputs since the last call. The latest is the last row and stays visible."""

@@ -327,5 +327,5 @@ def _beginnings(welcome: MemberWelcome) -> Iterator[str]:
     yield from welcome.does
     other_keys = [seat.key for seat in welcome.roles if seat.key != welcome.role]
     for word in ("call", "read-back", "confirm", "ask-status", "status"):
-        for other in other_keys:
-            yield f"{word} {other}"
+        for other_key in other_keys:
+            yield f"{word} {other_key}"

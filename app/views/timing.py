@@ -80,10 +80,10 @@ class TimingRow(Struct, frozen=True):
     def summary(self) -> str:
         """Return the row as text."""
         parts = [
-            (tr("{phase} {time}") if done else tr("{phase} {time} so far")).format(
+            (tr("{phase} {time}") if is_done else tr("{phase} {time} so far")).format(
                 phase=tr(kind.name), time=formatting.seconds(ticks / TICKS_PER_S)
             )
-            for kind, ticks, done in self.phases
+            for kind, ticks, is_done in self.phases
         ]
         return ", ".join([*parts, *([said_of(self.failover.why)] if self.failover.canceled else [])])
 
@@ -203,8 +203,10 @@ def comparison_of(row: TimingRow | None) -> list[PublishedTimesRow]:
         (tr("This run"), formatting.seconds(row.failover_s), None),
         (tr("Difference"), formatting.percent(row.difference, sign=True), "ok" if close else "warn"),
     ):
-        shown = text if row.published is not None else formatting.NOTHING
-        idle, loaded = (formatting.NOTHING, shown) if row.failover.under_load else (shown, formatting.NOTHING)
+        shown_text = text if row.published is not None else formatting.NOTHING
+        idle, loaded = (
+            (formatting.NOTHING, shown_text) if row.failover.under_load else (shown_text, formatting.NOTHING)
+        )
         lines.append(PublishedTimesRow(words, idle, loaded, tone if row.published is not None else None))
     return lines
 
@@ -230,8 +232,8 @@ def verdict(row: TimingRow | None) -> str:
     if row.published is None:
         return ""
     name = FAILOVER_S[row.failover.cause][0]
-    said = tr("{name}. Single samples, from detection to the role change. {source}.")
-    return said.format(name=name, source=REFERENCE)
+    text = tr("{name}. Single samples, from detection to the role change. {source}.")
+    return text.format(name=name, source=REFERENCE)
 
 
 BAR_WIDTH_PX: Final = 200
@@ -263,14 +265,14 @@ def paint_phases(
 ) -> None:
     """Paint the phases of *row* into *rect*, whose width covers *whole_ticks*; a phase in progress is hatched."""
     x = rect.left()
-    for kind, ticks, done in row.phases:
+    for kind, ticks, is_done in row.phases:
         width = rect.width() * ticks / whole_ticks
         part = QRectF(x, rect.top(), max(width, 1.0), rect.height())
-        pattern = Qt.BrushStyle.SolidPattern if done else Qt.BrushStyle.BDiagPattern
+        pattern = Qt.BrushStyle.SolidPattern if is_done else Qt.BrushStyle.BDiagPattern
         painter.fillRect(part, QBrush(phase_color(colors, kind.color), pattern))
         words = tr(kind.name)
         if painter.fontMetrics().horizontalAdvance(words) + 6 <= part.width():
-            painter.setPen(colors.on_accent if done else colors.text)
+            painter.setPen(colors.on_accent if is_done else colors.text)
             painter.drawText(part, Qt.AlignmentFlag.AlignCenter, words)
         x += width
 

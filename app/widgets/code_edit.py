@@ -155,13 +155,13 @@ class CodeEdit(QPlainTextEdit):
         if longest <= LINE_MAX:
             super().insertFromMimeData(source)
             return
-        said = tr(
+        text = tr(
             "Not inserted: a line has {count} characters, but the editor allows {most}. Split the line."
         )
-        told = said.format(count=formatting.number(longest), most=formatting.number(LINE_MAX))
-        self.message_ready.emit(told)
+        message = text.format(count=formatting.number(longest), most=formatting.number(LINE_MAX))
+        self.message_ready.emit(message)
         if self.isVisible():
-            self._show_tip(told)
+            self._show_tip(message)
 
     def _show_tip(self, text: str) -> None:
         QToolTip.showText(self.viewport().mapToGlobal(self.cursorRect().bottomLeft()), plain_tip(text), self)

@@ -364,14 +364,14 @@ class EventTable(QWidget):
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
         """Select the last row by *t_s* (seconds since the start); None: no row."""
-        place = (
+        position = (
             -1 if t_s is None else bisect_right(self.model.rows, t_s + AT_ONCE_S, key=attrgetter("t_s")) - 1
         )
-        if place < 0:
+        if position < 0:
             self.table.clearSelection()
         else:
-            self.table.selectRow(place)
-            self.table.scrollTo(self.model.index(place, 0))
+            self.table.selectRow(position)
+            self.table.scrollTo(self.model.index(position, 0))
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
@@ -394,8 +394,8 @@ class EventTable(QWidget):
 
     def _filter_slice(self) -> None:
         """Find rows for a few milliseconds; continue when the window has been drawn."""
-        until = perf_counter() + LOOK_S
-        if not self._events.scan(lambda: perf_counter() < until):
+        deadline_s = perf_counter() + LOOK_S
+        if not self._events.scan(lambda: perf_counter() < deadline_s):
             self._update_timer.start()
 
     @Slot()

@@ -40,7 +40,7 @@ class FindBar(QFrame):
     """Signal: the text has more or less space now."""
 
     def __init__(self, editor: QPlainTextEdit) -> None:
-        """Create a bar; *editor* is the searched text, which places the bar."""
+        """Create a bar that searches *editor*. The editor decides the position of the bar."""
         super().__init__(editor)
         self._editor = editor
         self._start_position = 0
@@ -210,8 +210,8 @@ class FindBar(QFrame):
             cursor = self._editor.textCursor()
             cursor.select(QTextCursor.SelectionType.Document)
             cursor.insertText(text)
-        said = trn("{n} match replaced", "{n} matches replaced", count).format(n=count)
-        self._show_status(said, "muted" if count else "bad")
+        message = trn("{n} match replaced", "{n} matches replaced", count).format(n=count)
+        self._show_status(message, "muted" if count else "bad")
 
     # --- keys ---------------------------------------------------------------------------------------------
 

@@ -97,8 +97,8 @@ class Highlighter(QSyntaxHighlighter):
         elif self._reading is not None or self.document().characterCount() <= LEXED_MAX:
             self._reading = self._reading or self._begin()
             if self._reading.read_tokens(WORDS_A_TURN):
-                done, self._reading = self._reading, None
-                self._spans, self._open = done.spans, done.open
+                highlight_pass, self._reading = self._reading, None
+                self._spans, self._open = highlight_pass.spans, highlight_pass.open
                 self._to_color = list(range(self.document().blockCount()))
         if self._reading is not None or self._to_color:
             self._turn.start(0)

@@ -28,13 +28,13 @@ def register_factory(make: Make) -> None:
     """Let Qt ask *make* before it creates an interface itself."""
 
     def create_interface(name: str, target: QObject) -> QAccessibleInterface | None:
-        made = make(name, target)
-        if made is not None:
+        interface = make(name, target)
+        if interface is not None:
             number = next(_NUMBERS)
-            _KEPT[number] = made
+            _KEPT[number] = interface
             # Deferred: Qt deletes the interface with its object, and must do so first.
             target.destroyed.connect(lambda: QTimer.singleShot(0, lambda: _KEPT.pop(number, None)))
-        return made
+        return interface
 
     _ASKED.append(create_interface)
     QAccessible.installFactory(create_interface)

@@ -9,8 +9,8 @@ from app.words import language
 
 def number_locale() -> QLocale:
     """Return the locale for `setLocale` of a field; English for unknown languages, such as the pseudo-locale."""
-    known = language.current() in language.LANGUAGES
-    return QLocale(language.current() if known else language.ENGLISH)
+    is_known = language.current() in language.LANGUAGES
+    return QLocale(language.current() if is_known else language.ENGLISH)
 
 
 def plain_locale() -> None:

@@ -42,8 +42,8 @@ class Sparkline(QStyledItemDelegate):
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         super().initStyleOption(option, index)
-        drawn: Any = option  # the PySide stubs lack the inherited fields
-        drawn.displayAlignment = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
+        drawn_option: Any = option  # the PySide stubs lack the inherited fields
+        drawn_option.displayAlignment = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
 
     @override
     def paint(

@@ -358,8 +358,8 @@ class TimeStrip(QWidget):
             text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, LABEL_ROOM_PX)
             width, x = metrics.horizontalAdvance(text), self.x_of(marker.t_s)
             for left in (x - width + 6.0, x - 6.0):
-                free = all(left + width + 12.0 < start or left > end + 12.0 for start, end in taken)
-                if free and left >= 0.0 and left + width <= self.width():
+                is_free = all(left + width + 12.0 < start or left > end + 12.0 for start, end in taken)
+                if is_free and left >= 0.0 and left + width <= self.width():
                     taken.append((left, left + width))
                     painter.setPen(colors.named(MARKERS[marker.kind][0]))
                     base = lanes.top() - self.fontMetrics().height() * 0.95

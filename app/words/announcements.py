@@ -43,8 +43,8 @@ def select_announced_kinds(terms: Terms) -> frozenset[str]:
 
 def sentences(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK)) -> str:
     """Describe the events in their order; empty if no event is worth an announcement."""
-    kept = _without_echoes([event for event in events if event.kind in kinds])
-    found = [(RANK.index(group[0].kind), index, group) for index, group in enumerate(_grouped(kept))]
+    kept_events = _without_echoes([event for event in events if event.kind in kinds])
+    found = [(RANK.index(group[0].kind), index, group) for index, group in enumerate(_grouped(kept_events))]
     said = sorted(sorted(found)[:SENTENCES_MAX], key=lambda each: each[1])
     left = sum(len(group) for _, _, group in found) - sum(len(group) for _, _, group in said)
     words = [_sentence(group) for _, _, group in said]
@@ -75,8 +75,8 @@ def _grouped(events: list[Event]) -> list[list[Event]]:
     found: list[list[Event]] = []
     for group in groups.values():
         found += [group] if len(group) > NAMED_MAX and group[0].database else [[event] for event in group]
-    place = {id(event): number for number, event in enumerate(events)}
-    return sorted(found, key=lambda group: place[id(group[0])])
+    numbers_by_id = {id(event): number for number, event in enumerate(events)}
+    return sorted(found, key=lambda group: numbers_by_id[id(group[0])])
 
 
 CHANGES: Final = (StateData, RoleData, ReplicaData, WitnessData)
@@ -100,10 +100,10 @@ def _sentence(group: list[Event]) -> str:
     if len(group) > 1:
         database = tr("{count} databases").format(count=len(group))
     if event.kind in ("state", "role") and new:
-        said = (
+        message = (
             tr("{database} on {server}: {new}.") if len(group) > 1 else tr("{database} on {server} is {new}.")
         )
-        return said.format(database=database, server=event.server, new=new)
+        return message.format(database=database, server=event.server, new=new)
     text = said_of(event.text)
     if len(group) > 1:
         return f"{database}: {' '.join(text.replace(event.database or '', '').split())}."

@@ -261,8 +261,8 @@ OF_GROUPS: Final = {row["name"]: row["of_groups"] for row in _ROWS if row["of_gr
 
 def counter(name: str, of_groups: bool) -> Counter:
     """Return the counter of a name, with its unit."""
-    known = COUNTERS[name]
-    return replace(known, title=OF_GROUPS[name]) if of_groups and name in OF_GROUPS else known
+    known_counter = COUNTERS[name]
+    return replace(known_counter, title=OF_GROUPS[name]) if of_groups and name in OF_GROUPS else known_counter
 
 
 OF_COPIES: Final = (

@@ -20,7 +20,7 @@ _WORD_START: Final = re.compile(r"(?<![^\W_])[^\W_]")
 class Match(Struct, frozen=True):
     """Match of a query in a text."""
 
-    worth: float
+    score: float
     """Score; higher is better."""
     places: tuple[int, ...]
     """Positions of the matched letters, for highlighting."""
@@ -33,12 +33,12 @@ def match(query: str, text: str) -> Match | None:
     worth, places, scattered = 0.0, set[int](), False
     folded, words = text.lower(), query.lower().split()
     for word in words:
-        found = _find(word, folded, len(words) == 1)
-        if found is None:
+        found_match = _find(word, folded, len(words) == 1)
+        if found_match is None:
             return None
-        worth += found.worth
-        places.update(found.places)
-        scattered |= found.scattered
+        worth += found_match.score
+        places.update(found_match.places)
+        scattered |= found_match.scattered
     return Match(worth, tuple(sorted(places)), scattered)
 
 
@@ -57,7 +57,7 @@ def best(query: str, items: Iterable[Item], text: Callable[[Item], str]) -> list
         words = normalize_text(text(pair[0]))
         is_phrase = " " in wanted and f" {wanted} " in f" {words} "
         rank = 0 if words == wanted else 1 if is_phrase else 2
-        return rank, -pair[1].worth
+        return rank, -pair[1].score
 
     return sorted(found, key=rank_item)
 

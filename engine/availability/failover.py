@@ -41,11 +41,11 @@ PRIMARY_NORMAL at the new one.
 LISTENER_S: Final = 1.5
 """Time in which address and network name of the listener come online, before the databases open.
 
-Derived from the same trace.
+Derived from the published trace of a planned failover (see above).
 """
 
 OFFLINE_S: Final = 3.0
-"""Time in which a healthy primary closes its databases. Derived from the same trace."""
+"""Time in which a healthy primary closes its databases. Derived from that published trace."""
 
 SPREAD: Final = 0.10
 """Relative standard deviation of repeated runs. Assumed, as for mirroring."""
@@ -194,7 +194,7 @@ def _begin_one(
 
 
 def redone(world: World, stream: int) -> None:
-    """Handle that the receiver of *stream* has redone all the log that it has (crossing)."""
+    """Handle that the receiver of *stream* has redone all the log that it has (flow callback)."""
     source, key = world.flow.source_of(stream), world.streams[stream]
     failover = running(world, world.copies[key]) if key is not None else None
     if key is None or failover is None or failover.redo_done_tick is not None or failover.to_server != key[0]:

@@ -435,7 +435,7 @@ def required(world: World, lead: DatabaseCopy, server: str) -> bool:
 
 
 def caught_up(world: World, stream: int) -> None:
-    """Handle that the receiver of *stream* has hardened all log (crossing)."""
+    """Handle that the receiver of *stream* has hardened all log (flow callback)."""
     secondary = world.streams[stream]
     primary = world.sources[world.flow.source_of(stream)]
     lead = world.copies[primary]

@@ -227,8 +227,13 @@ class AvailabilityPolicy(groups.GroupPolicy):
         wanted, setup, receiver = CrossingKind(0), world.flow.stream_setup(stream), world.streams[stream]
         if receiver is None:
             return wanted
-        behind = copy.availability.peer(receiver[0]) is SyncState.SYNCHRONIZING
-        if behind and setup.connected and setup.carrying and movement.synchronous(world, copy, receiver[0]):
+        is_behind = copy.availability.peer(receiver[0]) is SyncState.SYNCHRONIZING
+        if (
+            is_behind
+            and setup.connected
+            and setup.carrying
+            and movement.synchronous(world, copy, receiver[0])
+        ):
             wanted |= CrossingKind.SEND_DONE
         running = failover.running(world, copy)
         if running is not None and running.redo_done_tick is None and running.to_server == receiver[0]:
@@ -383,16 +388,20 @@ class AvailabilityPolicy(groups.GroupPolicy):
 
     @override
     def timeout_s(self, world: World, group: int) -> int:
-        known = (
+        known_groups = (
             replicas.group_of(world, server, number) for server, number in world.replicas if number == group
         )
-        found = next((one for one in known if one is not None), None)
-        return min(replica.session_timeout_s for replica in found.replicas) if found is not None else 10
+        found_group = next((one for one in known_groups if one is not None), None)
+        return (
+            min(replica.session_timeout_s for replica in found_group.replicas)
+            if found_group is not None
+            else 10
+        )
 
     @override
     def address(self, world: World, group: int, me: str, peer: str) -> str | None:
-        known = replicas.group_of(world, me, group)
-        replica = known.replica(peer) if known is not None else None
+        known_group = replicas.group_of(world, me, group)
+        replica = known_group.replica(peer) if known_group is not None else None
         return replica.endpoint_url if replica is not None else None
 
     @override

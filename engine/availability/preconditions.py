@@ -144,7 +144,7 @@ def _loss(world: World, group: AvailabilityGroup) -> list[FailoverPrecondition]:
     node = config.node_of(world, group.primary)
     healthy = found is not None and found[1].state is ResourceState.ONLINE
     member = found is not None and node is not None and node.partition == found[0].partition
-    lost = not (healthy and member) or replicas.group_of(world, group.primary, group.guid) is None
+    is_lost = not (healthy and member) or replicas.group_of(world, group.primary, group.guid) is None
     observer = found[0].name if found is not None else group.primary
     state, instance = world.replicas.get((group.primary, group.guid)), world.instances.get(group.primary)
     leads = state is not None and (
@@ -153,7 +153,7 @@ def _loss(world: World, group: AvailabilityGroup) -> list[FailoverPrecondition]:
     return [
         FailoverPrecondition(
             say("the cluster has detected the loss of the primary"),
-            lost,
+            is_lost,
             say("cluster log of {node}", node=observer),
             about="beginning",
             now=found[1].why if found is not None else "",

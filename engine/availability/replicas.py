@@ -95,8 +95,8 @@ def enabled(world: World, server: str) -> bool:
 
 def group_of(world: World, server: str, guid: int) -> AvailabilityGroup | None:
     """Return the group in the last configuration with quorum that the computer of *server* has."""
-    known = config.find_known_config(world, server)
-    return known.group(guid) if known is not None else None
+    known_config = config.find_known_config(world, server)
+    return known_config.group(guid) if known_config is not None else None
 
 
 def on_server(world: World, server: str) -> list[ReplicaState]:
@@ -106,8 +106,8 @@ def on_server(world: World, server: str) -> list[ReplicaState]:
 
 def by_name(world: World, server: str, name: str) -> AvailabilityGroup | None:
     """Return the group of that name as the node of *server* knows it."""
-    known = config.find_known_config(world, server)
-    groups = known.groups if known is not None else ()
+    known_config = config.find_known_config(world, server)
+    groups = known_config.groups if known_config is not None else ()
     return next((group for group in groups if group.name.lower() == name.lower()), None)
 
 
@@ -119,8 +119,8 @@ def find_own_replica(world: World, server: str, guid: int) -> Replica | None:
 
 def copies(world: World, server: str, guid: int) -> list[DatabaseCopy]:
     """Return the copies on *server* that belong to the group."""
-    found = (world.copies.get((server, database)) for database in world.groups[guid].databases)
-    return [copy for copy in found if copy is not None and copy.availability.guid == guid]
+    found_copies = (world.copies.get((server, database)) for database in world.groups[guid].databases)
+    return [copy for copy in found_copies if copy is not None and copy.availability.guid == guid]
 
 
 def change(
@@ -187,10 +187,10 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
         **doors(world, key),
     )
     if world.instances[key[0]].running:
-        told = fill_placeholders(
+        message = fill_placeholders(
             wording(1480, 2012).text, ("availability group", key[1], old_role.name, role.name, CAUSE)
         )
-        errorlog.write_line(world, key[0], 1480, 10, 1, told)
+        errorlog.write_line(world, key[0], 1480, 10, 1, message)
     text = say("{old} -> {new}", old=old_role.name, new=role.name)
     world.emit(RoleData(new=role.name), text, server=key[0], database=key[1])
 
@@ -212,13 +212,13 @@ def set_state(world: World, key: Key, new_state: SyncState) -> None:
     own_availability = world.copies[key].availability
     old_state = own_availability.state
     if old_state is not new_state:
-        alone = (
+        is_alone = (
             own_availability.role is ReplicaRole.SECONDARY
             and new_state is SyncState.NOT_SYNCHRONIZING
             and old_state in MOVING
         )
-        alone = alone and world.instances[key[0]].version >= READS_ALONE_SINCE
-        world.update_availability(key, state=new_state, reads_alone=alone)
+        is_alone = is_alone and world.instances[key[0]].version >= READS_ALONE_SINCE
+        world.update_availability(key, state=new_state, reads_alone=is_alone)
         group = group_of(world, key[0], own_availability.guid) if own_availability.guid is not None else None
         name = group.name if group is not None else str(own_availability.guid)
         text = say("{old} -> {new}", old=old_state.name, new=new_state.name)

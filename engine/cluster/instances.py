@@ -87,14 +87,14 @@ def _find_pending_moves(world: World, server: str) -> list[tuple[int, Failover]]
 
 
 def _cancel_pending_moves(world: World, server: str, reason: str) -> None:
-    for place, move in _find_pending_moves(world, server):
-        world.failovers[place] = replace(move, why=reason)
-        _emit_move_step(world, server, world.failovers[place], "cancelled")
+    for position, move in _find_pending_moves(world, server):
+        world.failovers[position] = replace(move, why=reason)
+        _emit_move_step(world, server, world.failovers[position], "cancelled")
 
 
 def watch(world: World, server: str, node: str) -> None:
     """Record which databases are open again on *node*, after recovery with redo and undo (timer)."""
-    for place, move in _find_pending_moves(world, server):
+    for position, move in _find_pending_moves(world, server):
         if move.to_server == node and world.instances[server].computer == node:
             if not serving.is_accessible(world, (server, move.database)):
                 continue
@@ -102,7 +102,7 @@ def watch(world: World, server: str, node: str) -> None:
             failover = replace(
                 move, redo_done_tick=tick, decided_tick=tick, online_tick=tick, undo_done_tick=tick
             )
-            world.failovers[place] = failover
+            world.failovers[position] = failover
             _emit_move_step(world, server, failover, say("online"))
     if any(move.to_server == node for _, move in _find_pending_moves(world, server)):
         world.call_after(MOVE_LOOK_S, "instance.watch", server, node)
@@ -115,7 +115,7 @@ DISKS_S: Final = 3.0
 """Time in which shared disks come online on a node after the former node has released them."""
 
 DISKS_AFTER_CRASH_S: Final = 10.0
-"""The same time if the former owner crashed, because its reservation must be broken first.
+"""Time in which shared disks come online after a crash of the former owner: its reservation must be broken first.
 
 Published as about ten seconds.
 """

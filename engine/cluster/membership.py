@@ -59,8 +59,8 @@ def _watch_power(world: World, node: Node) -> None:
         world.nodes[node.name] = replace(world.nodes[node.name], service="stopped")
     elif not powered and node.service != "off":
         # no member is left that could notice the loss
-        alone = config.members(world, node.partition) == [node.name]
-        partition = 0 if alone else node.partition
+        is_alone = config.members(world, node.partition) == [node.name]
+        partition = 0 if is_alone else node.partition
         world.cancel_calls("cluster.started", node.name)
         world.nodes[node.name] = replace(
             node, service="off", prevented=False, outdated=False, partition=partition
@@ -111,18 +111,18 @@ def _note_witness(world: World, cluster: Cluster) -> None:
     )
     if not watching:
         return
-    known = _find_newest_config(world, watching)
-    there = config.is_reachable(world, known.witness, watching)
-    if there != cluster.witness_there:
-        world.clusters[cluster.name] = replace(cluster, witness_there=there)
-        if there:
-            config.write(world, cluster.name, known, watching, (known.witness,))
-        if known.witness is not None:
+    newest_config = _find_newest_config(world, watching)
+    is_present = config.is_reachable(world, newest_config.witness, watching)
+    if is_present != cluster.witness_there:
+        world.clusters[cluster.name] = replace(cluster, witness_there=is_present)
+        if is_present:
+            config.write(world, cluster.name, newest_config, watching, (newest_config.witness,))
+        if newest_config.witness is not None:
             text = say("the witness of {cluster} has failed", cluster=cluster.name)
-            if there:
+            if is_present:
                 text = say("the witness of {cluster} is available again", cluster=cluster.name)
-            world.emit(ClusterData(what="witness", there=there), text)
-            if not there:
+            world.emit(ClusterData(what="witness", there=is_present), text)
+            if not is_present:
                 world.call_after(world.chance.uniform(*REGROUP_S), "cluster.regroup", cluster.name)
         world.call_after(COUNT_AGAIN_S, "cluster.count", cluster.name)
 
@@ -136,21 +136,21 @@ def _silence_limit_s(world: World, cluster: Cluster, pair: Pair) -> float:
 def determine_survivors(world: World, name: str) -> None:
     """Determine which members survive, and whether each side may continue (timer)."""
     cluster = world.clusters[name]
-    lost = {
+    pairs = {
         pair
         for pair, since in cluster.silent
         if world.tick - since >= ticks(_silence_limit_s(world, cluster, pair))
     }
     missed = {
-        node for pair in dict(cluster.silent).keys() - lost for node in pair
+        node for pair in dict(cluster.silent).keys() - pairs for node in pair
     }  # pairs not silent for long enough
     for partition in config.partitions(world, name):
-        old = config.members(world, partition)
-        there = [node for node in old if config.is_running(world, world.nodes[node])]
-        living = [node for node in old if node in there or (there and node in missed)]
-        sides = _group_connected_nodes(living, lost)
-        if [old] != sides or not _can_continue(world, old):
-            _split_partition(world, old, living, sides)
+        old_members = config.members(world, partition)
+        nodes = [node for node in old_members if config.is_running(world, world.nodes[node])]
+        living = [node for node in old_members if node in nodes or (nodes and node in missed)]
+        sides = _group_connected_nodes(living, pairs)
+        if [old_members] != sides or not _can_continue(world, old_members):
+            _split_partition(world, old_members, living, sides)
 
 
 def schedule_regroup(world: World, members: list[str]) -> None:
@@ -161,8 +161,10 @@ def schedule_regroup(world: World, members: list[str]) -> None:
 
 def _can_continue(world: World, members: list[str]) -> bool:
     """Return whether the partition still has quorum when no node was lost. It may have lost the witness's vote."""
-    known = world.nodes[members[0]].config
-    return known.forced or quorum.has_majority(known, members, config.has_vote(world, known, members))
+    known_config = world.nodes[members[0]].config
+    return known_config.forced or quorum.has_majority(
+        known_config, members, config.has_vote(world, known_config, members)
+    )
 
 
 def _group_connected_nodes(living: list[str], lost_pairs: set[Pair]) -> list[list[str]]:
@@ -187,14 +189,14 @@ def _split_partition(world: World, old_members: list[str], living: list[str], si
             world.nodes[node] = replace(world.nodes[node], partition=0)
         return
     holder = config.find_core_owner(world, old_members[0])
-    free = True  # the witness votes for the side that owns the core resources
+    is_free = True  # the witness votes for the side that owns the core resources
     winner: list[str] | None = None
     for side in sorted(sides, key=lambda side: (holder not in side, -len(side), side)):
-        known = _find_newest_config(world, side)
-        held = free and config.has_vote(world, known, side)
-        if winner is None and (quorum.has_majority(known, side, held) or known.forced):
+        newest_config = _find_newest_config(world, side)
+        is_held = is_free and config.has_vote(world, newest_config, side)
+        if winner is None and (quorum.has_majority(newest_config, side, is_held) or newest_config.forced):
             winner = side
-            free = free and not held
+            is_free = is_free and not is_held
     for node in old_members:
         if winner is None or node not in winner:
             _leave(world, node, winner)
@@ -233,35 +235,41 @@ def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[st
     first = side_nodes[0]
     synchronize_config(world, side_nodes)
     config.update(world, first)  # the others have left, so this side is now the whole partition
-    for lost in lost_nodes:
+    for lost_node in lost_nodes:
         for node in side_nodes:
-            _log_unreachable(world, node, lost)
-        text = say("{node} was removed from the active cluster membership", node=lost)
-        world.emit(ClusterData(what="node removed", node=lost), text, server=first)
-        quarantine.note_exit(world, first, lost)
+            _log_unreachable(world, node, lost_node)
+        text = say("{node} was removed from the active cluster membership", node=lost_node)
+        world.emit(ClusterData(what="node removed", node=lost_node), text, server=first)
+        quarantine.note_exit(world, first, lost_node)
     world.call_after(COUNT_AGAIN_S, "cluster.count", world.nodes[first].cluster)
     roles.owners_lost(world, first, lost_nodes)
 
 
 def synchronize_config(world: World, side_nodes: list[str]) -> None:
     """Copy the newest cluster database of the members to all of them."""
-    known = _find_newest_config(world, side_nodes)
+    newest_config = _find_newest_config(world, side_nodes)
     for name in side_nodes:
-        world.nodes[name] = replace(world.nodes[name], config=known)
+        world.nodes[name] = replace(world.nodes[name], config=newest_config)
 
 
 def recount_votes(world: World, name: str) -> None:
     """Recount the votes of the present nodes with dynamic quorum (timer)."""
     cluster = world.clusters[name]
     for partition in config.partitions(world, name):
-        there = config.members(world, partition)
+        members = config.members(world, partition)
         node = config.writer(world, partition)
-        if node is None or any(member in there for pair, _ in cluster.silent for member in pair):
+        if node is None or any(member in members for pair, _ in cluster.silent for member in pair):
             continue
-        known = node.config
-        counted, witness = quorum.count_votes(cluster, known, there, config.has_vote(world, known, there))
-        forced = known.forced and 2 * len(there) <= len(cluster.nodes)
-        if counted and (counted, witness, forced) != (known.counted, known.witness_counts, known.forced):
+        known_config = node.config
+        counted, witness = quorum.count_votes(
+            cluster, known_config, members, config.has_vote(world, known_config, members)
+        )
+        forced = known_config.forced and 2 * len(members) <= len(cluster.nodes)
+        if counted and (counted, witness, forced) != (
+            known_config.counted,
+            known_config.witness_counts,
+            known_config.forced,
+        ):
             config.update(world, node.name, counted=counted, witness_counts=witness, forced=forced)
 
 
@@ -274,11 +282,11 @@ def change_votes(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> 
         config.members(world, world.nodes[node].partition),
         world.clusters[world.nodes[node].cluster],
     )
-    known = replace(world.nodes[node].config, **changes)
-    votes = config.has_vote(world, known, there)
-    counted, witness = quorum.count_votes(cluster, known, there, votes)
-    known = replace(known, counted=counted, witness_counts=witness)
-    if not known.forced and not quorum.has_majority(known, there, votes):
+    known_config = replace(world.nodes[node].config, **changes)
+    votes = config.has_vote(world, known_config, there)
+    counted, witness = quorum.count_votes(cluster, known_config, there, votes)
+    known_config = replace(known_config, counted=counted, witness_counts=witness)
+    if not known_config.forced and not quorum.has_majority(known_config, there, votes):
         raise InputError(say("{cluster} would lose quorum", cluster=cluster.name))
     config.update(world, node, counted=counted, witness_counts=witness, **changes)
 
@@ -295,9 +303,11 @@ def hand_over_vote(world: World, name: str) -> None:
     cluster, left = world.clusters[node.cluster], config.members(world, node.partition)
     left = [other for other in left if other != name]
     if left and config.is_running(world, node):
-        known = node.config
-        counted, witness = quorum.count_votes(cluster, known, left, config.has_vote(world, known, left))
-        if counted and (counted, witness) != (known.counted, known.witness_counts):
+        known_config = node.config
+        counted, witness = quorum.count_votes(
+            cluster, known_config, left, config.has_vote(world, known_config, left)
+        )
+        if counted and (counted, witness) != (known_config.counted, known_config.witness_counts):
             config.update(world, name, counted=counted, witness_counts=witness)
 
 
@@ -310,13 +320,15 @@ def leave(world: World, name: str, members: list[str]) -> None:
     if not living:
         return
     synchronize_config(world, living)
-    first = world.nodes[living[0]]
-    recount_votes(world, first.cluster)
+    first_node = world.nodes[living[0]]
+    recount_votes(world, first_node.cluster)
     schedule_regroup(world, living)
     world.emit(
-        ClusterData(what="left", node=name), say("{node} has left the cluster", node=name), server=first.name
+        ClusterData(what="left", node=name),
+        say("{node} has left the cluster", node=name),
+        server=first_node.name,
     )
-    roles.owners_lost(world, first.name, [name])
+    roles.owners_lost(world, first_node.name, [name])
 
 
 def _waiting(world: World, cluster: Cluster) -> list[str]:
@@ -339,8 +351,8 @@ def _joinable(world: World, cluster: Cluster) -> list[tuple[str, int]]:
     found = []
     for node in _waiting(world, cluster):
         for partition in config.partitions(world, cluster.name):
-            there = config.members(world, partition)
-            if all(config.has_heartbeat(world, node, member) for member in there):
+            members = config.members(world, partition)
+            if all(config.has_heartbeat(world, node, member) for member in members):
                 found.append((node, partition))
                 break
     return found
@@ -352,12 +364,12 @@ def _find_separate_groups(world: World, cluster: Cluster) -> list[list[str]]:
     If they reached a member, they would join its partition.
     """
     waiting = _waiting(world, cluster)
-    lost = {pair for pair in combinations(waiting, 2) if not config.has_heartbeat(world, *pair)}
+    lost_combinations = {pair for pair in combinations(waiting, 2) if not config.has_heartbeat(world, *pair)}
     members = [node.name for node in world.nodes.values() if node.cluster == cluster.name and node.partition]
     return [
-        side
-        for side in _group_connected_nodes(waiting, lost)
-        if not any(config.has_heartbeat(world, node, member) for node in side for member in members)
+        connected_node
+        for connected_node in _group_connected_nodes(waiting, lost_combinations)
+        if not any(config.has_heartbeat(world, node, member) for node in connected_node for member in members)
     ]
 
 
@@ -367,20 +379,20 @@ def _formable(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterCo
     If a share or a storage account has a newer tag, that database cannot be read, and the nodes wait.
     """
     found = []
-    for side in _find_separate_groups(world, cluster):
-        known = config.read_database(world, _find_newest_config(world, side), side)
-        able = [node for node in side if not world.nodes[node].prevented]
-        if able and quorum.has_majority(known, side, config.has_vote(world, known, side)):
-            found.append((side, known))
+    for group in _find_separate_groups(world, cluster):
+        database = config.read_database(world, _find_newest_config(world, group), group)
+        able = [node for node in group if not world.nodes[node].prevented]
+        if able and quorum.has_majority(database, group, config.has_vote(world, database, group)):
+            found.append((group, database))
     return found
 
 
 def _note_outdated(world: World, cluster: Cluster) -> None:
     """Log that waiting nodes see at the witness that a newer cluster database exists. [DOC: manage quorum]."""
-    for side in _find_separate_groups(world, cluster):
-        known = config.read_database(world, _find_newest_config(world, side), side)
-        newer = config.read_tag(world, known, side) > known.epoch
-        for name in side:
+    for group in _find_separate_groups(world, cluster):
+        database = config.read_database(world, _find_newest_config(world, group), group)
+        newer = config.read_tag(world, database, group) > database.epoch
+        for name in group:
             node = world.nodes[name]
             if newer and not node.outdated:
                 clusterlog.write(world, name, "ERR", "QUORUM", BETTER_EPOCH)
@@ -399,13 +411,13 @@ def _find_reunited_members(world: World, cluster: Cluster) -> list[str]:
     living = [node for node in parts if node is not None]
     if len(living) < 2:
         return []
-    first = max(living, key=lambda node: node.config.epoch)
+    first_node = max(living, key=lambda node: node.config.epoch)
     others = [
         node.name
         for node in world.nodes.values()
-        if node.cluster == cluster.name and node.partition not in (0, first.partition)
+        if node.cluster == cluster.name and node.partition not in (0, first_node.partition)
     ]
-    strong = config.members(world, first.partition)
+    strong = config.members(world, first_node.partition)
     return [node for node in others if any(config.has_heartbeat(world, node, member) for member in strong)]
 
 
@@ -444,12 +456,12 @@ def form(world: World, side_nodes: list[str], cluster_config: ClusterConfig) -> 
 
 
 def _join(world: World, node: str, partition: int) -> None:
-    there = config.writer(world, partition)
-    assert there is not None
-    world.nodes[node] = replace(world.nodes[node], partition=partition, config=there.config, outdated=False)
+    writer = config.writer(world, partition)
+    assert writer is not None
+    world.nodes[node] = replace(world.nodes[node], partition=partition, config=writer.config, outdated=False)
     config.update(world, node)
     world.emit(ClusterData(what="joined"), say("{node} has joined the cluster", node=node), server=node)
-    world.call_after(COUNT_AGAIN_S, "cluster.count", there.cluster)
+    world.call_after(COUNT_AGAIN_S, "cluster.count", writer.cluster)
     roles.node_joined(world, node)
 
 

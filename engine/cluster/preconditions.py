@@ -58,7 +58,7 @@ def _list_node_preconditions(
 ) -> Iterator[FailoverPrecondition]:
     node, instance = world.nodes[name], world.instances[instances.instance_of(role)]
     missing = [resource.name for resource in role.resources if name not in resource.owners]
-    place = role.preferred.index(name) + 1 if name in role.preferred else 0
+    position = role.preferred.index(name) + 1 if name in role.preferred else 0
     yield FailoverPrecondition(
         say("the node is a possible owner of every resource"),
         not missing,
@@ -66,8 +66,8 @@ def _list_node_preconditions(
         target=name,
         now=say("not an owner of {resources}", resources=", ".join(missing))
         if missing
-        else say("preferred owner {place}", place=place)
-        if place
+        else say("preferred owner {place}", place=position)
+        if position
         else say("no preferred owner"),
     )
     yield FailoverPrecondition(

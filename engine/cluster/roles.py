@@ -24,7 +24,7 @@ LOOK_AGAIN_S: Final = 0.5
 class RoleProblem(NamedTuple):
     """Problem of a role at its owner."""
 
-    why: str = ""
+    reason: str = ""
     delay_s: float = 0.0
     """Seconds until the cluster detects it."""
     signs: tuple[tuple[str, str], ...] = ()

@@ -116,13 +116,15 @@ def _join(world: World, existing_node: Node, name: str) -> None:
         config=ClusterConfig(),
     )
     world.evicted.pop(name, None)
-    known = existing_node.config
-    owned = tuple(_owned(role, name, False) if role.kind == "instance" else role for role in known.roles)
+    known_config = existing_node.config
+    owned = tuple(
+        _owned(role, name, False) if role.kind == "instance" else role for role in known_config.roles
+    )
     config.update(
         world,
         existing_node.name,
-        weights=(*known.weights, (name, 1)),
-        counted=(*known.counted, name),
+        weights=(*known_config.weights, (name, 1)),
+        counted=(*known_config.counted, name),
         roles=owned,
     )
     text = say("{node} was added to the cluster {cluster}", node=name, cluster=cluster.name)

@@ -54,13 +54,13 @@ def _run_uncached(
     if samples is not None:
         every = samples.every
         rooms = samples.reserve(ticks // every + 1, len(flow.source_setups), len(flow.stream_setups))
-    now = arrays(flow)
-    ran = compiled.advance(*now, *rooms, flow.clock, ticks, every, flow.step_s)
-    flow.passed = bool(now.counters[k.PASSED])
+    current_arrays = arrays(flow)
+    ran = compiled.advance(*current_arrays, *rooms, flow.clock, ticks, every, flow.step_s)
+    flow.passed = bool(current_arrays.counters[k.PASSED])
     assert ran >= 0, _imbalance(flow, -1 - ran)
     if samples is not None:
         samples.record_entries(before, before + ran)
-    if not now.counters[k.HELD]:
+    if not current_arrays.counters[k.HELD]:
         return ran, [], []
     held = np.zeros((2, max(len(flow.sources), len(flow.streams))), dtype=np.int64)
     compiled.note_crossings(

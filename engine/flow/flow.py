@@ -160,7 +160,7 @@ class Flow:
     # -- adding and removing
 
     def add_source(self, setup: SourceSetup) -> int:
-        """Add a writable log without content, whose connections all think, and return its number."""
+        """Add an empty writable log and return its number. All of its connections begin in their think time."""
         self._begin_change("add source", setup)
         number = rows.free_number(self.source_setups)
         if number == len(self.source_setups):

@@ -157,7 +157,7 @@ class SampleTable:
 
     def read_entries(self, first_entry: int, numbers: Array) -> Array:
         """Return every counter of the entries since *first_entry* for the item in *numbers*; 0 for -1."""
-        found = np.zeros((len(numbers), self._counters), dtype=self._kind)
+        entries = np.zeros((len(numbers), self._counters), dtype=self._kind)
         start = 0
         while start < len(numbers):
             block, at = divmod(first_entry + start, BLOCK)
@@ -168,14 +168,14 @@ class SampleTable:
                     part = self._group(source[group]) if 0 <= group < len(source) else self._empty_block
                     if place < part.shape[1]:
                         here = np.flatnonzero(numbers[start:end] == number)
-                        found[start + here] = part[at + here, place]
+                        entries[start + here] = part[at + here, place]
             else:
                 end, at = len(numbers), first_entry + start - len(self._packed) * BLOCK
                 remaining_numbers = numbers[start:]
                 here = np.flatnonzero((remaining_numbers >= 0) & (remaining_numbers < self._open.shape[1]))
-                found[start + here] = self._open[at + here, remaining_numbers[here]]
+                entries[start + here] = self._open[at + here, remaining_numbers[here]]
             start = end
-        return found
+        return entries
 
     def count_common_entries(self, other_table: SampleTable) -> int:
         """Return the number of entries at the beginning that are certainly the same in both."""

@@ -258,7 +258,7 @@ def start_forced(world: World, mirror: Key) -> None:
 
 
 def redo_done(world: World, stream: int) -> None:
-    """Handle that the receiver of *stream* has redone all the log that it has (crossing)."""
+    """Handle that the receiver of *stream* has redone all the log that it has (flow callback)."""
     source, mirror = world.flow.source_of(stream), world.streams[stream]
     failover = world.failover_under_way(world.copies[world.sources[source]].mirroring.guid)
     if mirror is None or failover is None or failover.redo_done_tick is not None:

@@ -374,11 +374,12 @@ def change_monitoring(world: World, server: str, parameter_id: int, value: int) 
     if parameter_id != 1:
         raise SqlError(32036)
     _check_period(value)
-    found = job_of(world, server)
-    if found is None:
+    found_job = job_of(world, server)
+    if found_job is None:
         raise SqlError(32049)
     changed = tuple(
-        replace(job, every_s=60.0 * value) if job is found else job for job in world.instances[server].jobs
+        replace(job, every_s=60.0 * value) if job is found_job else job
+        for job in world.instances[server].jobs
     )
     world.update_instance(server, jobs=changed)
     arm(world, server)

@@ -144,8 +144,8 @@ def witness_word(copy: DatabaseCopy) -> str:
 
 def safety_word(copy: DatabaseCopy) -> str:
     """Return FULL or OFF; empty if the database is not mirrored or its server does not know the mode yet."""
-    known = copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
-    return copy.mirroring.safety.name if known else ""
+    is_known = copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
+    return copy.mirroring.safety.name if is_known else ""
 
 
 def timeout_s(copy: DatabaseCopy) -> int:

@@ -261,7 +261,7 @@ def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
 
 
 def caught_up(world: World, stream: int) -> None:
-    """Handle that the receiver of *stream* has hardened all log (crossing)."""
+    """Handle that the receiver of *stream* has hardened all log (flow callback)."""
     source, mirror = world.flow.source_of(stream), world.streams[stream]
     if mirror is None:
         return

@@ -97,7 +97,7 @@ class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
     counted: tuple[str, ...] = ()
     """Nodes whose votes count at present (DynamicWeight 1)."""
     witness_counts: bool = False
-    """WitnessDynamicWeight."""
+    """True if the vote of the witness counts at present (WitnessDynamicWeight 1)."""
     witness: Witness | None = None
     roles: tuple[ClusterRole, ...] = ()
     groups: tuple[AvailabilityGroup, ...] = ()

@@ -202,10 +202,12 @@ def _twice(setup: Pair) -> dict[PlanResource, Pair]:
 def _binding(plan: MirroringPlan) -> Bottleneck:
     setup = pair_of(plan)
     other = _twice(setup)
-    now, *states = steady((setup, *other.values()))
-    grows = plan.safety is SafetyMode.OFF and not off_keeps_up(now)  # then only the send rate matters
+    current_steady_state, *states = steady((setup, *other.values()))
+    grows = plan.safety is SafetyMode.OFF and not off_keeps_up(
+        current_steady_state
+    )  # then only the send rate matters
     column = "sent_kb_per_s" if grows else "transactions_per_s"
-    base = getattr(now, column)
+    base = getattr(current_steady_state, column)
     gains = {
         resource: getattr(steady_state, column) / base - 1.0 if base > 0.0 else 0.0
         for resource, steady_state in zip(other, states, strict=True)

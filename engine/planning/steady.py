@@ -28,7 +28,7 @@ COMPARISON_S: Final = 10.0
 """Minimum time over which two rates are compared."""
 
 LOSSY_COMPARISON_S: Final = 80.0
-"""The same time on a link that loses packets.
+"""Time of one comparison on a link that loses packets.
 
 Such a pair never becomes steady, so one comparison must suffice.
 """
@@ -89,12 +89,12 @@ def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[SteadyState
     if endless_queue:
         _fill_queues(flow, endless_queue)
         run(flow, round(comparison_s * TICKS_PER_S))
-    before: list[SteadyState] = []
+    steady_states: list[SteadyState] = []
     for _ in range(comparisons):
         states = list(_measure(flow, setups, comparison_s))
-        if before and all(_is_steady(a, b) for a, b in zip(before, states, strict=True)):
+        if steady_states and all(_is_steady(a, b) for a, b in zip(steady_states, states, strict=True)):
             break
-        before = states
+        steady_states = states
     return states
 
 

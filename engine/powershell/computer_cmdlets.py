@@ -16,10 +16,10 @@ def _target(world: World, name: str) -> str | None:
     """Return the computer that a name of a computer, an instance or an online listener leads to."""
     listeners = {key.lower(): server for key, server in world.listeners.items()}
     spelled = {key.lower(): key for key in (*world.computers, *world.instances)}
-    found = listeners.get(name.lower()) or spelled.get(name.lower())
-    if found is None:
+    listener = listeners.get(name.lower()) or spelled.get(name.lower())
+    if listener is None:
         return None
-    return world.instances[found].computer if found in world.instances else found
+    return world.instances[listener].computer if listener in world.instances else listener
 
 
 def test_connection(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
@@ -34,11 +34,15 @@ def test_connection(world: World, node: str, call: CmdletCall, piped: PipelineTa
         raise ShellError(call.name, text, "InvalidData", f"ParameterArgumentValidationError,{call.name}")
     online = {record.online: key for key, record in world.records.items() if world.listeners.get(key)}
     target = _target(world, online.get(name, name))
-    there = target is not None and world.computers[target].powered and network.is_passing(world, node, target)
-    row = {"ComputerName": name, "PingSucceeded": str(there)}
-    said = there
+    is_present = (
+        target is not None and world.computers[target].powered and network.is_passing(world, node, target)
+    )
+    row = {"ComputerName": name, "PingSucceeded": str(is_present)}
+    said = is_present
     if port != "0":
-        said = there and target is not None and _listens(world, target, int(port) if port.isdigit() else 0)
+        said = (
+            is_present and target is not None and _listens(world, target, int(port) if port.isdigit() else 0)
+        )
         row |= {"RemotePort": port, "TcpTestSucceeded": str(said)}
     if call.value("informationlevel").lower() == "quiet":
         return PipelineTable("text", text=str(said))
@@ -55,16 +59,16 @@ def _listens(world: World, computer: str, port: int) -> bool:
     local = [
         world.instances[name] for name in world.instances_on(computer) if world.instances[name].answering
     ]
-    listening = {one.listener.port for one in _groups(world) if one.listener is not None
-                 and world.listeners.get(one.listener.name) in world.instances_on(computer)}  # fmt: skip
+    listening = {instance.listener.port for instance in _groups(world) if instance.listener is not None
+                 and world.listeners.get(instance.listener.name) in world.instances_on(computer)}  # fmt: skip
     return port in listening or any(
-        (port == SQL_PORT and one.tcp_listening)
+        (port == SQL_PORT and instance.tcp_listening)
         or (
-            one.endpoint is not None
-            and one.endpoint.state is EndpointState.STARTED
-            and one.endpoint.port == port
+            instance.endpoint is not None
+            and instance.endpoint.state is EndpointState.STARTED
+            and instance.endpoint.port == port
         )
-        for one in local
+        for instance in local
     )
 
 
@@ -79,8 +83,8 @@ def _names(world: World) -> set[str]:
 
 def _addresses(world: World, node: str, name: str) -> tuple[str, ...]:
     """Return the addresses that the name server has for a listener (online or offline), an instance or a computer."""
-    known = world.nodes[node].config.groups if node in world.nodes else ()
-    for group in known:
+    groups = world.nodes[node].config.groups if node in world.nodes else ()
+    for group in groups:
         if group.listener is not None and group.listener.name.lower() == name.lower():
             return replicas.listener_addresses(group, world.nodes[node])
     target = _target(world, name)
@@ -94,7 +98,9 @@ def resolve_name(world: World, node: str, call: CmdletCall, piped: PipelineTable
     if name.lower() not in _names(world):
         text = f"{name} : DNS name does not exist"
         raise ShellError(call.name, text, "ResourceUnavailable", "DNS_ERROR_RCODE_NAME_ERROR")
-    record = next((one for key, one in world.records.items() if key.lower() == name.lower()), None)
+    record = next(
+        (name_record for key, name_record in world.records.items() if key.lower() == name.lower()), None
+    )
     ttl_s, addresses = (record.ttl_s, record.addresses) if record else (1200, _addresses(world, node, name))
     rows = tuple(
         {"Name": name, "Type": "A", "TTL": str(ttl_s), "Section": "Answer", "IPAddress": address}
@@ -142,10 +148,14 @@ PING: Final = re.compile(r"ping(?:\.exe)?\s+([\w.-]+)", re.IGNORECASE)
 def _reaches(world: World, node: str, name: str) -> str | None:
     """Return the address that a ping of *name* from *node* reaches; None if there is no response."""
     target = _target(world, name)
-    there = target is not None and world.computers[target].powered and network.is_passing(world, node, target)
-    if not there:
+    is_present = (
+        target is not None and world.computers[target].powered and network.is_passing(world, node, target)
+    )
+    if not is_present:
         return None
-    record = next((one for key, one in world.records.items() if key.lower() == name.lower()), None)
+    record = next(
+        (name_record for key, name_record in world.records.items() if key.lower() == name.lower()), None
+    )
     return record.online if record else _addresses(world, node, name)[0]
 
 

@@ -71,12 +71,14 @@ class CmdletCall(Struct, frozen=True):
 def parse_pipeline(line: str) -> list[CmdletCall]:
     """Parse the commands of one pipeline, in order. Raises ShellError for an invalid line."""
     calls: list[list[tuple[str, bool]]] = [[]]
-    place, text = 0, line.strip()
-    while place < len(text):
-        found = TOKEN.match(text, place)
+    position, text = 0, line.strip()
+    while position < len(text):
+        found = TOKEN.match(text, position)
         if found is None:
-            raise ShellError("ParserError", f"Unexpected token '{text[place:]}' in expression or statement.")
-        place = found.end()
+            raise ShellError(
+                "ParserError", f"Unexpected token '{text[position:]}' in expression or statement."
+            )
+        position = found.end()
         single, double, sign, word = found.groups()
         if sign == "|":
             calls.append([])

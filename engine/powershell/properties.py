@@ -25,8 +25,8 @@ MAXIMUM: Final = 2**32 - 1
 class Property(NamedTuple):
     """Property that can be set: its limits, and the command that sets it on an object from a node."""
 
-    least: int
-    most: int
+    minimum: int
+    maximum: int
     assign: Callable[[World, str, str, int], None]
     """Arguments: the world, the name of the object, the node of the prompt, the value."""
 
@@ -94,7 +94,7 @@ def assign(world: World, node: str, found: re.Match[str]) -> str:
     if not has_property(world.clusters[world.nodes[node].cluster], key):
         text = f"The property '{key}' cannot be found on this object. Verify that the property exists and can be set."
         raise ShellError(cmdlet, text, "InvalidOperation", "PropertyNotFound")
-    if not value.isdigit() or not known.least <= int(value) <= known.most:
+    if not value.isdigit() or not known.minimum <= int(value) <= known.maximum:
         problem = f"Unable to save property changes for '{name}'.\n    The parameter is incorrect"
         text = f'Exception setting "{key}": "{problem}"'
         raise ShellError(cmdlet, text, "NotSpecified", "ExceptionWhenSetting")

@@ -45,18 +45,22 @@ STATUSES: Final = {
 
 def _list_installed(world: World, node: str) -> list[str]:
     """Return the instances on the node, and then the failover cluster instances that run elsewhere."""
-    here = list(world.instances_on(node))
-    clustered = (name for name, one in world.instances.items() if one.clustered and node in one.installed)
-    return here + [name for name in clustered if name not in here]
+    instances = list(world.instances_on(node))
+    clustered = (
+        name
+        for name, instance in world.instances.items()
+        if instance.clustered and node in instance.installed
+    )
+    return instances + [name for name in clustered if name not in instances]
 
 
 def list_services(world: World, node: str) -> list[WindowsService]:
     """Return the simulated services of a node, by name. The first instance is the default instance."""
     running = node in world.nodes and config.is_running(world, world.nodes[node])
-    found = [WindowsService(CLUSTER_SERVICE, "Cluster Service", "Running" if running else "Stopped")]
-    for place, server in enumerate(_list_installed(world, node)):
-        found += _list_of_instance(world, node, server, "MSSQLSERVER" if place == 0 else server)
-    return sorted(found, key=lambda one: one.name.lower())
+    services = [WindowsService(CLUSTER_SERVICE, "Cluster Service", "Running" if running else "Stopped")]
+    for index, server in enumerate(_list_installed(world, node)):
+        services += _list_of_instance(world, node, server, "MSSQLSERVER" if index == 0 else server)
+    return sorted(services, key=lambda one: one.name.lower())
 
 
 def _list_of_instance(world: World, node: str, server: str, service_name: str) -> list[WindowsService]:
@@ -80,13 +84,13 @@ def _find_services(
     world: World, node: str, call: CmdletCall, piped: PipelineTable | None
 ) -> list[WindowsService]:
     """Return the services that a cmdlet names, with wildcards or from the pipeline. Raises ShellError."""
-    shown = list_services(world, node)
-    named = {one.name.lower(): one for one in shown}
+    services = list_services(world, node)
+    named = {one.name.lower(): one for one in services}
     for server in _list_installed(world, node):  # MSSQL$NAME and SQLAgent$NAME find the default instance, too
         for one in _list_of_instance(world, node, server, server):
             named.setdefault(one.name.lower(), one)
     found = []
-    for name in lookup.matching([one.name for one in shown], lookup.names(call, piped, "service")):
+    for name in lookup.matching([one.name for one in services], lookup.names(call, piped, "service")):
         if name.lower() not in named:
             raise _error(call, f"Cannot find any service with service name '{name}'.", "ObjectNotFound",
                          "NoServiceFoundForGivenName", f"{name}:String")  # fmt: skip
@@ -108,8 +112,10 @@ CONTROLLER: Final = "System.ServiceProcess.ServiceController:ServiceController"
 def get_service(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-Service: return all simulated services of the node, or those of the given names."""
     wanted = lookup.names(call, piped, "service")
-    found = _find_services(world, node, call, piped) if wanted else list_services(world, node)
-    rows = tuple({"Status": one.status, "Name": one.name, "DisplayName": one.display_name} for one in found)
+    services = _find_services(world, node, call, piped) if wanted else list_services(world, node)
+    rows = tuple(
+        {"Status": one.status, "Name": one.name, "DisplayName": one.display_name} for one in services
+    )
     return PipelineTable("service", ("Status", "Name", "DisplayName"), rows)
 
 
@@ -135,9 +141,11 @@ def _list_running_dependents(world: World, node: str, service: WindowsService) -
     if service.agent or not service.server:
         return []
     return [
-        other
-        for other in list_services(world, node)
-        if other.agent and other.server == service.server and other.status == "Running"
+        other_service
+        for other_service in list_services(world, node)
+        if other_service.agent
+        and other_service.server == service.server
+        and other_service.status == "Running"
     ]
 
 
@@ -203,7 +211,7 @@ def net(world: World, node: str, verb: str, name: str, option: str | None) -> st
         return _explain(f"The {one.display_name} service is not started.", 3521)
     dependents = _list_running_dependents(world, node, one)
     if not start and dependents and not yes:
-        listed = "\n".join(f"   {other.display_name}" for other in dependents)
+        listed = "\n".join(f"   {other_dependent.display_name}" for other_dependent in dependents)
         return NET_QUESTION.format(one.display_name, listed)
     if switch and not one.server:
         if switch == "fq":

@@ -146,13 +146,13 @@ def alter_login(
     *changes* are fields of Login; None leaves a field unchanged.
     """
     login = _login(world, server, name, "alter")
-    said: dict[str, object] = {key: value for key, value in changes.items() if value is not None}
+    fields: dict[str, object] = {key: value for key, value in changes.items() if value is not None}
     if state is not None:
-        said["disabled"] = state.upper() == "DISABLE"
-    changed = replace(login, **said)
+        fields["disabled"] = state.upper() == "DISABLE"
+    changed = replace(login, **fields)
     _check_expiration(changed)
-    if changed.check_policy and "password" in said:
-        check_password(str(said["password"]), name)
+    if changed.check_policy and "password" in fields:
+        check_password(str(fields["password"]), name)
     _put_login(world, server, login, changed)
     network.reassess(world)
     return []
@@ -328,7 +328,14 @@ def drop_master_key(world: World, server: str) -> list[Message]:
     instance = world.instances[server]
     if not instance.master_key:
         raise SqlError(15151, "drop", "symmetric key", "master key")
-    certificate = next((held.name for held in instance.certificates if held.has_private_key), None)
+    certificate = next(
+        (
+            held_certificate.name
+            for held_certificate in instance.certificates
+            if held_certificate.has_private_key
+        ),
+        None,
+    )
     if certificate is not None:
         raise SqlError(15580, "master key", "certificate", certificate)
     world.update_instance(server, master_key=False)
@@ -394,8 +401,8 @@ def _imported(
         raise SqlError(15232, same_certificates[0].name)
     if key is not None and key.private and key.password != password:
         raise SqlError(15465)
-    mine = key is not None and key.private and key.certificate.thumbprint == certificate.thumbprint
-    return replace(certificate, name=name, has_private_key=mine)
+    is_own = key is not None and key.private and key.certificate.thumbprint == certificate.thumbprint
+    return replace(certificate, name=name, has_private_key=is_own)
 
 
 def backup_certificate(
@@ -408,8 +415,8 @@ def backup_certificate(
     paths = [path for path in (file, private_key_file) if path is not None]
     for path in paths:
         drive = volumes.drive_of(path)
-        lost = drive != "" and not volumes.has_drive(world.computer_of(server), drive)
-        if lost or files.find(world, server, path) is not None:
+        is_lost = drive != "" and not volumes.has_drive(world.computer_of(server), drive)
+        if is_lost or files.find(world, server, path) is not None:
             raise SqlError(15240, path)
     for path in paths:
         private = path == private_key_file
@@ -521,16 +528,16 @@ def change(security: Security, verb: str, grants: tuple[Grant, ...]) -> Security
     GRANT and DENY replace the grantee's entry for the permission; REVOKE removes it.
     """
     gone = {(grant.kind, grant.name, grant.permission, grant.grantee) for grant in grants}
-    kept = tuple(g for g in security.grants if (g.kind, g.name, g.permission, g.grantee) not in gone)
-    return replace(security, grants=kept if verb == "REVOKE" else (*kept, *grants))
+    kept_grants = tuple(g for g in security.grants if (g.kind, g.name, g.permission, g.grantee) not in gone)
+    return replace(security, grants=kept_grants if verb == "REVOKE" else (*kept_grants, *grants))
 
 
 def roles_of(security: Security, name: str) -> set[str]:
     """Return the roles of a principal, including indirect ones and public."""
-    found, todo = {"public"}, [name.lower()]
+    roles, todo = {"public"}, [name.lower()]
     while todo:
         member = todo.pop()
-        new = {role for role, one in security.members if one == member} - found
-        found |= new
+        new = {role for role, one in security.members if one == member} - roles
+        roles |= new
         todo += new
-    return found
+    return roles

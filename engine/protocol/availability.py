@@ -22,19 +22,19 @@ class Reach:
 
     def includes(self, copy: DatabaseCopy) -> bool:
         """Return whether a client of the database can reach the copy's server. True if no client is known."""
-        known = False
+        is_known = False
         for name, databases in self._users:
             if copy.database in databases:
-                known = True
+                is_known = True
                 if self._is_passing(name, copy.server):
                     return True
-        return not known and self.world.computer_of(copy.server).nic_up
+        return not is_known and self.world.computer_of(copy.server).nic_up
 
     def _is_passing(self, client: str, server: str) -> bool:
-        found = self._passes.get((client, server))
-        if found is None:
-            found = self._passes[client, server] = network.is_passing(self.world, client, server)
-        return found
+        passing = self._passes.get((client, server))
+        if passing is None:
+            passing = self._passes[client, server] = network.is_passing(self.world, client, server)
+        return passing
 
 
 def serving_copies(world: World, database: str, reach: Reach | None = None) -> list[DatabaseCopy]:

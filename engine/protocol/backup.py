@@ -116,7 +116,7 @@ class BackupSet(Struct, frozen=True, kw_only=True):
             1: self.bulk_logged, 4: self.read_only, 8: self.details.single_user, 16: self.details.checksum,
             64: self.tail, 128: self.incomplete, 256: self.tail, 512: True,
         }  # fmt: skip
-        return reduce(or_, (bit for bit, found in bits.items() if found))
+        return reduce(or_, (bit for bit, is_found in bits.items() if is_found))
 
     @property
     def backup_kb(self) -> float:

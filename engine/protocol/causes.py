@@ -28,7 +28,7 @@ def enter(verb: str, loses: str, mechanism: Cause) -> None:
 
 def of_loss(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
     """Return (cause, tick) of the latest fault that explains why *peer* lost *server*, or ("unknown", present tick)."""
-    found: Fault | None = None
+    found_fault: Fault | None = None
     for fault in world.faults:
         if fault.reverted_tick is not None:
             continue
@@ -36,8 +36,8 @@ def of_loss(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
         hits_server = loses == "server" and fault.args[0] in (server, world.instances[server].computer)
         hits_link = loses == "link" and peer is not None and {server, peer} == set(fault.args[:2])
         if hits_server or hits_link:
-            found = fault
-    return (found.verb, found.active_tick) if found else ("unknown", world.tick)
+            found_fault = fault
+    return (found_fault.verb, found_fault.active_tick) if found_fault else ("unknown", world.tick)
 
 
 def phases(world: World, stream: int, cause: str) -> FailoverTimes:

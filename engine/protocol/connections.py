@@ -77,9 +77,9 @@ def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
             )
             places = range(spid, min(spid + whole, SPID_MAX + 1))
             alive = [place for place in places if place not in ended]
-            for place in alive:
+            for position in alive:
                 yield ApplicationConnection(
-                    place,
+                    position,
                     client,
                     copy.database,
                     login,
@@ -110,10 +110,12 @@ def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
 
 def kill(world: World, server: str, spid: int) -> bool:
     """End the connection *spid* of an application, which then opens another one. Return False if there is none."""
-    found = next((connection for connection in on_server(world, server) if connection.spid == spid), None)
-    if found is None:
+    found_connection = next(
+        (connection for connection in on_server(world, server) if connection.spid == spid), None
+    )
+    if found_connection is None:
         return False
-    client = world.clients[found.client.name]
+    client = world.clients[found_connection.client.name]
     world.clients[client.name] = replace(
         client,
         killed=(*client.killed, (spid, world.tick)),

@@ -80,8 +80,8 @@ def _set_size(world: World, key: Key, file: DbFile, size_kb: float) -> None:
 
 def _set_path(world: World, key: Key, file: DbFile, path: str) -> None:
     copy = world.copies[key]
-    known = next((file_path for file_path in copy.file_paths if file_path.file == file.key), None)
-    missing = known is not None and known.missing
+    known_file_path = next((file_path for file_path in copy.file_paths if file_path.file == file.key), None)
+    missing = known_file_path is not None and known_file_path.missing
     new_file_path = FilePath(
         file=file.key, path=path, found=volumes.locations_of(copy, file), missing=missing
     )
@@ -111,7 +111,9 @@ def place_file(world: World, key: Key, file: str, path: str) -> None:
     """Record that a file of a closed database also exists at *path*."""
     copy = world.copies.get(key)
     db_file = (
-        next((one for one in volumes.files_of(copy) if one.key == file), None) if copy is not None else None
+        next((file_path for file_path in volumes.files_of(copy) if file_path.key == file), None)
+        if copy is not None
+        else None
     )
     if copy is None or db_file is None or has_open_files(world, copy):
         return
@@ -119,6 +121,10 @@ def place_file(world: World, key: Key, file: str, path: str) -> None:
     new_file_path = FilePath(
         file=file, path=volumes.path_of(copy, db_file), found=tuple(dict.fromkeys((*locations, path)))
     )
-    known = next((file_path for file_path in copy.file_paths if file_path.file == file), new_file_path)
+    known_file_path = next(
+        (file_path for file_path in copy.file_paths if file_path.file == file), new_file_path
+    )
     other_file_paths = tuple(file_path for file_path in copy.file_paths if file_path.file != file)
-    world.update_copy(key, file_paths=(*other_file_paths, replace(known, found=new_file_path.found)))
+    world.update_copy(
+        key, file_paths=(*other_file_paths, replace(known_file_path, found=new_file_path.found))
+    )

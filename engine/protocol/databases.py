@@ -160,8 +160,8 @@ def _adopt(world: World, key: Key, file: DbFile, changed: NewFile) -> None:
 
 def _need_free_name(world: World, server: str, name: str) -> None:
     own_databases = [copy.database.lower() for (where, _), copy in world.copies.items() if where == server]
-    taken = name.lower() in ("master", "msdb", "model", "tempdb", *own_databases)
-    if taken or world.instances[server].find_snapshot(name) is not None:
+    is_taken = name.lower() in ("master", "msdb", "model", "tempdb", *own_databases)
+    if is_taken or world.instances[server].find_snapshot(name) is not None:
         raise SqlError(1801, name)
 
 
@@ -247,9 +247,9 @@ def _need_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str, str], 
     """Raise an error unless *files* places exactly the data files of the source on drives that exist."""
     named = {name.lower(): path for name, path in files}
     data = {file.name.lower(): file.name for file in volumes.files_of(copy) if not file.log}
-    for name, shown in data.items():
+    for name, text in data.items():
         if name not in named:
-            raise SqlError(5127, shown)
+            raise SqlError(5127, text)
     for name, path in named.items():
         if name not in data:
             raise SqlError(5014, "file", name, copy.database)

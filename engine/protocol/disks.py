@@ -66,20 +66,20 @@ def _lose_log(world: World, key: Key) -> None:
     if copy.disk_failed:
         return
     server, database = key
-    opened = copy.db_state is DbState.ONLINE
+    is_open = copy.db_state is DbState.ONLINE
     policy = groups.policy(copy)
-    if opened or not policy.can_write(copy):
+    if is_open or not policy.can_write(copy):
         message = say("the volume of {database} on {server} failed", database=database, server=server)
         policy.cancel(world, key, message)
         errorlog.write(world, server, 17053, "SQLServerLogMgr::LogWriter", files.NOT_READY)
         _note(world, server, "Write error during log flush.")
         errorlog.write(world, server, 9001, database, state=4)
     copy = world.update_copy(key, disk_failed=True)
-    if opened:
+    if is_open:
         errorlog.write(world, server, 3422, database, 9001, "XdesRMFull::CommitInternal")
         errorlog.write(world, server, 17137, database)
         _report_lost_files(world, copy)
-    if copy.group is not None or opened:
+    if copy.group is not None or is_open:
         _close(world, key)
     policy.log_lost(world, key)
 
@@ -142,9 +142,9 @@ def lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
 
 def absence(world: World, copy: DatabaseCopy, path: str) -> str:
     """Return the Windows error for a missing file: file not found, or path not found."""
-    there = volumes.has_drive(world.computer_of(copy.server), volumes.drive_of(path))
+    is_present = volumes.has_drive(world.computer_of(copy.server), volumes.drive_of(path))
     misplaced = path in (volumes.path_of(copy, file) for file in volumes.misplaced_files(copy))
-    return files.NO_FILE if there and misplaced else files.NO_PATH
+    return files.NO_FILE if is_present and misplaced else files.NO_PATH
 
 
 def check_files(world: World, key: Key) -> bool:

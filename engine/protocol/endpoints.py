@@ -90,14 +90,14 @@ def alter(
     """
     before = _named(world, server, name, "alter")
     words = {"role": role, "encryption": encryption, "authentication": authentication}
-    said: dict[str, object] = {key: word.upper() for key, word in words.items() if word is not None}
+    fields: dict[str, object] = {key: word.upper() for key, word in words.items() if word is not None}
     given = {"port": port, "ip": ip, "certificate": certificate}
-    said |= {key: value for key, value in given.items() if value is not None}
+    fields |= {key: value for key, value in given.items() if value is not None}
     if algorithms:
-        said["algorithms"] = tuple(word.upper() for word in algorithms)
+        fields["algorithms"] = tuple(word.upper() for word in algorithms)
     if authentication is not None and "CERTIFICATE" not in authentication.upper().split():
-        said["certificate"] = None
-    after = replace(before, **said, state=before.state if state is None else EndpointState[state.upper()])
+        fields["certificate"] = None
+    after = replace(before, **fields, state=before.state if state is None else EndpointState[state.upper()])
     _check(world, world.instances[server], after)
     _put(world, server, after)
     if after.state is not before.state:
@@ -106,7 +106,7 @@ def alter(
             _note_start(world, server)
         elif before.state is EndpointState.STARTED:
             errorlog.write(world, server, 9691, security.TRANSPORT)
-    elif said and after.state is EndpointState.STARTED:
+    elif fields and after.state is EndpointState.STARTED:
         # close its connections and open them again with its new settings
         for (guid, me, peer), contact in list(world.contacts.items()):
             if me == server and contact.connected:
@@ -146,8 +146,8 @@ def permit(world: World, server: str, name: str, verb: str, grantees: tuple[str,
         if login is None and grantee.lower() not in ("public", "sa"):
             raise SqlError(15151, "find", "login", grantee)
         logins.append(login.name if login is not None else grantee.lower())
-    kept = tuple(login for login in before.granted if login not in logins)
-    granted = (*kept, *logins) if verb.upper() == "GRANT" else kept
+    kept_logins = tuple(login for login in before.granted if login not in logins)
+    granted = (*kept_logins, *logins) if verb.upper() == "GRANT" else kept_logins
     _put(world, server, replace(before, granted=granted))
     network.reassess(world)
     return []

@@ -368,12 +368,12 @@ def policy_of(world: World, group: int) -> GroupPolicy:
 
 
 def caught_up(world: World, stream: int) -> None:
-    """Handle that the receiver of *stream* has hardened the whole log (crossing)."""
+    """Handle that the receiver of *stream* has hardened the whole log (flow callback)."""
     policy(world.copies[world.sources[world.flow.source_of(stream)]]).caught_up(world, stream)
 
 
 def redone(world: World, stream: int) -> None:
-    """Handle that the receiver of *stream* has redone all its log (crossing)."""
+    """Handle that the receiver of *stream* has redone all its log (flow callback)."""
     policy(world.copies[world.sources[world.flow.source_of(stream)]]).redone(world, stream)
 
 
@@ -402,9 +402,9 @@ PRECONDITION_SOURCES: Final[list[Callable[[World, str], list[FailoverPreconditio
 
 def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
     """Return all preconditions of an automatic failover of *database* now; empty if no other copy could take over."""
-    found = next((copy for copy in world.copies_of(database) if copy.group is not None), None)
-    if found is not None:
-        return policy(found).preconditions(world, database)
+    found_copy = next((copy for copy in world.copies_of(database) if copy.group is not None), None)
+    if found_copy is not None:
+        return policy(found_copy).preconditions(world, database)
     return [condition for way in PRECONDITION_SOURCES for condition in way(world, database)]
 
 

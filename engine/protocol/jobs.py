@@ -92,7 +92,7 @@ def find(world: World, server: str, name: str) -> Job:
 
 def add(world: World, server: str, job: Job) -> list[Message]:
     """Add a job (sp_add_job); raise 14261 if the name exists."""
-    if any(known.name.lower() == job.name.lower() for known in world.instances[server].jobs):
+    if any(known_job.name.lower() == job.name.lower() for known_job in world.instances[server].jobs):
         raise SqlError(14261, "@name", job.name)
     world.update_instance(server, jobs=(*world.instances[server].jobs, job))
     return []
@@ -100,9 +100,9 @@ def add(world: World, server: str, job: Job) -> list[Message]:
 
 def update(world: World, server: str, name: str, *, enabled: bool) -> list[Message]:
     """Enable or disable a job (sp_update_job)."""
-    found = find(world, server, name)
+    found_job = find(world, server, name)
     jobs = tuple(
-        replace(job, enabled=enabled) if job is found else job for job in world.instances[server].jobs
+        replace(job, enabled=enabled) if job is found_job else job for job in world.instances[server].jobs
     )
     world.update_instance(server, jobs=jobs)
     return []
@@ -110,8 +110,10 @@ def update(world: World, server: str, name: str, *, enabled: bool) -> list[Messa
 
 def delete(world: World, server: str, name: str) -> list[Message]:
     """Delete a job (sp_delete_job)."""
-    found = find(world, server, name)
-    world.update_instance(server, jobs=tuple(job for job in world.instances[server].jobs if job is not found))
+    found_job = find(world, server, name)
+    world.update_instance(
+        server, jobs=tuple(job for job in world.instances[server].jobs if job is not found_job)
+    )
     return []
 
 

@@ -57,7 +57,7 @@ def reuse_wait(world: World, source: int | None) -> str:
 
 
 def file_full(world: World, source: int) -> None:
-    """Grow a full log file by one step, or stop the database if it cannot grow [WP] (crossing)."""
+    """Grow a full log file by one step, or stop the database if it cannot grow [WP] (flow callback)."""
     key = world.sources[source]
     copy = world.copies[key]
     if copy.log_full:

@@ -28,10 +28,10 @@ def create_key(world: World, server: str, database: str, certificate: str) -> li
         raise SqlError(0, "Not simulated: an encryption key for a database that is mirrored or in a group")
     if copy.encryption_key:
         raise SqlError(33103)
-    found = security.certificate_of(instance, certificate)
-    if found is None:
+    found_certificate = security.certificate_of(instance, certificate)
+    if found_certificate is None:
         raise SqlError(15151, "find", "certificate", certificate)
-    world.update_copy(copy.key, encryption_key=found.thumbprint)
+    world.update_copy(copy.key, encryption_key=found_certificate.thumbprint)
     return []
 
 
@@ -224,17 +224,19 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
         raise SqlError(15109)
     copy = statements.copy_on(world, server, database)
     instance = world.instances[server]
-    found = instance.find_login(login)
+    found_login = instance.find_login(login)
     always = {
         name.lower(): name
         for name in ("sa", instance.service_account, f"{world.computers[instance.computer].domain}\\dba")
     }
-    if found is None and login.lower() not in always:
+    if found_login is None and login.lower() not in always:
         raise SqlError(15151, "find", "login", login)
-    if found is not None and any(u.sid == found.sid for u in commits.users_of(world, server, copy.database)):
+    if found_login is not None and any(
+        u.sid == found_login.sid for u in commits.users_of(world, server, copy.database)
+    ):
         raise SqlError(15110)
     world.update_copy(
-        (server, copy.database), owner=found.name if found is not None else always[login.lower()]
+        (server, copy.database), owner=found_login.name if found_login is not None else always[login.lower()]
     )
     return []
 

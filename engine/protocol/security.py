@@ -157,8 +157,8 @@ def handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
 def _shown_account(world: World, a: Instance, b: Instance, methods: list[str]) -> str:
     """Return the Windows account under which *b* sees the caller *a*; empty if it does not recognize one."""
     identity = network_identity(world, a) or ""
-    known = identity.partition("\\")[0].lower() == world.computers[b.computer].domain.lower()
-    return identity if methods[0] == "WINDOWS" and known else ""
+    is_known = identity.partition("\\")[0].lower() == world.computers[b.computer].domain.lower()
+    return identity if methods[0] == "WINDOWS" and is_known else ""
 
 
 def encryption_fits(a: Endpoint, b: Endpoint) -> bool:
@@ -188,13 +188,13 @@ def algorithm(world: World, caller: str, acceptor: str) -> str:
 def _methods(end: Endpoint) -> list[tuple[str, str]]:
     """Return ("WINDOWS", protocol) and ("CERTIFICATE", "") in the order in which the endpoint tries them."""
     words = end.authentication.upper().split()
-    found: list[tuple[str, str]] = []
+    methods: list[tuple[str, str]] = []
     for word in words:
         if word in ("WINDOWS", "CERTIFICATE"):
-            found.append((word, "NEGOTIATE" if word == "WINDOWS" else ""))
-        elif word in ("NTLM", "KERBEROS") and found:
-            found[-1] = (found[-1][0], word)
-    return found
+            methods.append((word, "NEGOTIATE" if word == "WINDOWS" else ""))
+        elif word in ("NTLM", "KERBEROS") and methods:
+            methods[-1] = (methods[-1][0], word)
+    return methods
 
 
 def _common_methods(a: Endpoint, b: Endpoint) -> list[str]:
@@ -288,15 +288,17 @@ def _invalid(world: World, certificate: Certificate) -> int | None:
 
 def _check_peer_certificate(server: Instance, certificate: Certificate) -> Refusal | None:
     """Return the server's objection to the certificate of the other end."""
-    held = next((c for c in server.certificates if c.thumbprint == certificate.thumbprint), None)
-    if held is None:
+    held_certificate = next((c for c in server.certificates if c.thumbprint == certificate.thumbprint), None)
+    if held_certificate is None:
         return Refusal(BAD_PEER_CERTIFICATE.format("Certificate not found"))
-    if held.owner == "dbo":
+    if held_certificate.owner == "dbo":
         return None
-    user = next((u for u in server.users if u.database == "master" and u.name == held.owner), None)
+    user = next(
+        (u for u in server.users if u.database == "master" and u.name == held_certificate.owner), None
+    )
     login = login_of_user(server, user) if user is not None else None
     if login is None or not may_connect(server, login):
-        name = login.name if login is not None else held.owner
+        name = login.name if login is not None else held_certificate.owner
         return Refusal(NO_CONNECT.format(name), user=name)
     return None
 

@@ -42,12 +42,12 @@ def size_kb(computer: Computer, letter: str) -> float | None:
 def free_kb(world: World, server: str, letter: str) -> float:
     """Return the free space on the drive; infinite without a limit, 0 if it does not exist or is lost."""
     computer = world.computer_of(server)
-    whole = size_kb(computer, letter)
+    whole_size_kb = size_kb(computer, letter)
     if not has_drive(computer, letter):
         return 0.0
-    if whole is None:
+    if whole_size_kb is None:
         return float("inf")
-    return max(0.0, whole - used_kb(world, server, letter))
+    return max(0.0, whole_size_kb - used_kb(world, server, letter))
 
 
 def list_free_kb(world: World, server: str) -> list[tuple[str, float]]:
@@ -106,8 +106,8 @@ def path_of(copy: DatabaseCopy, file: DbFile) -> str:
 
 def locations_of(copy: DatabaseCopy, file: DbFile) -> tuple[str, ...]:
     """Return the paths at which the file exists."""
-    known = next((file_path for file_path in copy.file_paths if file_path.file == file.key), None)
-    return known.found if known is not None else (path_of(copy, file),)
+    known_file_path = next((file_path for file_path in copy.file_paths if file_path.file == file.key), None)
+    return known_file_path.found if known_file_path is not None else (path_of(copy, file),)
 
 
 def misplaced_files(copy: DatabaseCopy) -> list[DbFile]:

@@ -112,8 +112,8 @@ def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World,
 
 def _find_state_s(events: list[Event], state_word: ReplicaWord, server: str | None = None) -> float:
     """Return the seconds from *lines* until a replica enters the state."""
-    found = (event for event, change in select_data(events, ReplicaData) if change.new == state_word)
-    return next(event.tick for event in found if server in (None, event.server)) / TICKS_PER_S - 5.0
+    found_events = (event for event, change in select_data(events, ReplicaData) if change.new == state_word)
+    return next(event.tick for event in found_events if server in (None, event.server)) / TICKS_PER_S - 5.0
 
 
 @cache
@@ -147,7 +147,7 @@ def commits_pause_s() -> float:
 @cache
 def isolated_s() -> float:
     """Return the seconds for which a primary without a network stays primary."""
-    _, events = _play_lines([f"black-hole {NODES[0]} {other}" for other in NODES[1:3]], 1, 60.0)
+    _, events = _play_lines([f"black-hole {NODES[0]} {other_node}" for other_node in NODES[1:3]], 1, 60.0)
     return _find_state_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
 
 

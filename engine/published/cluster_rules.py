@@ -97,8 +97,8 @@ def _owners() -> list[FigureRow]:
 def _quorum() -> FigureRow:
     world = instance_world(NODES[:2], FOUR)
     play(world, "5 fail-witness CLUSTER\n6 power-off NODE_3\n6 power-off NODE_4\n", 60.0)
-    stopped = not world.instances["FCI"].running
-    return statement("FCI.quorum", stopped, "offline" if stopped else "it runs on")  # fmt: skip
+    has_stopped = not world.instances["FCI"].running
+    return statement("FCI.quorum", has_stopped, "offline" if has_stopped else "it runs on")  # fmt: skip
 
 
 def instance_rows() -> list[FigureRow]:
@@ -149,7 +149,7 @@ def _verdict(outcomes: set[bool]) -> str:
 
 def _survival() -> list[FigureRow]:
     """Return rows that try every choice of failed nodes: all choices survive, none does, or some do ("50/50")."""
-    found = []
+    survival = []
     for (nodes, witness), published in SURVIVAL.items():
         names = NODES[:nodes]
         cases: tuple[tuple[str, Sequence[tuple[str, ...]], float], ...] = (
@@ -157,14 +157,14 @@ def _survival() -> list[FigureRow]:
             ("then", list(permutations(names, 2)), INTERVAL_S),
             ("both", list(combinations(names, 2)), 0.0),
         )
-        for (id, choices, apart_s), said in zip(cases, published, strict=True):
+        for (id, choices, apart_s), text in zip(cases, published, strict=True):
             outcomes = [_survives(nodes, witness, choice, apart_s) for choice in choices]
             ours, row = (
                 f"in {outcomes.count(True)} of {len(outcomes)} ways",
                 f"CLU.{nodes}{'W' if witness else ''}.{id}",
             )
-            found.append(statement(row, _verdict(set(outcomes)) == said, ours))
-    return found
+            survival.append(statement(row, _verdict(set(outcomes)) == text, ours))
+    return survival
 
 
 @cache
@@ -181,18 +181,18 @@ REGROUP_S_MAX: Final = 2.5
 
 
 def _heartbeats() -> list[FigureRow]:
-    found = []
+    heartbeats = []
     for windows in WINDOWS:
         since_2016 = WINDOWS.index(windows) >= WINDOWS.index("2016")
         for across, missed in ((False, 10 if since_2016 else 5), (True, 20 if since_2016 else 5)):
             short, long = missed - 0.5, missed + REGROUP_S_MAX
             stays, goes = _is_node_removed(windows, across, short), _is_node_removed(windows, across, long)
             id = f"CLU.heartbeat.{windows.replace(' ', '')}.{'cross' if across else 'same'}"
-            first, then = ("removed" if gone else "kept" for gone in (stays, goes))
-            found.append(
-                statement(id, not stays and goes, f"{first} after {short:g} s, {then} after {long:g} s")
+            first, next_text = ("removed" if is_gone else "kept" for is_gone in (stays, goes))
+            heartbeats.append(
+                statement(id, not stays and goes, f"{first} after {short:g} s, {next_text} after {long:g} s")
             )
-    return found
+    return heartbeats
 
 
 def _count_votes(world: World, lines: str = "", until_s: float = 60.0) -> tuple[int, int]:
@@ -231,12 +231,12 @@ def _last_nodes(windows: str, dynamic: bool = True) -> int:
     left = list(NODES)
     while len(left) > 1:
         counted = cluster_config(world).counted
-        gone = next((name for name in left if name not in counted), left[-1])
+        removed_text = next((name for name in left if name not in counted), left[-1])
         at = world.tick / 100
-        play(world, f"{at + 1} power-off {gone}\n", at + INTERVAL_S)
+        play(world, f"{at + 1} power-off {removed_text}\n", at + INTERVAL_S)
         if not has_running_partition(world):
             break
-        left.remove(gone)
+        left.remove(removed_text)
     return len(left)
 
 
@@ -271,12 +271,12 @@ def _config_of(world: World) -> set[str]:
 
 
 def _forced() -> list[FigureRow]:
-    lost = "5 power-off NODE_2\n5 power-off NODE_3\n"
+    lost_text = "5 power-off NODE_2\n5 power-off NODE_3\n"
     world = cluster_world(NODES[:3])
-    play(world, lost, 40.0)
+    play(world, lost_text, 40.0)
     waits = not has_running_partition(world)
     play(world, "40 stop-cluster NODE_1\n41 force-quorum NODE_1\n", 60.0)
-    alone = has_running_partition(world) and cluster_config(world).forced
+    is_alone = has_running_partition(world) and cluster_config(world).forced
     play(world, "60 power-on NODE_2\n60 power-on NODE_3\n", 240.0)
     normal = has_running_partition(world) and not cluster_config(world).forced
 
@@ -288,18 +288,18 @@ def _forced() -> list[FigureRow]:
     prevented = cluster_world(NODES[:3])
     stop = "".join(f"5 stop-cluster {name}\n" for name in reversed(NODES[:3]))
     play(prevented, stop + "".join(f"30 prevent-quorum {name}\n" for name in NODES[1:3]), 60.0)
-    held = not has_running_partition(prevented)
+    is_held = not has_running_partition(prevented)
     play(prevented, "60 force-quorum NODE_1\n", 90.0)
     joined = len([node for node in prevented.nodes.values() if node.partition])
     return [
         statement("CLU.forced.waits", waits, "it stays down" if waits else "it goes on"),
-        statement("CLU.forced.alone", alone, "FORCED_QUORUM" if alone else "no quorum"),
+        statement("CLU.forced.alone", is_alone, "FORCED_QUORUM" if is_alone else "no quorum"),
         statement("CLU.forced.normal", normal, "NORMAL_QUORUM" if normal else "forced"),
         statement("CLU.forced.split", islands == 2, f"{islands} sets of nodes with quorum"),
         statement(
             "CLU.prevent",
-            held and joined == 3,
-            f"{'none' if held else 'one'} formed; {joined} nodes in the forced one",
+            is_held and joined == 3,
+            f"{'none' if is_held else 'one'} formed; {joined} nodes in the forced one",
         ),
     ]
 
@@ -312,7 +312,7 @@ def _build_stale_cluster(kind: str, windows: str) -> World:
 
 
 def _partition_in_time() -> list[FigureRow]:
-    found = []
+    partition = []
     for id, kind, windows in (
         ("share", "File Share Witness", "2008 R2"),
         ("share.2016", "File Share Witness", "2016"),
@@ -321,19 +321,21 @@ def _partition_in_time() -> list[FigureRow]:
         world = _build_stale_cluster(kind, windows)
         waits = not has_running_partition(world)
         ours = "it waits" if waits else "it formed the cluster"
-        found.append(statement(f"CLU.time.{id}", waits, ours))
+        partition.append(statement(f"CLU.time.{id}", waits, ours))
         play(world, "240 power-on NODE_1\n", 400.0)
         node_count = len([node for node in world.nodes.values() if node.partition])
-        found.append(statement(f"CLU.time.{id}.newer", node_count == 2, f"{node_count} nodes"))  # fmt: skip
+        partition.append(statement(f"CLU.time.{id}.newer", node_count == 2, f"{node_count} nodes"))  # fmt: skip
         forced = _build_stale_cluster(kind, windows)
         play(forced, "240 force-quorum NODE_2\n", 300.0)
-        alone = has_running_partition(forced)
-        found.append(statement(f"CLU.time.{id}.forced", alone, "up" if alone else "down"))
+        is_alone = has_running_partition(forced)
+        partition.append(statement(f"CLU.time.{id}.forced", is_alone, "up" if is_alone else "down"))
     disk = _build_stale_cluster("Physical Disk", "2008 R2")
     newest = max(store.tag for store in disk.clusters[CLUSTER].stores)
     ok = has_running_partition(disk) and disk.nodes["NODE_2"].config.epoch >= newest
-    found.append(statement("CLU.time.disk", ok, "it started with the newer database" if ok else "it did not"))
-    return found
+    partition.append(
+        statement("CLU.time.disk", ok, "it started with the newer database" if ok else "it did not")
+    )
+    return partition
 
 
 def rows() -> list[FigureRow]:

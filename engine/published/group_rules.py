@@ -252,19 +252,19 @@ def _measure_commit_wait_s(world: World, most_s: float) -> float:
 
 
 def _timeouts() -> list[FigureRow]:
-    found = []
+    timeouts = []
     for timeout_s in (5, 10, 15):
         pause_s = _pause_s(timeout_s)
         close = timeout_s - 1 <= pause_s <= timeout_s + 1
-        found.append(statement(f"GRP.session.{timeout_s}", close, f"{pause_s:.1f} s"))
+        timeouts.append(statement(f"GRP.session.{timeout_s}", close, f"{pause_s:.1f} s"))
     modify = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON N'NODE_2' WITH (SESSION_TIMEOUT = 4)"
     error_numbers = run_sql(group_world(AUTO), NODES[0], modify)
-    found.append(statement("GRP.session.min", 35214 in error_numbers, f"errors {error_numbers}"))
+    timeouts.append(statement("GRP.session.min", 35214 in error_numbers, f"errors {error_numbers}"))
     for windows in ("2012 R2", "2016"):
         old_s, new_s = _handover(windows)
         ours = f"RESOLVING after {old_s:.1f} s, the new primary after {new_s:.1f} s"
-        found.append(statement(f"GRP.order.{windows.replace(' ', '')}", old_s < new_s, ours))
-    return found
+        timeouts.append(statement(f"GRP.order.{windows.replace(' ', '')}", old_s < new_s, ours))
+    return timeouts
 
 
 # --- failover targets -------------------------------------------------------------------------------------
@@ -295,15 +295,17 @@ def _targets(lead: str) -> tuple[str, str]:
 
 
 def _failover_sets() -> list[FigureRow]:
-    found = []
+    failover_sets = []
     for lead, (automatic, planned) in SETS.items():
         targets = _targets(lead)
         for id, published, ours in (("automatic", automatic, targets[0]), ("planned", planned, targets[1])):
-            found.append(statement(f"GRP.set.{lead}.{id}", ours == published, ours or "none"))
+            failover_sets.append(statement(f"GRP.set.{lead}.{id}", ours == published, ours or "none"))
     world = group_world(("auto", "async"), witness=True)
     play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS\n", 30.0)
-    found.append(statement("GRP.set.forced", primary(world) == "NODE_2", f"primary: {primary(world)}"))
-    return found
+    failover_sets.append(
+        statement("GRP.set.forced", primary(world) == "NODE_2", f"primary: {primary(world)}")
+    )
+    return failover_sets
 
 
 def _admission() -> list[FigureRow]:
@@ -416,12 +418,12 @@ def _compression() -> list[FigureRow]:
     cases = [(version, kind, 0, version < 2016 or kind == "async")
              for version in GROUPS_SINCE for kind in ("sync", "async")]  # fmt: skip
     cases += [(2017, "sync", 9592, True), (2017, "async", 1462, False)]
-    found = []
+    compression = []
     for version, kind, flag, compressed in cases:
         share = _wire_share(version, kind, flag)
         id = f"GRP.log.{version}.{kind}{f'.{flag}' if flag else ''}"
-        found.append(statement(id, (share < 1.0) is compressed, f"{share:g} bytes a byte of log"))
-    return found
+        compression.append(statement(id, (share < 1.0) is compressed, f"{share:g} bytes a byte of log"))
+    return compression
 
 
 @cache
@@ -496,11 +498,11 @@ def _log_holds() -> list[FigureRow]:
          f"30 power-off NODE_3\n60 sql NODE_1 ALTER AVAILABILITY GROUP {GROUP} REMOVE REPLICA ON N'NODE_3'\n"),
         ("resumed", "LOG_BACKUP", suspend + "60 sql NODE_3#2 ALTER DATABASE Users SET HADR RESUME\n"),
     )  # fmt: skip
-    found = []
+    log_holds = []
     for id, published, lines in cases:
         wait = _read_log_reuse_wait(lines, 120.0)
-        found.append(statement(f"GRP.hold.{id}", wait == published, wait))
-    return found
+        log_holds.append(statement(f"GRP.hold.{id}", wait == published, wait))
+    return log_holds
 
 
 # --- listener ---------------------------------------------------------------------------------------------
@@ -513,8 +515,8 @@ def _reconnected_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
     listener = AvailabilityListener(
         name="AGL", addresses=addresses, register_all=register_all, record_ttl_s=ttl_s
     )
-    known = addresses if register_all else addresses[:1]
-    client = {"multi_subnet": multi_subnet, "kept_addresses": (known, ttl_s * TICKS_PER_S)}
+    known_addresses = addresses if register_all else addresses[:1]
+    client = {"multi_subnet": multi_subnet, "kept_addresses": (known_addresses, ttl_s * TICKS_PER_S)}
     subnets = ("10.0.1", "10.0.2")
     world = group_world(("auto", "auto"), listener=listener, client=client, witness=True, subnets=subnets)
     events = play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FAILOVER\n", ttl_s + 60.0)

@@ -48,14 +48,14 @@ def _synchronous() -> list[FigureRow]:
                 f"{raw.transactions_per_s:.0f} to {packed.transactions_per_s:.0f} per s",
             )
         )
-    shown = " / ".join(f"{gain:+.0f}" for gain in gains)
+    text = " / ".join(f"{gain:+.0f}" for gain in gains)
     factors = [*cpu, *mirror_cpu]
     return [
         *found,
         statement(
             "COMP.gain",
             all(later >= earlier - 0.5 for earlier, later in pairwise(gains)),
-            f"{shown}% at 1000 / 100 / 50 / 20 / 10 Mbps",
+            f"{text}% at 1000 / 100 / 50 / 20 / 10 Mbps",
         ),
         statement(
             "COMP.cpu.up", min(factors) > 1.02, f"principal {_factors(cpu)}, mirror {_factors(mirror_cpu)}"

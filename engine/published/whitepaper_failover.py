@@ -58,9 +58,9 @@ def failovers(cause: str, loaded: bool) -> FailoverRuns:
 def _fail(cause: str, loaded: bool, seed: int) -> Failover:
     world = lab(seed, workload="Workload1" if loaded else "none")
     play(world, f"{FAILS_AT_S} {DO[cause]}", 90.0)
-    done = [failover for failover in world.failovers if failover.online_tick is not None]
-    assert done, f"no failover after {DO[cause]!r} with seed {seed}"
-    return done[0]
+    finished_failovers = [failover for failover in world.failovers if failover.online_tick is not None]
+    assert finished_failovers, f"no failover after {DO[cause]!r} with seed {seed}"
+    return finished_failovers[0]
 
 
 def _band(values: tuple[float, ...]) -> tuple[float, float, float]:
@@ -92,13 +92,13 @@ def _table_6() -> list[FigureRow]:
 def _table_5() -> list[FigureRow]:
     """Return rows that compare the paper's example trace with our runs of a power failure under load."""
     runs = failovers("power-off", True)
-    found = []
+    table_5 = []
     for id, published, values in (
         ("T5.decision", 0.61, runs.to_decision_s),
         ("T5.role", 2.02, runs.to_role_s),
     ):
         low, middle, high = _band(values)
-        found.append(
+        table_5.append(
             statement(
                 id, low <= published <= high, f"5 to 95%: {low:.2f} to {high:.2f} s, median {middle:.2f} s"
             )
@@ -108,14 +108,14 @@ def _table_5() -> list[FigureRow]:
     traces = [event.text for event in events if event.kind == "trace" and event.server == MIRROR]
     wanted = ("Connection with Principal Lost", "Automatic Failover", "Principal Running Exposed")
     ends = [text for text in traces if any(text.endswith(end) for end in wanted)]
-    found.append(
+    table_5.append(
         statement(
             "T5.trace",
             len(ends) == 3 and all(t.endswith(end) for t, end in zip(ends, wanted, strict=True)),
             "; ".join(traces),
         )
     )
-    return found
+    return table_5
 
 
 def _figure_5() -> list[FigureRow]:
@@ -142,26 +142,28 @@ def _figure_5() -> list[FigureRow]:
 
 def _table_4() -> list[FigureRow]:
     """Return rows for the failovers that the three operating modes support."""
-    found = []
+    table_4 = []
     cases = (("auto", Safety.FULL, True), ("noauto", Safety.FULL, False), ("off", Safety.OFF, False))
     for id, safety, witness in cases:
         world = lab(1, safety=safety, witness=witness)
         play(world, f"1 power-off {PRINCIPAL}", 30.0)
         took_over = serving.is_serving(world, (MIRROR, "Sales"))
-        found.append(
+        table_4.append(
             statement(f"T4.{id}", took_over == witness, "the mirror serves" if took_over else "nobody serves")
         )
     for id, safety, allowed in (("manual", Safety.FULL, True), ("off.manual", Safety.OFF, False)):
         world = lab(1, safety=safety, witness=False)
         play(world, f"1 {DO['manual']}", 90.0)
         took_over = serving.is_serving(world, (MIRROR, "Sales"))
-        found.append(statement(f"T4.{id}", took_over == allowed, "roles swapped" if took_over else "refused"))
+        table_4.append(
+            statement(f"T4.{id}", took_over == allowed, "roles swapped" if took_over else "refused")
+        )
     world = lab(1, safety=Safety.OFF, witness=False)
     force = f"sql {MIRROR} ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
     play(world, f"1 power-off {PRINCIPAL}\n15 {force}", 60.0)
     forced = serving.is_serving(world, (MIRROR, "Sales"))
-    found.append(statement("T4.forced", forced, "the mirror serves" if forced else "nobody serves"))
-    return found
+    table_4.append(statement("T4.forced", forced, "the mirror serves" if forced else "nobody serves"))
+    return table_4
 
 
 def _losses() -> list[FigureRow]:

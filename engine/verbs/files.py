@@ -172,13 +172,13 @@ def _set_drive(adds_drive: bool) -> Doing:
                     server=server,
                 )
             )
-        there = volumes.has_drive(computer, letter)
-        if adds_drive and there:
+        is_present = volumes.has_drive(computer, letter)
+        if adds_drive and is_present:
             raise InputError(say("{server} already has a drive {drive}:", server=server, drive=letter))
         if not adds_drive and volumes.size_kb(computer, letter) is None:
             raise InputError(
                 say("drive {drive}: of {server} already has the maximum size", drive=letter, server=server)
-                if there
+                if is_present
                 else say("drive {drive}: of {server} does not exist", drive=letter, server=server)
             )
         if size_kb < (volumes.size_kb(computer, letter) or 1.0):
@@ -187,10 +187,10 @@ def _set_drive(adds_drive: bool) -> Doing:
             )
         holders = setup.share_disk(world, server, letter) if adds_drive else ()
         for name in holders or (computer.name,):
-            kept = tuple(
+            kept_volumes = tuple(
                 volume for volume in world.computers[name].volumes if volume.letter.upper() != letter
             )
-            world.update_computer(name, volumes=(*kept, Volume(letter=letter, size_kb=size_kb)))
+            world.update_computer(name, volumes=(*kept_volumes, Volume(letter=letter, size_kb=size_kb)))
         text = say("drive {drive}: has {size_gb:g} GB", drive=letter, size_gb=size_kb / KB_PER_GB)
         world.emit(ChoreData(drive=letter), text, server=server)
         logspace.check_room(world)

@@ -54,9 +54,9 @@ def _upgrade(world: World, item: Input) -> None:
         )
     if not world.computers[state.computer].powered or state.service in (Service.STARTING, Service.STOPPING):
         raise InputError(say("{server} cannot be upgraded now", server=server))
-    same = (version, edition) == (state.version, state.edition)
-    seconds = PATCH_S if same else UPGRADE_S
-    if same:
+    is_same = (version, edition) == (state.version, state.edition)
+    seconds = PATCH_S if is_same else UPGRADE_S
+    if is_same:
         text = say("installing a service pack, about {time_min:.0f} min", time_min=seconds / 60)
     else:
         text = say(

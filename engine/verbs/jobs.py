@@ -78,10 +78,10 @@ def _transfer_logins(world: World, item: Input) -> None:
     new_logins: list[Login] = []
     other_sid: list[str] = []
     for login in world.instances[a].logins:
-        known = world.instances[b].find_login(login.name)
-        if known is None and login.kind != "CERTIFICATE":
+        known_login = world.instances[b].find_login(login.name)
+        if known_login is None and login.kind != "CERTIFICATE":
             new_logins.append(login)
-        elif known is not None and known.sid != login.sid:
+        elif known_login is not None and known_login.sid != login.sid:
             other_sid.append(login.name)
     world.update_instance(b, logins=(*world.instances[b].logins, *new_logins))
     text = say("logins transferred from {server}: {n}", n=len(new_logins), server=a)

@@ -45,10 +45,10 @@ def parse_line(text: str, tick: int = 0) -> Input:
     name, _, rest = head.lstrip().partition(" ")
     verb = VERBS.get(name.lower())
     if verb is None:
-        near = difflib.get_close_matches(name.lower(), VERBS, 1)
+        matches = difflib.get_close_matches(name.lower(), VERBS, 1)
         problem = say("unknown command {name!r}", name=name)
-        if near:
-            raise InputError(say("{problem}; did you mean {name}?", problem=problem, name=near[0]))
+        if matches:
+            raise InputError(say("{problem}; did you mean {name}?", problem=problem, name=matches[0]))
         raise InputError(problem)
     if verb.parameters and verb.parameters[-1].kind == "rest":
         body = rest + f"\n{continuation}".replace("\n    ", "\n") if continuation else rest
@@ -86,22 +86,22 @@ def _split_rest(verb: Verb, body: str) -> list[str]:
 
 
 def _build_input(verb: Verb, tokens: Sequence[str], tick: int) -> Input:
-    plain = [word for word in tokens if "=" not in word]
+    plain_tokens = [word for word in tokens if "=" not in word]
     options = [tuple(word.split("=", 1)) for word in tokens if "=" in word]
-    plain = _with_resource(verb, plain)
+    plain_tokens = _with_resource(verb, plain_tokens)
     needed = arithmetic.total(not parameter.optional for parameter in verb.parameters)
-    if not needed <= len(plain) <= len(verb.parameters):
+    if not needed <= len(plain_tokens) <= len(verb.parameters):
         raise InputError(
             say(
                 "{verb} expects {n} argument(s), not {given}: {usage}",
                 verb=verb.name,
                 n=needed,
-                given=len(plain),
+                given=len(plain_tokens),
                 usage=usage(verb),
             )
         )
-    _check_numbers(verb, plain)
-    for parameter, word in zip(verb.parameters, plain, strict=False):
+    _check_numbers(verb, plain_tokens)
+    for parameter, word in zip(verb.parameters, plain_tokens, strict=False):
         if parameter.choices and word not in parameter.choices:
             raise InputError(
                 say(
@@ -118,7 +118,7 @@ def _build_input(verb: Verb, tokens: Sequence[str], tick: int) -> Input:
                 say("{verb} has no option {name}=…: {usage}", verb=verb.name, name=name, usage=usage(verb))
             )
         _check_number(verb, name, f"{name}={value}", value, verb.options[name])
-    return Input(tick, verb.name, tuple(plain), tuple((name, value) for name, value in options))
+    return Input(tick, verb.name, tuple(plain_tokens), tuple((name, value) for name, value in options))
 
 
 def _check_number(verb: Verb, name: str, option_text: str, value: str, bounds: tuple[float, float]) -> None:
@@ -296,7 +296,14 @@ def _describe_choice(verb: Verb, item: Input, arguments: Mapping[str, str]) -> s
 
 UNDOES: Final[dict[str, frozenset[str]]] = {
     verb.name: frozenset(
-        [*verb.undoes, *(other.name for other in VERBS.values() if other.reverse.split(" ")[0] == verb.name)]
+        [
+            *verb.undoes,
+            *(
+                other_verb.name
+                for other_verb in VERBS.values()
+                if other_verb.reverse.split(" ")[0] == verb.name
+            ),
+        ]
     )
     for verb in VERBS.values()
 }
@@ -323,7 +330,7 @@ def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
         text = say("{input}: {why}", input=item.command_text, why=pointless)
         world.emit(FaultData(verb=verb.name, args=list(item.args), no_effect=True), text, server=server)
         return
-    place, computer = len(world.outbox), _computer_meant(world, item, verb)
+    position, computer = len(world.outbox), _computer_meant(world, item, verb)
     before = do(world, item)
     own = None
     if verb.group != "repair" and not verb.is_own_reverse(item):
@@ -337,7 +344,7 @@ def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
         )  # fmt: skip
     _close(world, item, verb, own)
     world.emit(FaultData(verb=verb.name, args=list(item.args)), item.command_text, server=server)
-    world.outbox.insert(place, world.outbox.pop())  # the action must precede its effects
+    world.outbox.insert(position, world.outbox.pop())  # the action must precede its effects
 
 
 def _close(world: World, item: Input, verb: Verb, own_fault_id: int | None) -> None:
@@ -348,10 +355,10 @@ def _close(world: World, item: Input, verb: Verb, own_fault_id: int | None) -> N
             continue
         what = arguments(fault)
         if computer is not None:
-            same = (_computer_hit(world, fault), *what[1:]) == (computer, *item.args[1:])
+            is_same = (_computer_hit(world, fault), *what[1:]) == (computer, *item.args[1:])
         else:
-            same = what == item.args or (verb.of_link and set(what) == set(item.args))
-        if same:
+            is_same = what == item.args or (verb.of_link and set(what) == set(item.args))
+        if is_same:
             world.faults[index] = replace(fault, reverted_tick=world.tick)
 
 

@@ -104,10 +104,10 @@ def _connected(world: World, args: Args) -> bool:
 def _changed(world: World, args: Args) -> bool:
     a, b = args
     active = {frozenset(f.args[:2]) for f in world.faults if f.reverted_tick is None}
-    whole = all(
+    is_whole = all(
         network.link(world, x, y).up and network.link(world, x, y).passing for x, y in ((a, b), (b, a))
     )
-    return not whole or frozenset(args) in active
+    return not is_whole or frozenset(args) in active
 
 
 WORSE: Final = (

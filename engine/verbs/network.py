@@ -59,11 +59,11 @@ def _closed_ports(world: World, server: str, truth: bool) -> Iterable[str]:
 
 def _certificate_name(server: Instance, item: Input) -> str:
     certificate = security.endpoint_certificate(server)
-    found = security.certificate_of(server, item.args[1]) if item.args[1:] else certificate
-    if found is None:
+    found_certificate = security.certificate_of(server, item.args[1]) if item.args[1:] else certificate
+    if found_certificate is None:
         problem = say("this certificate does not exist on {server}", server=server.name)
         raise InputError(but_there_are(problem, (c.name for c in server.certificates)))
-    return found.name
+    return found_certificate.name
 
 
 def _set_expiry(world: World, thumbprint: int, tick: int) -> None:

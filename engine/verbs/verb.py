@@ -216,7 +216,7 @@ def verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
     for option in filter(None, row["options"].split(", ")):
         key, least, most = option.split()
         options[key] = float(least), float(most)
-    made = Verb(
+    new_verb = Verb(
         name=name,
         parameters=tuple(p for key in row["parameters"].split() for p in PARAMETERS[key]),
         options=options,
@@ -237,7 +237,7 @@ def verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
         directed="directed" in flags,
         cure="cure" in flags,
     )
-    return replace(made, **code)
+    return replace(new_verb, **code)
 
 
 # --- common rules -----------------------------------------------------------------------------------------

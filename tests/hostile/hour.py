@@ -42,7 +42,7 @@ OPTIONS: Final = {
 
 
 def faults(databases: list[str]) -> Iterator[str]:
-    """Every verb of the group fault, on every kind of place in turn, without end."""
+    """Yield every verb of the group fault, on every kind of place in turn, without end."""
     some = itertools.cycle(databases)
     for turn in itertools.count():
         server, (a, b) = SERVERS[turn % 3], PAIRS[turn % 4]

@@ -40,7 +40,7 @@ OWN_TEXT = {
 
 @cache
 def sources() -> dict[str, str]:
-    """Path of a module -> its text."""
+    """Return the text of each module by its path."""
     paths = sorted([*(ROOT / "engine").rglob("*.py"), *(ROOT / "app").rglob("*.py")])
     return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 

@@ -161,7 +161,7 @@ class RunShown(WireMessage, frozen=True, tag="shown"):
     acts: Sequence[LogEntry]
     seat: int = 0
     other: ShownRun | None = None
-    """Run at its side."""
+    """Second run, shown next to the first one."""
     tick: int | None = None
     """Shared time; None: the end of each run."""
 

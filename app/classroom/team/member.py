@@ -199,17 +199,17 @@ def play_role(
 def _receive_messages(member: TeamMember) -> Iterator[ToMember]:
     """Yield incoming messages while the member is connected. Raises JoinFailedError."""
     first = time.monotonic() + ANSWER_S
-    begun = False
+    has_begun = False
     while True:
         try:
             said = member.incoming.get(timeout=0.2)
         except Empty:
-            if not begun and time.monotonic() > first:
+            if not has_begun and time.monotonic() > first:
                 raise JoinFailedError(tr("no answer from this address")) from None
             continue
         if isinstance(said, TeamRefusal):
             raise JoinFailedError(said.text)
-        begun = True
+        has_begun = True
         yield said
 
 

@@ -237,10 +237,10 @@ def _settle(
 def _load_credentials(file: Path) -> dict[str, str]:
     """Load or create secret, certificate, key and address of the team."""
     if file.exists():
-        found: dict[str, str] = json.loads(file.read_text("utf-8"))
-        return found
-    shown, key = certificate.create_certificate()
-    made = {"secret": new_secret(), "certificate": shown, "key": key, "address": ""}
+        credentials: dict[str, str] = json.loads(file.read_text("utf-8"))
+        return credentials
+    text, key = certificate.create_certificate()
+    made = {"secret": new_secret(), "certificate": text, "key": key, "address": ""}
     _save_credentials(file, made)
     return made
 

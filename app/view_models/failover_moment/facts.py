@@ -52,8 +52,8 @@ def shorten_names(names: Sequence[str]) -> list[str]:
         [name[0] + name[-1] for name in names],
     )
     return [
-        next((labels[place] for labels in choices if labels.count(labels[place]) == 1), names[place][:2])
-        for place in range(len(names))
+        next((labels[index] for labels in choices if labels.count(labels[index]) == 1), names[index][:2])
+        for index in range(len(names))
     ]
 
 
@@ -171,8 +171,8 @@ def _find_places(
     share = next((w.name for w in _list_witnesses(world) if w.name in servers), None)
     if share is not None:
         found[WITNESS] = share
-    others = [name for name in nodes if name not in found.values() and name in servers]
-    found |= {f"other{number}": name for number, name in enumerate(others[:OTHERS_MAX], start=1)}
+    other_nodes = [name for name in nodes if name not in found.values() and name in servers]
+    found |= {f"other{number}": name for number, name in enumerate(other_nodes[:OTHERS_MAX], start=1)}
     return {place: name for place, name in found.items() if name in servers}
 
 
@@ -186,8 +186,8 @@ def _find_group(world: World, failover: Failover) -> AvailabilityGroup | None:
         return None
     guid = copy.availability.guid
     return next(
-        (found for server in (failover.to_server, failover.from_server)
-         if (found := replicas.group_of(world, server, guid)) is not None), None,
+        (group for server in (failover.to_server, failover.from_server)
+         if (group := replicas.group_of(world, server, guid)) is not None), None,
     )  # fmt: skip
 
 
@@ -260,16 +260,16 @@ def _list_votes(
     if cluster is None:
         yield from _list_session_votes(world, failover, servers)
         return
-    here = [node for node in world.nodes.values() if node.partition and config.is_running(world, node)]
-    known: ClusterConfig | None = here[0].config if here else None
-    for place, name in enumerate(cluster.nodes):
-        there = any(node.name == name for node in here) and world.computers[name].powered
-        weight = known.weight(name) if known is not None else 1
-        yield Vote(name, _color(servers, name, place), (YES if there else LOST) if weight else NONE)
-    if known is not None and known.witness is not None:
+    nodes = [node for node in world.nodes.values() if node.partition and config.is_running(world, node)]
+    known_config: ClusterConfig | None = nodes[0].config if nodes else None
+    for index, name in enumerate(cluster.nodes):
+        is_present = any(node.name == name for node in nodes) and world.computers[name].powered
+        weight = known_config.weight(name) if known_config is not None else 1
+        yield Vote(name, _color(servers, name, index), (YES if is_present else LOST) if weight else NONE)
+    if known_config is not None and known_config.witness is not None:
         counts = YES if cluster.witness_there else LOST
-        yield Vote(known.witness.name, _color(servers, known.witness.name, len(cluster.nodes)),
-                   counts if known.witness_counts else NONE)  # fmt: skip
+        yield Vote(known_config.witness.name, _color(servers, known_config.witness.name, len(cluster.nodes)),
+                   counts if known_config.witness_counts else NONE)  # fmt: skip
 
 
 def _list_session_votes(
@@ -323,11 +323,11 @@ def _make_wire(
     if client is not None:
         at = client.connected_to
         target = names[1]
-        mine = at == target or (
+        is_own = at == target or (
             at is not None and technology == INSTANCE and world.instances[at].computer == target
         )
-        used = mine and client.lost_since is None
-        return StageWire(ends, mine and not used, used)
+        used = is_own and client.lost_since is None
+        return StageWire(ends, is_own and not used, used)
     up = all(world.computer_named(name).powered for name in names)
     if technology == MIRRORING or WITNESS not in ends:  # the cluster reaches its witness without SQL Server
         up = up and all(world.instances[name].running for name in names if name in world.instances)

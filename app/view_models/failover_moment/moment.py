@@ -86,14 +86,14 @@ class Moment(Struct, frozen=True):
         waited = (
             0 if self.failover.kind == "automatic" else 1
         )  # a person's decision is no phase of the failover
-        done = [
+        phases = [
             phase
             for phase in self.phases[waited:]
             if phase.start_tick is not None and phase.end_tick is not None
         ]
-        if self.end_tick is None or not done:
+        if self.end_tick is None or not phases:
             return None
-        return max(done, key=lambda phase: phase.ticks_at(self.end_tick or 0))
+        return max(phases, key=lambda phase: phase.ticks_at(self.end_tick or 0))
 
 
 def make_moment(drill: Drill, number: int) -> Moment:
@@ -112,8 +112,8 @@ def measure_phases(drill: Drill, failover: Failover) -> tuple[FailoverPhase, ...
     """Return the phases until the database is open: without those that depend on applications."""
     technology = find_technology(drill.world, failover)
     events = _select_since(drill.events, failover.failed_tick) if technology == INSTANCE else []
-    found = find_milestones(failover, technology, events, (), find_start_due(drill.world, failover))
-    return list_phases(technology, failover, found, has_clients=False)
+    milestones = find_milestones(failover, technology, events, (), find_start_due(drill.world, failover))
+    return list_phases(technology, failover, milestones, has_clients=False)
 
 
 def make_expected(drill: Drill, failover: Failover, technology: str) -> Moment:
@@ -139,8 +139,8 @@ def _assemble(
     phases = list_phases(technology, failover, found, bool(names))
     lost: dict[str, Tick] = {}
     for event, detected in select_data(events, DetectedData):
-        gone = detected.peer == failover.from_server and detected.how != "connected"
-        if gone and event.server is not None:
+        is_gone = detected.peer == failover.from_server and detected.how != "connected"
+        if is_gone and event.server is not None:
             lost.setdefault(event.server, event.tick)
     return Moment(technology, failover, noticed, phases, published, unlike, cut, lost)
 

@@ -75,8 +75,8 @@ class MomentReplay:
     def _view(self, number: int, tick: Tick) -> StageView:
         phase = self.moment.phases[number]
         until = phase.kind.until  # the cards then show this: the partner is lost, the copy serves
-        shown = until == "online" or (until == "detected" and self.moment.technology == MIRRORING)
-        ends_now = phase.end_tick is not None and tick >= phase.end_tick and not shown
+        is_shown = until == "online" or (until == "detected" and self.moment.technology == MIRRORING)
+        ends_now = phase.end_tick is not None and tick >= phase.end_tick and not is_shown
         ends_now = ends_now and number < len(self.moment.phases) - 1
         inside = max(phase.start_tick or 0, tick - 1) if ends_now else tick
         facts = self._facts_at(inside).with_voters(self._voters)

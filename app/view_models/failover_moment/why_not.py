@@ -27,8 +27,8 @@ class RequirementRow(Struct, frozen=True):
     """One requirement of an automatic failover, and the state of affairs."""
 
     name: str
-    met: bool
-    now: str
+    is_met: bool
+    current_state: str
     check: str
 
 
@@ -43,7 +43,7 @@ class WhyNotView(Struct, frozen=True):
     @property
     def missing(self) -> int:
         """Number of requirements that are not met."""
-        return sum(not row.met for row in self.rows)
+        return sum(not row.is_met for row in self.rows)
 
     @property
     def is_complete(self) -> bool:
@@ -54,7 +54,7 @@ class WhyNotView(Struct, frozen=True):
     def spoken(self) -> str:
         """Return the text for a screen reader."""
         words = {True: tr("met"), False: tr("not met")}
-        parts = [f"{row.name}: {words[row.met]}" for row in self.rows[: self.revealed]]
+        parts = [f"{row.name}: {words[row.is_met]}" for row in self.rows[: self.revealed]]
         return ". ".join((self.heading, *parts))
 
     def reveal(self, count: int) -> WhyNotView:
@@ -88,7 +88,7 @@ def explain_failover(history: History) -> WhyNotView | None:
                        localize(row.seen_in))
         for row in rows
     )  # fmt: skip
-    missing = sum(not row.met for row in requirement_rows)
+    missing = sum(not row.is_met for row in requirement_rows)
     if not requirement_rows:
         heading = tr("No automatic failover")
         row = RequirementRow(tr("Another server or node can take over"), False, tr("none"), CHECK_COPY)
@@ -110,8 +110,11 @@ def _judge(history: History, database: str, lost_tick: int) -> list[FailoverPrec
         before: World = history.seek(max(0, lost_tick - 1)).world
     except InputError:
         return failover_preconditions
-    then = [row for row in preconditions(before, database) if row.about in ("", "memory")]
-    return [*then, *(row for row in failover_preconditions if row.about in ("beginning", "loss"))]
+    next_preconditions = [row for row in preconditions(before, database) if row.about in ("", "memory")]
+    return [
+        *next_preconditions,
+        *(row for row in failover_preconditions if row.about in ("beginning", "loss")),
+    ]
 
 
 def _choose_target(rows: list[FailoverPrecondition]) -> list[FailoverPrecondition]:

@@ -170,10 +170,10 @@ class BriefPage(QWidget):
         self._show_details()
 
     def _show_details(self) -> None:
-        shown = self._details_link.isChecked()
-        self._details_link.setText(tr("Hide details") if shown else tr("Details"))
+        is_shown = self._details_link.isChecked()
+        self._details_link.setText(tr("Hide details") if is_shown else tr("Details"))
         self._details_link.setVisible(bool(self._details.text()) and not self._buttons.isHidden())
-        self._details.setVisible(shown)
+        self._details.setVisible(is_shown)
 
     def show_read_only(self, mode: str, appendix: str) -> None:
         """Show the page as a reader in *mode* sees it, without buttons. *appendix* is Markdown to show below it."""

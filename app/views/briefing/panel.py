@@ -307,14 +307,14 @@ class Briefing(QScrollArea):
             spacing=8,
         )
         layout = lay_column(margins=0, spacing=0)
-        self._content = whole = QWidget()
-        whole.setLayout(layout)
+        self._content = whole_widget = QWidget()
+        whole_widget.setLayout(layout)
         for part in (self._above, widget, self._below):
             layout.addWidget(part)
         layout.setStretchFactor(widget, 1)
         self._above.setFixedHeight(0)
         self._below.setFixedHeight(0)
-        self.setWidget(whole)
+        self.setWidget(whole_widget)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(tr("Brief, goals and hints"))
@@ -423,15 +423,17 @@ class Briefing(QScrollArea):
             cost = drill.hint_cost(layer) if hint is not None and not self.unscored else 0.0
             words = trn("−{n} point", "−{n} points", round(cost) if cost == round(cost) else 2)
             price = f"  ({words.format(n=formatting.plain_number(cost))})" if cost else ""
-            title, there = tr(HINT_LAYERS[layer - 1]), layer in layers
-            button.show_text(f"{title}{price}" if there else f"✓  {title}", spoken="" if there else title)
+            title, is_present = tr(HINT_LAYERS[layer - 1]), layer in layers
+            button.show_text(
+                f"{title}{price}" if is_present else f"✓  {title}", spoken="" if is_present else title
+            )
             # the button of an opened hint stays visible: otherwise the next one would move under the pointer
-            button.setEnabled(there)
+            button.setEnabled(is_present)
             button.setVisible(hint is not None and not drill.finished)
         lines = select_data(select_events(drill.events, "hint"), HintData) if drill.hints else ()
-        said = [f"{tr(HINT_LAYERS[hint.layer - 1])}: {event.text}" for event, hint in lines]
-        self._opened.setText("\n\n".join(said))
-        self._opened.setVisible(bool(said))
+        text_lines = [f"{tr(HINT_LAYERS[hint.layer - 1])}: {event.text}" for event, hint in lines]
+        self._opened.setText("\n\n".join(text_lines))
+        self._opened.setVisible(bool(text_lines))
 
 
 class _GoalRow(QWidget):

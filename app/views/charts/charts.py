@@ -216,8 +216,8 @@ class Charts(QWidget):
         self._databases.setVisible(len(names) > 1)
         self._cursor_s = self._hover_s = None
         self._recolor()
-        known = self._database in names or (self._database == ALL_DATABASES and len(names) > 1)
-        self._start_over(self._database if known else next(iter(names), ""))
+        is_known = self._database in names or (self._database == ALL_DATABASES and len(names) > 1)
+        self._start_over(self._database if is_known else next(iter(names), ""))
         scenario = drill.scenario
         copied = bool(scenario.sessions or scenario.groups) or not scenario.instances
         self._tools.offer_copies(copied)
@@ -235,18 +235,18 @@ class Charts(QWidget):
         if self._drill is None or not self.isVisible():
             self._stale = True
             return
-        new = self._history.follow(
+        is_new = self._history.follow(
             self._drill.samples, self._drill.logs, self._database, self._drill.world.flow.streams_by_source()
         )
         bounds = self._range_at(world.t_s)
-        if new or self._stale or self._has_begun or bounds != self._range:
+        if is_new or self._stale or self._has_begun or bounds != self._range:
             self._range = bounds
             self._stale, self._has_begun = False, True
             half = (len(self.panels) + 1) // 2
             for panels in (self.panels[:half], self.panels[half:]):
                 self._draw_plots(panels, world.t_s)
                 yield
-            if new:
+            if is_new:
                 self._show_outlook(world)
             self._draw_lanes(world.t_s)
             self._has_begun = False
@@ -437,9 +437,9 @@ class Charts(QWidget):
         from_s, to_s = (formatting.run_time(t_s, 1) for t_s in self._range)
         sheet = export.Sheet(
             title=f"{self._databases.currentText()}   {from_s} – {to_s}",
-            above=(self.lane, *((self.states,) if self._truth else ())),
+            upper_widgets=(self.lane, *((self.states,) if self._truth else ())),
             plots=self._view,
-            below=self.scale,
+            lower_widget=self.scale,
         )
         export.save(path, sheet, (self._history, [panel.counter for panel in self.panels], self._range))
 
@@ -542,8 +542,8 @@ class Charts(QWidget):
     def summary(self) -> str:
         """Values at the cursor, or the last ones, with the availability of the database."""
         values = [f"{tr(panel.counter.title)} {panel.reading}" for panel in self.panels]
-        told = [*values, self.lane.summary, self.states.summary if self._truth else "", self.outlook.text()]
-        return "; ".join(text for text in told if text)
+        lines = [*values, self.lane.summary, self.states.summary if self._truth else "", self.outlook.text()]
+        return "; ".join(text for text in lines if text)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -33,14 +33,14 @@ class Sheet(Struct, frozen=True):
 
     title: str
     """Database and times, because the picture is viewed without the window."""
-    above: Sequence[QWidget]
+    upper_widgets: Sequence[QWidget]
     plots: QGraphicsView
-    below: QWidget
+    lower_widget: QWidget
 
     @property
     def colors(self) -> theme.ThemeTokens:
         """Return the colors of the picture."""
-        return theme.tokens(self.below.palette())
+        return theme.tokens(self.lower_widget.palette())
 
     @property
     def title_height(self) -> int:
@@ -51,7 +51,7 @@ class Sheet(Struct, frozen=True):
     def size(self) -> QSize:
         """Return the size of the picture."""
         plots = self.plots.sceneRect().size().toSize()
-        lanes = sum(lane.height() for lane in (*self.above, self.below))
+        lanes = sum(lane.height() for lane in (*self.upper_widgets, self.lower_widget))
         return QSize(plots.width() + MARGIN_PX, self.title_height + lanes + plots.height() + MARGIN_PX)
 
 
@@ -68,8 +68,8 @@ def save(
     try:
         atomic_write.write(file, content)
     except OSError as problem:
-        said = tr("{file} was not saved: {why}.")
-        raise ChartExportError(said.format(file=path, why=problem.strerror)) from None
+        text = tr("{file} was not saved: {why}.")
+        raise ChartExportError(text.format(file=path, why=problem.strerror)) from None
 
 
 def table(history: CounterHistory, counters: Sequence[Counter], span: tuple[float, float]) -> str:
@@ -133,12 +133,12 @@ def _draw(painter: QPainter, sheet: Sheet) -> None:
     title = QRectF(MARGIN_PX, 0.0, sheet.size.width(), sheet.title_height)
     painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, sheet.title)
     top = sheet.title_height
-    for lane in sheet.above:
+    for lane in sheet.upper_widgets:
         top = _draw_widget(painter, lane, top)
     scene = sheet.plots.sceneRect()
     box = QRectF(0.0, top, scene.width(), scene.height())
     sheet.plots.scene().render(painter, box, scene, Qt.AspectRatioMode.IgnoreAspectRatio)
-    _draw_widget(painter, sheet.below, top + round(scene.height()))
+    _draw_widget(painter, sheet.lower_widget, top + round(scene.height()))
 
 
 def _draw_widget(painter: QPainter, lane: QWidget, top: int) -> int:

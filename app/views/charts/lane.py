@@ -293,7 +293,7 @@ class States:
 
     def lanes(self, until_s: float) -> dict[str, list[TimelineSpan]]:
         """Return the states of each server in the order of their names, up to *until_s*."""
-        found = {}
+        lanes = {}
         for server in sorted(self._changes):
             changes = self._changes[server]
             ends = [*(t_s for t_s, _ in changes[1:]), max(until_s, changes[-1][0])]
@@ -302,10 +302,10 @@ class States:
             ]
             runs = self._runs.get(server, [])
             if server in self._clustered:
-                found[server] = [piece for span in spans for piece in _running(span, runs, until_s)]
+                lanes[server] = [piece for span in spans for piece in _running(span, runs, until_s)]
             else:
-                found[server] = _mark_downtime(spans, runs, until_s)
-        return found
+                lanes[server] = _mark_downtime(spans, runs, until_s)
+        return lanes
 
 
 def _running(span: TimelineSpan, runs: list[tuple[float, bool]], until_s: float) -> list[TimelineSpan]:

@@ -56,8 +56,8 @@ class TimeScale(QWidget):
     @property
     def cursor_text(self) -> str:
         """The time that is written below the cursor."""
-        shown = self._cursor_s is not None and self._range[0] <= self._cursor_s <= self._range[1]
-        return formatting.run_time(self._cursor_s, 1) if shown and self._cursor_s is not None else ""
+        is_shown = self._cursor_s is not None and self._range[0] <= self._cursor_s <= self._range[1]
+        return formatting.run_time(self._cursor_s, 1) if is_shown and self._cursor_s is not None else ""
 
     def times_s(self) -> list[float]:
         """Return every time that has a label."""

@@ -39,7 +39,7 @@ class StartClass(QDialog):
     """Dialog for the drill and the settings of a class."""
 
     wanted = Signal(str, str, str, bool, bool, bool, str)
-    """Signal: name of the drill, mode, listening address, three choices, and the rule for late comers.
+    """Signal: name of the drill, mode, listening address, three choices, and the rule for latecomers.
 
     The choices: everybody waits for the start; tests come before and after; people are asked for a reflection.
     """

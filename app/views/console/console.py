@@ -223,11 +223,11 @@ class Console(QWidget):
 
     def open_any(self, server: str) -> None:
         """Bring the query window on an instance to the front, or else the PowerShell window on a node."""
-        known = next((window for window in self.tabs.windows() if window.server == server), None)
-        if known is not None:
+        known_window = next((window for window in self.tabs.windows() if window.server == server), None)
+        if known_window is not None:
             self._close_covering_history()
-            self.tabs.setCurrentWidget(known)
-            known.editor.setFocus()
+            self.tabs.setCurrentWidget(known_window)
+            known_window.editor.setFocus()
         elif self.new_query(server) is None:
             self.open_shell(server)
 
@@ -426,8 +426,8 @@ class Console(QWidget):
             put_heading(self._new_menu, tr("Closed windows"))
         for number, closed in enumerate(self.tabs.closed):
             first = closed.text.strip().splitlines()[0]
-            said = f"{closed.server}: {first[:50]}" + (f"  ({closed.drill})" if closed.drill else "")
-            action = self._new_menu.addAction(self.tabs.square(closed.server), said)
+            text = f"{closed.server}: {first[:50]}" + (f"  ({closed.drill})" if closed.drill else "")
+            action = self._new_menu.addAction(self.tabs.square(closed.server), text)
             action.triggered.connect(lambda _=False, number=number: self.tabs.reopen(number))
 
     def _pop_servers(self) -> None:
@@ -449,8 +449,8 @@ class Console(QWidget):
         self._server_menu.popup(self._bar.mapToGlobal(self._bar.rect().bottomLeft()))
 
     def _pop_snippets(self) -> None:
-        below = self._bar.mapToGlobal(self._bar.rect().bottomLeft())
-        self._snippet_menu.popup(below)
+        point = self._bar.mapToGlobal(self._bar.rect().bottomLeft())
+        self._snippet_menu.popup(point)
 
     def _insert(self, text: str) -> None:
         if self.current is None:

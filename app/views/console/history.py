@@ -180,12 +180,12 @@ def filled(text: str, values: dict[str, str]) -> str:
 
 def menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
     """Return a menu of all snippets; *insert* gets the text of the chosen one."""
-    found = QMenu(parent)
+    found_menu = QMenu(parent)
     for group, entries in SNIPPETS:
-        part = found.addMenu(tr(group))
+        part = found_menu.addMenu(tr(group))
         for title, text in entries:
             part.addAction(tr(title)).triggered.connect(lambda _=False, text=text: insert(text))
-    return found
+    return found_menu
 
 
 class PlacesDialog(QDialog):

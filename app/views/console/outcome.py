@@ -147,11 +147,11 @@ def as_text(outcome: BatchOutcome) -> str:
     if len(outcome.messages) > TEXT_MESSAGES:
         unseen = len(outcome.messages) - TEXT_MESSAGES
         parts.append(tr("Messages not shown: {n}.").format(n=formatting.number(unseen)))
-    shown = "\n\n".join(part for part in parts if part).split("\n")
-    if len(shown) > TEXT_LINES:
-        said = tr("Lines not shown: {n}.").format(n=formatting.number(len(shown) - TEXT_LINES))
-        shown[TEXT_LINES:] = ["", said]
-    return "\n".join(shown)
+    shown_lines = "\n\n".join(part for part in parts if part).split("\n")
+    if len(shown_lines) > TEXT_LINES:
+        message = tr("Lines not shown: {n}.").format(n=formatting.number(len(shown_lines) - TEXT_LINES))
+        shown_lines[TEXT_LINES:] = ["", message]
+    return "\n".join(shown_lines)
 
 
 TEXT_MESSAGE_CHARACTERS: Final = 4_000

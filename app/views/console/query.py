@@ -136,8 +136,8 @@ class SqlEditor(CodeEdit):
     @override
     def event(self, event: QEvent) -> bool:
         # Ctrl+K and the next key belong to the editor, whatever else the window uses them for.
-        mine = isinstance(event, QKeyEvent) and (self._chord or self._starts_chord(event))
-        if mine and event.type() == QEvent.Type.ShortcutOverride:
+        is_own = isinstance(event, QKeyEvent) and (self._chord or self._starts_chord(event))
+        if is_own and event.type() == QEvent.Type.ShortcutOverride:
             event.accept()
             return True
         return super().event(event)

@@ -70,8 +70,8 @@ def _format_cell(value: object) -> str:
 def _cut_tip(value: object) -> str:
     if not isinstance(value, str) or len(value) <= CELL_SHOWN:
         return ""
-    said = tr("{n} characters; only the first {shown} are shown and copied.")
-    return said.format(n=formatting.number(len(value)), shown=formatting.number(CELL_SHOWN))
+    text = tr("{n} characters; only the first {shown} are shown and copied.")
+    return text.format(n=formatting.number(len(value)), shown=formatting.number(CELL_SHOWN))
 
 
 class Results(QTabWidget):
@@ -124,21 +124,21 @@ class Results(QTabWidget):
 
     def show_outcome(self, outcome: BatchOutcome | None) -> None:
         """Show the results of a batch; None clears both pages. The focus stays in them if it was there."""
-        held = has_keys(self)
+        is_held = has_keys(self)
         self._outcome = outcome
         if self._grids.count():
             self._grids = self._new_splitter()
         lines = list(message_lines(outcome)) if outcome else []
         results = outcome.results if outcome else ()
         if len(results) > GRIDS_SHOWN:
-            said = tr("Result sets not shown: {n}.").format(n=formatting.number(len(results) - GRIDS_SHOWN))
-            lines.insert(0, (said, "warn", None))
+            text = tr("Result sets not shown: {n}.").format(n=formatting.number(len(results) - GRIDS_SHOWN))
+            lines.insert(0, (text, "warn", None))
         self.messages.show_lines(lines)
         self._show_text()
         self._pending = list(enumerate(results[:GRIDS_SHOWN], start=1))
         self._make_grids()
         self._choose_page()
-        if held:
+        if is_held:
             self.focus_page()
 
     def _make_grids(self) -> None:
@@ -259,10 +259,10 @@ class _Messages(QPlainTextEdit):
 
     def _choose_line(self, block: QTextBlock) -> bool:
         """Go to the line of an error; return False if the text is not an error."""
-        found = block.userState() > 0
-        if found:
+        is_found = block.userState() > 0
+        if is_found:
             self.line_chosen.emit(block.userState())
-        return found
+        return is_found
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -274,18 +274,18 @@ class _Messages(QPlainTextEdit):
 
 def _bounded(lines: list[Line]) -> list[Line]:
     """Return the lines that a person may read, and the number of the others."""
-    shown: list[Line] = []
+    shown_lines: list[Line] = []
     characters = count = 0
     for number, (text, tone, line) in enumerate(lines):
         room = min(MESSAGES_SHOWN - characters, (LINES_SHOWN - count) * 80)
         if room <= 0 or count + text.count("\n") > LINES_SHOWN:
-            said = tr("Messages not shown: {n}.").format(n=formatting.number(len(lines) - number))
-            shown.append((said, "warn", None))
+            message = tr("Messages not shown: {n}.").format(n=formatting.number(len(lines) - number))
+            shown_lines.append((message, "warn", None))
             break
-        shown.append((text[:room], tone, line))
+        shown_lines.append((text[:room], tone, line))
         characters += len(text)
         count += 1 + text.count("\n")
-    return shown
+    return shown_lines
 
 
 def _grid(result: Rowset, number: int) -> TableView:

@@ -41,8 +41,8 @@ def build_actions(owner: QWidget, acts: Iterable[ConsoleTool]) -> dict[str, QAct
         its_keys = keys.BY_NAME[f"query.{act.name}"].ssms
         action.setShortcuts([QKeySequence(key) for key in its_keys])
         action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        said = act.text.replace("&", "")
-        action.setToolTip(f"{said} ({its_keys[0]})" if its_keys else said)
+        text = act.text.replace("&", "")
+        action.setToolTip(f"{text} ({its_keys[0]})" if its_keys else text)
         action.setProperty("drawing", act.icon)  # "icon" is a property of QAction itself
         action.triggered.connect(lambda _=False, do=act.do: do())
         owner.addAction(action)
@@ -275,16 +275,16 @@ class QueryTabs(QTabWidget):
 
         Cursor and selection stay, so that the selected text can be run there.
         """
-        place, text = self.indexOf(window), window.editor.toPlainText()
-        chosen = window.editor.textCursor()
+        position, text = self.indexOf(window), window.editor.toPlainText()
+        selected_cursor = window.editor.textCursor()
         self.closing.emit(window)
         self._remove(window)
         new_another = self.open_another(server, text)
         cursor = new_another.editor.textCursor()
-        cursor.setPosition(chosen.anchor())
-        cursor.setPosition(chosen.position(), QTextCursor.MoveMode.KeepAnchor)
+        cursor.setPosition(selected_cursor.anchor())
+        cursor.setPosition(selected_cursor.position(), QTextCursor.MoveMode.KeepAnchor)
         new_another.editor.setTextCursor(cursor)
-        self.tabBar().moveTab(self.indexOf(new_another), place)
+        self.tabBar().moveTab(self.indexOf(new_another), position)
         new_another.editor.setFocus()
         return new_another
 
@@ -293,8 +293,8 @@ class QueryTabs(QTabWidget):
         world = self._world
         if world is None or not world.listeners:
             return []
-        kept = world.sessions.get(window.window_id)
-        session = kept.session if kept is not None else None
+        kept_session = world.sessions.get(window.window_id)
+        session = kept_session.session if kept_session is not None else None
         grouped = sorted({database for group in world.groups.values() for database in group.databases})
         used = session.database if session is not None else ""
         database = used if used in grouped else grouped[0]
@@ -382,11 +382,11 @@ class QueryTabs(QTabWidget):
             self.show_world(self._world)
 
     def _connection(self, window: QueryWindow, world: World) -> ConnectionStatus:
-        kept = world.sessions.get(window.window_id)
-        session = kept.session if kept is not None else None
+        kept_session = world.sessions.get(window.window_id)
+        session = kept_session.session if kept_session is not None else None
         run = world.batches.get(window.window_id) if self._tells_waits else None
         copies = sorted(database for server, database in world.copies if server == window.server)
-        source = kept.target.source if kept is not None else ""
+        source = kept_session.target.source if kept_session is not None else ""
         return ConnectionStatus(
             server=f"{source} → {session.server}" if session and source in world.listeners else window.server,
             number=self._number(window.server),

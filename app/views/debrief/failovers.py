@@ -98,33 +98,33 @@ def data_loss(estimate: Estimate, failover: Row) -> str:
 
 def build_attempt(row: Row) -> QWidget:
     """Return a failover that began and was not completed, and why."""
-    said = tr("{at}  {database}: {kind} failover {from_server} → {to_server}. {why}.")
-    why = said_of(row["why"])
+    text = tr("{at}  {database}: {kind} failover {from_server} → {to_server}. {why}.")
+    reason = said_of(row["why"])
     time = formatting.run_time(row["detected_t_s"])
     shown = {
         **row,
         "at": time,
         "kind": formatting.failover_kind(row["kind"]),
-        "why": why[:1].upper() + why[1:],
+        "why": reason[:1].upper() + reason[1:],
     }
-    return label(said.format(**shown))
+    return label(text.format(**shown))
 
 
 def missing(parts: Sequence[Mapping[str, str]]) -> str:
     """Return a sentence about parts that an internal error has removed from the report."""
-    said = tr("An internal error of this program: these parts of the report are missing: {parts}.")
-    return said.format(parts=", ".join(f"{row['part']} ({row['error']})" for row in parts))
+    text = tr("An internal error of this program: these parts of the report are missing: {parts}.")
+    return text.format(parts=", ".join(f"{row['part']} ({row['error']})" for row in parts))
 
 
 def phases_of(failover: Row) -> list[tuple[str, float]]:
     """Return (name, seconds) of the phases that are known."""
-    found = []
+    phases = []
     for start, end, name, _ in INSTANCE_PHASES if failover.get("technology") == "fci" else PHASES:
         from_s, to_s = failover.get(f"{start}_t_s"), failover.get(f"{end}_t_s")
         if from_s is not None and to_s is not None and to_s >= from_s:
             ordered = start == "failed" and failover.get("kind") != "automatic"
-            found.append((ORDERED if ordered else name, to_s - from_s))
-    return found
+            phases.append((ORDERED if ordered else name, to_s - from_s))
+    return phases
 
 
 def verdict(failover: Row, unlike: str = "") -> str:
@@ -141,21 +141,21 @@ def verdict(failover: Row, unlike: str = "") -> str:
         if transactions
         else ""
     )
-    said = tr("From detection to the role change: {time}.")
+    text = tr("From detection to the role change: {time}.")
     if failover.get("technology") == "fci":
-        said = tr("From detection to online: {time}.")
-    said = said.format(time=formatting.seconds(failover_s))
+        text = tr("From detection to online: {time}.")
+    text = text.format(time=formatting.seconds(failover_s))
     published = failover.get("published_s")
     if published is None:
         apart = tr("No comparable figure is published.")
         if unlike:
             apart = tr("Not compared with published times: {reason}.").format(reason=said_of(unlike))
-        return f"{said} {apart} {losses}".rstrip()
+        return f"{text} {apart} {losses}".rstrip()
     share = formatting.percent(failover_s / published - 1.0, 0, sign=True)
     beside = tr("Published: {time} ({reference}), {share}.").format(
         time=formatting.seconds(published, 1), reference=failover["published_ref"], share=share
     )
-    return f"{said} {beside} {losses}".rstrip()
+    return f"{text} {beside} {losses}".rstrip()
 
 
 class _PhaseBar(QWidget):

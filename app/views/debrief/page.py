@@ -430,8 +430,8 @@ class Debrief(QScrollArea):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Handle single keys that no widget has handled; a focused button handles Enter itself."""
-        key, plain = event.key(), not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        if self._form is not None or not plain or not self._act_on(Qt.Key(key)):
+        key, is_plain = event.key(), not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if self._form is not None or not is_plain or not self._act_on(Qt.Key(key)):
             super().keyPressEvent(event)
 
     def _act_on(self, key: Qt.Key) -> bool:

@@ -235,7 +235,7 @@ class ValueCurve(QWidget):
         if move is None:
             return ""
         worth = move.before if move.line != WAITING else self._compute_value(tick)
-        said = [
+        lines = [
             tr("{moment}: {points} points still possible").format(
                 moment=moment(tick), points=of.format_points(worth)
             ),
@@ -243,14 +243,14 @@ class ValueCurve(QWidget):
         ]
         if move.regret >= NOTED:
             label = tr(TONES[move.label][0])
-            said.append(
+            lines.append(
                 tr("{label}: {points} points lost").format(label=label, points=of.format_points(move.regret))
             )
         elif move.line != WAITING:
-            said.append(tr(TONES[move.label][0]))
+            lines.append(tr(TONES[move.label][0]))
         if move.tick == tick == self._account.point_of_no_return:
-            said.append(of.format_no_return(tick))
-        return "\n".join(said)
+            lines.append(of.format_no_return(tick))
+        return "\n".join(lines)
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -295,14 +295,14 @@ class ValueCurveLegend(QWidget):
         """Return upper left corner, tone and text of each entry."""
         metrics = QFontMetricsF(theme.sized(self.font(), 0.85))
         left = lane_sides(self)[0]
-        x, y, found = left, 0.0, []
+        x, y, places = left, 0.0, []
         for tone, words in self._entries:
             room = SAMPLE_PX + 6.0 + metrics.horizontalAdvance(words)
             if x > left and x + room > width:
                 x, y = left, y + 1.3 * metrics.height()
-            found.append((QPointF(x, y), tone, words))
+            places.append((QPointF(x, y), tone, words))
             x += room + 1.5 * metrics.height()
-        return found
+        return places
 
     @override
     def sizeHint(self) -> QSize:

@@ -89,12 +89,12 @@ def build_story(review: Review, report: Report) -> list[QWidget]:
 def _clients(report: Report) -> Iterator[QWidget]:
     """Yield the databases whose clients were disconnected noticeably longer than the database was down."""
     rows = report["clients"]["databases"] if "clients" in report else {}
-    said = tr("Clients of {database} could not work for {length}. The database was down for {down}.")
+    text = tr("Clients of {database} could not work for {length}. The database was down for {down}.")
     for name, row in list(rows.items())[:DATABASES_MAX]:
         down_s = report["availability"]["databases"][name]["downtime_s"]
         if row["downtime_s"] - down_s >= NOTICEABLE_S:
             length, down = (formatting.seconds(each, 1) for each in (row["downtime_s"], down_s))
-            yield label(said.format(database=name, length=length, down=down))
+            yield label(text.format(database=name, length=length, down=down))
 
 
 def _group_outages(outages: Sequence[Outage]) -> list[list[Outage]]:
@@ -123,9 +123,9 @@ def _names(group: Sequence[Outage]) -> str:
 
 def _outage(review: Review, group: Sequence[Outage]) -> QWidget:
     outage = group[0]
-    said = tr("{database} was down from {start} to {end}, {length}. {why}")
+    text = tr("{database} was down from {start} to {end}, {length}. {why}")
     return label(
-        said.format(
+        text.format(
             database=_names(group),
             start=moment(outage.span.from_tick),
             end=moment(outage.span.to_tick),
@@ -149,12 +149,12 @@ def _format_obstacles(outage: Outage, review: Review) -> str:
         return tr("A failover was possible but not needed: the original server recovered first.")
     if not outage.against:
         return tr("No server was able to take over, or the outage was too short for a failover.")
-    said = [
+    lines = [
         f"{said_of(guard.name)} "
         + (tr("(not since {moment})").format(moment=moment(since)) if since else tr("(never)"))
         for guard, since in outage.against
     ]
-    return tr("Automatic failover was impossible. Not met: {reasons}.").format(reasons="; ".join(said))
+    return tr("Automatic failover was impossible. Not met: {reasons}.").format(reasons="; ".join(lines))
 
 
 def _loss(review: Review, number: int) -> QWidget:

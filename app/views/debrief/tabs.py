@@ -67,11 +67,11 @@ def reference(
 
 
 def _step(line: str, reason: str) -> QWidget:
-    found = code(short(line, LINE_LENGTH_MAX))
+    found_label = code(short(line, LINE_LENGTH_MAX))
     if not reason:
-        return found
+        return found_label
     box = QWidget()
-    lay_column(found, muted(reason), parent=box, margins=0, spacing=1)
+    lay_column(found_label, muted(reason), parent=box, margins=0, spacing=1)
     return box
 
 
@@ -104,8 +104,8 @@ def _format_answer(row: Row) -> str:
 
 def build_confidence(rows: Iterable[Row], narrow: bool = False) -> list[QWidget]:
     """Build the comparison of the trainee's confidence with the share of right answers; empty without confidence."""
-    found = calibration(rows)
-    return [] if found is None else build_calibration(found, narrow)
+    found_calibration = calibration(rows)
+    return [] if found_calibration is None else build_calibration(found_calibration, narrow)
 
 
 def build_calibration(calibration: Calibration, narrow: bool = False) -> list[QWidget]:
@@ -133,11 +133,16 @@ def commands(report: Report, narrow: bool = False) -> QWidget | None:
 def _batches(report: Report) -> Iterator[tuple[str | QWidget, ...]]:
     for batch in report.get("sql") or ():
         errors = [m for m in batch.get("messages") or () if int(m.get("severity") or 0) > 10]
-        said = "".join(f"\nMsg {m['number']}: {m['text']}" for m in errors)
+        message = "".join(f"\nMsg {m['number']}: {m['text']}" for m in errors)
         text = " ".join(str(batch.get("batch", "")).split())
         refused = any(is_refusal(int(m["number"])) for m in errors)  # counted as the score does
-        done = muted(tr("✗ refused") if refused else tr("✗ failed") if errors else tr("✓ done"))
-        yield muted(formatting.run_time(batch["t_s"], 1)), str(batch["server"]), code(f"{text}{said}"), done
+        finished_label = muted(tr("✗ refused") if refused else tr("✗ failed") if errors else tr("✓ done"))
+        yield (
+            muted(formatting.run_time(batch["t_s"], 1)),
+            str(batch["server"]),
+            code(f"{text}{message}"),
+            finished_label,
+        )
 
 
 FAILOVERS_SHOWN: Final = 6
@@ -246,10 +251,10 @@ def points_tab(model: DebriefModel, actions: PageActions, narrow: bool, asks_fir
         ask = choice(asks_first)
         ask.toggled.connect(actions.ask_first)
         parts.append(card(tr("Score by rule"), _score(model, actions), ask))
-    asked = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
-    if asked:
-        questions = [question(row) for row in asked]
-        parts.append(card(tr("Questions"), *questions, *build_confidence(asked, narrow)))
+    requested_questions = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
+    if requested_questions:
+        questions = [question(row) for row in requested_questions]
+        parts.append(card(tr("Questions"), *questions, *build_confidence(requested_questions, narrow)))
     return parts or [muted(tr("No score in free play."))]
 
 

@@ -50,7 +50,7 @@ class SolutionTrial(Struct, frozen=True):
 
     text: str
     reference: Score | None
-    nothing: Score | None
+    idle_score: Score | None
     problems: tuple[Problem, ...]
     problem: str = ""
     """Reason why there is no score; empty otherwise."""
@@ -289,11 +289,11 @@ class ProblemList(QWidget):
     def show_reading(self, reading: ScenarioReading) -> None:
         """Show the problems of the text."""
         problems = self.problems
-        found = [*reading.problems, *reading.remarks]
-        if problems != found or len(problems) != self.rows.count():
+        found_problems = [*reading.problems, *reading.remarks]
+        if problems != found_problems or len(problems) != self.rows.count():
             current_row = self.rows.currentRow()
             self.rows.clear()
-            self._add_problems(found)
+            self._add_problems(found_problems)
             self.rows.setCurrentRow(min(current_row, self.rows.count() - 1))
         count = len(reading.problems)
         if count:
@@ -382,10 +382,10 @@ def sentence(problem: Problem) -> str:
 def _verdict(trial: SolutionTrial) -> str:
     if trial.problem:
         return tr("The solution cannot be played: {reason}").format(reason=localize(trial.problem))
-    if trial.reference is None or trial.nothing is None:
+    if trial.reference is None or trial.idle_score is None:
         return tr("Free play: no score.")
     return tr("The solution earns {solution} of 100, doing nothing {nothing}.").format(
-        solution=_total(trial.reference), nothing=_total(trial.nothing)
+        solution=_total(trial.reference), nothing=_total(trial.idle_score)
     )
 
 

@@ -412,11 +412,11 @@ class Form(QWidget):
             self.page.order_behind(self.list.order_behind(self.sections_field))
 
     def _show_about(self, section: Section, model: type[BaseModel] | None) -> None:
-        said = tr(get_section_help(section, model))
-        said = (said.partition(": ")[2] if said.startswith("[") else said).partition("\n")[0]
-        self.about.setText(f"{said[:1].upper()}{said[1:].rstrip('.')}." if said else "")
+        text = tr(get_section_help(section, model))
+        text = (text.partition(": ")[2] if text.startswith("[") else text).partition("\n")[0]
+        self.about.setText(f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else "")
         self.section_choice.setToolTip(self.about.text())
-        self.about.setVisible(bool(said) and not self.list.narrow)
+        self.about.setVisible(bool(text) and not self.list.narrow)
 
     # --- changes by the user --------------------------------------------------------------------------------
 
@@ -466,10 +466,10 @@ class Form(QWidget):
         before = self._chosen_entries.get(key, 0)
         self.finish()
         self._chosen_entries[key] = selected_index
-        done = self._change(lambda text: edit(text, key))
-        if not done:
+        is_done = self._change(lambda text: edit(text, key))
+        if not is_done:
             self._chosen_entries[key] = before
-        return done
+        return is_done
 
     def _add_inside(self, path: Path, model: type[BaseModel]) -> None:
         values = build_initial_values(model, str(path[-1]), self._data)

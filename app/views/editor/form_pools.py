@@ -40,15 +40,15 @@ class Pool(Struct, frozen=True):
 def pools(data: Mapping[str, object]) -> list[Pool]:
     """Return the pools of a scenario's data, without invalid ones."""
     found = data.get(VARIANTS)
-    made: list[Pool] = []
+    new_pools: list[Pool] = []
     for name, pool in found.items() if isinstance(found, Mapping) else ():
         inside = pool.items() if isinstance(pool, Mapping) else [("", pool)]
-        made += [
+        new_pools += [
             Pool(inner or name, tuple(entries), name if inner else "")
             for inner, entries in inside
             if isinstance(entries, list)
         ]
-    return made
+    return new_pools
 
 
 def entries_of(typed: str) -> tuple[object, ...]:
@@ -163,22 +163,22 @@ class Pools(QWidget):
 
     def show_data(self, data: Mapping[str, object]) -> None:
         """Show the pools in *data*; the selected cell stays."""
-        found = pools(data)
-        if found == self._pools and self.table.rowCount() == len(found):
+        found_pools = pools(data)
+        if found_pools == self._pools and self.table.rowCount() == len(found_pools):
             return
-        self._pools = found
+        self._pools = found_pools
         self.table.blockSignals(True)
         row, column = self.table.currentRow(), self.table.currentColumn()
-        self.table.setRowCount(len(found))
-        for index, pool in enumerate(found):
+        self.table.setRowCount(len(found_pools))
+        for index, pool in enumerate(found_pools):
             for position, text in enumerate((pool.name, pool.entries_text, pool.group)):
                 item = QTableWidgetItem(text)
                 item.setToolTip(tr(COLUMNS[position][1]))
                 self.table.setItem(index, position, item)
-        if found:
-            self.table.setCurrentCell(max(0, min(row, len(found) - 1)), max(0, column))
+        if found_pools:
+            self.table.setCurrentCell(max(0, min(row, len(found_pools) - 1)), max(0, column))
         self.table.blockSignals(False)
-        self.remove.setEnabled(bool(found))
+        self.remove.setEnabled(bool(found_pools))
 
     def choose(self, name: str) -> None:
         """Select the row of the pool or group with that name."""

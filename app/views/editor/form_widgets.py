@@ -254,8 +254,8 @@ class TextArea(QPlainTextEdit):
 
     def read_text(self) -> str:
         """Return the text with its original line break at the end."""
-        written = self.toPlainText()
-        return written + self._ends if written.strip() else ""
+        text = self.toPlainText()
+        return text + self._ends if text.strip() else ""
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -321,8 +321,8 @@ class FieldRow:
             self._choose(widget, value)
         elif isinstance(widget, QCheckBox):
             widget.setChecked(value if isinstance(value, bool) else self.field.default == "true")
-            said = "" if value is not None else tr("(default)")
-            widget.setText(said if value is None or isinstance(value, bool) else text)
+            message = "" if value is not None else tr("(default)")
+            widget.setText(message if value is None or isinstance(value, bool) else text)
         elif isinstance(widget, QLineEdit) and widget.text() != text:
             cursor_position = widget.cursorPosition()
             widget.setText(text)

@@ -103,10 +103,10 @@ class TimelineCanvas(QWidget):
         self._plan, self._chosen_path, self._selected = plan, current_path, selected
         self._dragged = self._spot = None
         entry = plan.find_entry(current_path)
-        said = [spoken(entry)] if entry else []
+        lines = [spoken(entry)] if entry else []
         if len(selected) > 1:
-            said.append(tr("{n} selected").format(n=len(selected)))
-        self.setAccessibleDescription("; ".join(said))
+            lines.append(tr("{n} selected").format(n=len(selected)))
+        self.setAccessibleDescription("; ".join(lines))
         self._lay_out()
 
     @property
@@ -168,13 +168,15 @@ class TimelineCanvas(QWidget):
                 min(room, metrics.horizontalAdvance(self._label(entry, metrics)) + line * 1.5)
                 for entry in waiting
             ]
-            found = flow(chips, room, CHIP_GAP)
-            for entry, width, (row, x) in zip(waiting, chips, found, strict=True):
+            found_flow = flow(chips, room, CHIP_GAP)
+            for entry, width, (row, x) in zip(waiting, chips, found_flow, strict=True):
                 self._boxes.append((entry, QRectF(MARGIN + x, y + row * high, width, high * 0.88), None))
-            y += (found[-1][0] + 1) * high + line * 0.25
-        known = all(entry.sure for entry in self._plan.steps)
+            y += (found_flow[-1][0] + 1) * high + line * 0.25
+        is_known = all(entry.sure for entry in self._plan.steps)
         words = (
-            tr("Reference solution") if known else tr("Reference solution (dashed: in order, not to scale)")
+            tr("Reference solution")
+            if is_known
+            else tr("Reference solution (dashed: in order, not to scale)")
         )
         self._lanes.append((y, words))
         y += line * 1.15
@@ -196,8 +198,10 @@ class TimelineCanvas(QWidget):
         return QSize(600, self.minimumHeight())
 
     def _spot_of(self, entry: TimelineEntry) -> Spot:
-        held = self._dragged
-        return self._spot if self._spot and held and held[0].path == entry.path else entry.spot
+        held_dragged = self._dragged
+        return (
+            self._spot if self._spot and held_dragged and held_dragged[0].path == entry.path else entry.spot
+        )
 
     def _label(self, entry: TimelineEntry, metrics: QFontMetricsF) -> str:
         words, most = entry.act or tr("empty"), LABEL_MAX
@@ -233,12 +237,12 @@ class TimelineCanvas(QWidget):
         if event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
-        found = self._find_entry(event.position())
-        if found is None:
+        found_entry = self._find_entry(event.position())
+        if found_entry is None:
             self._cursor_s = float(round(self.scale.time_at(event.position().x())))
             self.update()
             return
-        entry, part = found
+        entry, part = found_entry
         self._dragged = (entry, part, event.position().x())
         self._chosen_path = entry.path
         self.update()
@@ -389,7 +393,7 @@ class TimelineCanvas(QWidget):
     ) -> None:
         tone, shape = LOOKS.get(entry.group, OTHER)
         color, soft = colors.named(tone), colors.named(f"{tone}_soft")
-        chosen, middle = self._is_selected(entry), box.center().y()
+        is_selected, middle = self._is_selected(entry), box.center().y()
         painter.setFont(theme.sized(self.font(), LABEL_SCALE, bold=False))
         metrics = QFontMetricsF(painter.font())
         label = QRectF(layout.label, box.top(), layout.label_width + 2.0, box.height())
@@ -397,7 +401,7 @@ class TimelineCanvas(QWidget):
             bar = QRectF(
                 layout.start, box.top() + 3.0, max(2.0, layout.end - layout.start), box.height() - 6.0
             )
-            painter.setPen(QPen(colors.focus if chosen else color, 2.0 if chosen else 1.0))
+            painter.setPen(QPen(colors.focus if is_selected else color, 2.0 if is_selected else 1.0))
             painter.setBrush(soft)
             painter.drawRoundedRect(bar, 3, 3)
             painter.setPen(QPen(color, 3.0))
@@ -406,19 +410,21 @@ class TimelineCanvas(QWidget):
         within = entry.kind == WINDOW and layout.start < layout.label < layout.end
         if not within:
             ground = label.adjusted(-3.0, 3.0, 3.0, -3.0)
-            painter.fillRect(ground, colors.selection if chosen else colors.surface)
+            painter.fillRect(ground, colors.selection if is_selected else colors.surface)
         if entry.kind != WINDOW:
-            painter.setPen(QPen(colors.focus if chosen else colors.surface, 2.0 if chosen else 1.0))
+            painter.setPen(QPen(colors.focus if is_selected else colors.surface, 2.0 if is_selected else 1.0))
             painter.setBrush(color)
-            draw_shape(painter, shape, QPointF(layout.start, middle), self._line * (0.42 if chosen else 0.36))
-        painter.setPen(colors.on_selection if chosen and not within else colors.text)
+            draw_shape(
+                painter, shape, QPointF(layout.start, middle), self._line * (0.42 if is_selected else 0.36)
+            )
+        painter.setPen(colors.on_selection if is_selected and not within else colors.text)
         painter.drawText(label, Qt.AlignmentFlag.AlignVCenter, self._label(entry, metrics))
 
     def _draw_chip(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
         tone, shape = LOOKS.get(entry.group, OTHER)
-        chosen = self._is_selected(entry)
-        painter.setPen(QPen(colors.focus if chosen else colors.border, 2.0 if chosen else 1.0))
-        painter.setBrush(colors.selection if chosen else colors.raised)
+        is_selected = self._is_selected(entry)
+        painter.setPen(QPen(colors.focus if is_selected else colors.border, 2.0 if is_selected else 1.0))
+        painter.setBrush(colors.selection if is_selected else colors.raised)
         painter.drawRoundedRect(box, 4, 4)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.named(tone))
@@ -430,26 +436,28 @@ class TimelineCanvas(QWidget):
         text = metrics.elidedText(
             self._label(entry, metrics), Qt.TextElideMode.ElideRight, inner.width() + 2.0
         )
-        painter.setPen(colors.on_selection if chosen else colors.text)
+        painter.setPen(colors.on_selection if is_selected else colors.text)
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, text)
 
     def _draw_step(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
         """Draw a numbered disc, dashed without a time in the text; overlapping discs move apart."""
-        chosen = self._is_selected(entry)
+        is_selected = self._is_selected(entry)
         at, top = self.scale.x_of(entry.spot[0]), box.top() - self._line * LEADER
         painter.setPen(QPen(colors.accent if entry.sure else colors.border, 1.2))
         painter.drawLine(QPointF(at, top), QPointF(box.center().x(), box.top()))
         painter.setPen(
             QPen(
-                colors.focus if chosen else colors.accent,
-                2.0 if chosen else 1.2,
+                colors.focus if is_selected else colors.accent,
+                2.0 if is_selected else 1.2,
                 Qt.PenStyle.SolidLine if entry.sure else Qt.PenStyle.DashLine,
             )
         )
-        painter.setBrush(colors.selection if chosen else colors.info_soft if entry.sure else colors.surface)
+        painter.setBrush(
+            colors.selection if is_selected else colors.info_soft if entry.sure else colors.surface
+        )
         painter.drawEllipse(box.adjusted(0.5, 0.5, -0.5, -0.5))
         painter.setFont(theme.sized(self.font(), 0.74))
-        painter.setPen(colors.on_selection if chosen else colors.text)
+        painter.setPen(colors.on_selection if is_selected else colors.text)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(int(entry.path[1]) + 1))
 
     def _draw_times(self, painter: QPainter, colors: ThemeTokens) -> None:

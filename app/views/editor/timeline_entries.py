@@ -124,9 +124,9 @@ def _fault(number: int, table: Mapping[str, object]) -> TimelineEntry:
             return TimelineEntry(path, WINDOW, act, (min(start, end), max(start, end)), note=note)
     after = seconds_of(table.get("after", 0))
     when = _collapse_spaces(table.get("when"))
-    said = when or _collapse_spaces(table.get("at")) or ("" if between is None else str(between))
+    text = when or _collapse_spaces(table.get("at")) or ("" if between is None else str(between))
     delay = after or 0.0
-    return TimelineEntry(path, WAIT, act, (delay, delay), said, note, sure=bool(when) and after is not None)
+    return TimelineEntry(path, WAIT, act, (delay, delay), text, note, sure=bool(when) and after is not None)
 
 
 def _collapse_spaces(value: object) -> str:
@@ -220,8 +220,8 @@ def _decimals(t_s: float) -> int:
 def keys_for(plan: TimelinePlan, selected: Sequence[TimelineEntry], entry: TimelineEntry | None) -> str:
     """Describe the commands for the entry, or for several *selected* entries."""
     if len(selected) > 1:
-        said = tr("{n} selected. Left, Right: move all by 1 s; with Shift, 10 s. Delete removes the faults.")
-        return said.format(n=len(selected))
+        text = tr("{n} selected. Left, Right: move all by 1 s; with Shift, 10 s. Delete removes the faults.")
+        return text.format(n=len(selected))
     if entry is None:
         return tr("Drag a fault to move it.") if plan.faults else tr("No faults scheduled.")
     if entry.kind == STEP:
@@ -298,7 +298,7 @@ def layout_faults(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) 
         (start, end), width = (scale.x_of(t_s) for t_s in spots[number]), widths[number]
         label = _label_x(start, end, width, scale)
         left = min(start, label) - GRIP_PX
-        row = next((n for n, free in enumerate(ends) if free <= left), min(len(ends), ROWS_MAX - 1))
+        row = next((n for n, free_end in enumerate(ends) if free_end <= left), min(len(ends), ROWS_MAX - 1))
         ends += [0.0] * (row + 1 - len(ends))
         layout = FaultLayout(row, start, end, label, width)
         ends[row] = max(ends[row], layout.to_x)

@@ -354,8 +354,8 @@ class TimelineView(QWidget):
             middle = box.center().toPoint()
             self.area.ensureVisible(middle.x(), middle.y(), 40, round(box.height()))
 
-    def _go(self, offset: int, extend_selection: bool = False) -> bool:
-        """Add the entry at *path* to the selection, or remove it."""
+    def _select_neighbor(self, offset: int, extend_selection: bool = False) -> bool:
+        """Select the entry *offset* entries later; return False if there is none."""
         paths = [entry.path for entry in self._plan.entries]
         now = paths.index(self._path) + offset if self._path in paths else 0 if offset > 0 else len(paths) - 1
         if not 0 <= now < len(paths):
@@ -530,9 +530,9 @@ class TimelineView(QWidget):
             self.list.selectAll()
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             also = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
-            self._go(1 if key == Qt.Key.Key_Down else -1, also)
+            self._select_neighbor(1 if key == Qt.Key.Key_Down else -1, also)
         elif key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
-            return self._go(1 if key == Qt.Key.Key_Tab else -1)
+            return self._select_neighbor(1 if key == Qt.Key.Key_Tab else -1)
         elif key == Qt.Key.Key_Escape:
             return self.canvas.give_up()
         else:

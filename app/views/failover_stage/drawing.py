@@ -351,8 +351,8 @@ class StagePainter(PanelPainter):
             + 2
         )
         step = (box.bottom() - y - 8) / len(view.resources)
-        for place, (_, _, took) in enumerate(view.resources):
-            row = QRectF(box.right() - 100, y + place * step, 76, step - 5)
+        for index, (_, _, took) in enumerate(view.resources):
+            row = QRectF(box.right() - 100, y + index * step, 76, step - 5)
             self.text(took, row, "mono", self.colors.muted, Qt.AlignmentFlag.AlignRight)
 
     def _draw_vessel(self, view: StageView) -> None:
@@ -408,11 +408,11 @@ class StagePainter(PanelPainter):
             )
             color = self.style.series(view.chips[view.number].color)
             for number in range(3):
-                at = _along(corners, (beat * 0.5 + number / 3) % 1.0)
-                if at is not None:
+                point = _along(corners, (beat * 0.5 + number / 3) % 1.0)
+                if point is not None:
                     self.painter.setPen(QPen(self.colors.surface, 2))
                     self.painter.setBrush(color)
-                    self.painter.drawEllipse(at, 6, 6)
+                    self.painter.drawEllipse(point, 6, 6)
 
 
 def _length(a: QPointF, b: QPointF) -> float:

@@ -55,18 +55,18 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
     for number, row in enumerate(view.rows):
         box = QRectF(24, BODY_TOP + 8 + number * step, WIDTH - 48, step - 8)
         shown = number < view.revealed
-        bad = shown and not row.met
+        bad = shown and not row.is_met
         canvas.box(
             box,
             colors.bad if bad else colors.border,
             colors.bad_soft if bad else colors.raised,
             2.0 if bad else 1.2,
         )
-        shape, ink = ("check", colors.ok) if row.met else ("cross", colors.bad)
+        shape, ink = ("check", colors.ok) if row.is_met else ("cross", colors.bad)
         mark_box = QRectF(box.left() + 14, box.center().y() - 9, 18, 18)
         draw_mark(painter, shape if shown else "ring", mark_box, ink if shown else colors.muted)
         words = colors.bad if bad else colors.text if shown else colors.muted
-        name = row.name if not (shown and row.now) else f"{row.name}: {row.now}"
+        name = row.name if not (shown and row.current_state) else f"{row.name}: {row.current_state}"
         tall, mono = canvas.line_height("bold"), canvas.line_height("mono")
         at = QRectF(box.left() + 46, box.center().y() - (tall + mono) / 2, box.width() - 60, tall)
         canvas.text(name, at, "bold", words)

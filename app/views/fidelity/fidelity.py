@@ -375,8 +375,8 @@ class FidelityView(QWidget):
 
     def _find_figure(self) -> str:
         """Return the name of the selected figure; empty if a section is selected."""
-        place = self.parts.currentRow() - len(SECTIONS) - 1
-        return self._listed[place] if place >= 0 else ""
+        position = self.parts.currentRow() - len(SECTIONS) - 1
+        return self._listed[position] if position >= 0 else ""
 
     def select_rows(self) -> list[FigureRow]:
         """Return the rows of the selected section that pass the filters."""
@@ -395,7 +395,7 @@ class FidelityView(QWidget):
     def draw(self) -> None:
         """Show the selected figure, or the rows of the selected section."""
         colors, figure = theme.tokens(self.palette()), self.figures.get(self._find_figure())
-        place = self.page.verticalScrollBar().value()
+        position = self.page.verticalScrollBar().value()
         if figure is None:
             rows = self.select_rows()
             self.page.setHtml(build_rows(rows, colors))
@@ -404,7 +404,7 @@ class FidelityView(QWidget):
         else:
             self._draw_figure(figure)
             self.shown.setText("")
-        self.page.verticalScrollBar().setValue(place)
+        self.page.verticalScrollBar().setValue(position)
 
     def _draw_figure(self, figure: Figure) -> None:
         colors, view = theme.tokens(self.palette()), self.page.viewport().size()

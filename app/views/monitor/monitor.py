@@ -219,13 +219,13 @@ class ThresholdsDialog(QDialog):
 
     def batches(self) -> list[tuple[str, str]]:
         """Return (server, T-SQL) for every threshold that was changed."""
-        found = []
+        batches = []
         name = self._database.replace("'", "''")
         for (server, alert_id), (enabled, value) in self.fields.items():
             if (enabled.isChecked(), value.value()) != self._former_values[server, alert_id]:
                 numbers = f"{alert_id}, {value.value()}, {int(enabled.isChecked())}"
-                found.append((server, f"EXEC msdb.dbo.sp_dbmmonitorchangealert N'{name}', {numbers}"))
-        return found
+                batches.append((server, f"EXEC msdb.dbo.sp_dbmmonitorchangealert N'{name}', {numbers}"))
+        return batches
 
 
 REFRESH_S: Final = 30.0
@@ -376,14 +376,16 @@ class Monitor(QWidget):
             return
         found = {name: readout(world, name) for name in mirrored_databases(world)}
         self._list(found)
-        chosen = found.get(self.database or "")
-        self.banner.setText(_age(world, chosen) if found else _format_empty(world))
+        selected_readout = found.get(self.database or "")
+        self.banner.setText(_age(world, selected_readout) if found else _format_empty(world))
         page = self.tabs.currentWidget()
         if page is self.status:
-            self.status.show_readout(chosen)
+            self.status.show_readout(selected_readout)
         elif isinstance(page, (Warnings, MonitorHistoryPage)):
-            servers = partners_of(world, chosen.database) if chosen else []  # a stable order
-            page.show_world(world, chosen.database if chosen else "", servers)
+            servers = (
+                partners_of(world, selected_readout.database) if selected_readout else []
+            )  # a stable order
+            page.show_world(world, selected_readout.database if selected_readout else "", servers)
 
     def _list(self, readouts: dict[str, Readout]) -> None:
         names = [self.databases.itemData(index) for index in range(self.databases.count())]

@@ -140,8 +140,8 @@ def readout(world: World, database: str) -> Readout:
             )
         )
     principal = _find_latest_partner(partners, Role.PRINCIPAL)
-    known = principal or next((partner for partner in partners if partner.connected), None)
-    copy = world.copies.get((known.server, database)) if known else None
+    known_principal = principal or next((partner for partner in partners if partner.connected), None)
+    copy = world.copies.get((known_principal.server, database)) if known_principal else None
     return Readout(
         database=database,
         partners=tuple(sorted(partners, key=lambda partner: partner is not principal)),

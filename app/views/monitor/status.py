@@ -116,8 +116,8 @@ class LabeledValues(QWidget):
     def _recolor(self) -> None:
         muted = theme.tokens(self.palette()).muted.name()
         for field in self._values.values():
-            known = field.text() not in (tr(UNKNOWN), tr(WAITING))
-            field.setStyleSheet("font-weight: 600;" if known else f"color: {muted};")
+            is_known = field.text() not in (tr(UNKNOWN), tr(WAITING))
+            field.setStyleSheet("font-weight: 600;" if is_known else f"color: {muted};")
 
 
 class Status(QScrollArea):

@@ -43,7 +43,7 @@ class Folder(Struct, frozen=True):
     title: str
     items: Answer | None = None
     folders: tuple[Folder, ...] = ()
-    there: Callable[[World, Instance], bool] = lambda world, server: True
+    is_available: Callable[[World, Instance], bool] = lambda world, server: True
     """Predicate: True if the server has such a folder."""
 
 
@@ -244,12 +244,12 @@ def _grouped(group: str, world: World, server: Instance) -> Iterable[ExplorerIte
 
 
 def _listeners(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
-    known = replicas.by_name(world, server.name, group)
-    if known is not None and known.listener is not None:
-        online = world.listeners.get(known.listener.name) is not None
-        tip = tr("port {port}").format(port=known.listener.port)
+    known_group = replicas.by_name(world, server.name, group)
+    if known_group is not None and known_group.listener is not None:
+        online = world.listeners.get(known_group.listener.name) is not None
+        tip = tr("port {port}").format(port=known_group.listener.port)
         yield ExplorerItem(
-            "listener", known.listener.name, known.listener.name, "ok" if online else "bad", tip
+            "listener", known_group.listener.name, known_group.listener.name, "ok" if online else "bad", tip
         )
 
 
@@ -277,8 +277,8 @@ FOLDERS: Final = (
 def folder_title(folder: Folder, server: Instance) -> str:
     """Return the title of the agent's folder, which shows whether the agent runs."""
     title = tr(folder.title)
-    stopped = folder.name == "agent" and not server.agent_running
-    return tr("{name} (stopped)").format(name=title) if stopped else title
+    has_stopped = folder.name == "agent" and not server.agent_running
+    return tr("{name} (stopped)").format(name=title) if has_stopped else title
 
 
 def format_age(tick: int, now_tick: int) -> str:

@@ -248,9 +248,9 @@ class ObjectExplorer(QWidget):
         if self.node is None:
             return
         if self.tree.hasChildren(index):
-            opened = self.view.isExpanded(index)
-            menu.addAction(tr("&Collapse") if opened else tr("E&xpand")).triggered.connect(
-                lambda _=False: self.view.setExpanded(index, not opened)
+            is_open = self.view.isExpanded(index)
+            menu.addAction(tr("&Collapse") if is_open else tr("E&xpand")).triggered.connect(
+                lambda _=False: self.view.setExpanded(index, not is_open)
             )
             menu.addSeparator()
         self.fill_menu(menu, self.node)
@@ -296,12 +296,16 @@ class ObjectExplorer(QWidget):
         """Add scripts, which need data of the server; without its response there are none."""
         if self._world is None or answers.no_answer(self._world, node.server) is not None:
             return
-        found = scripts.scripts(self._world, node.server, node.kind, node.name)
-        if found:
+        found_scripts = scripts.scripts(self._world, node.server, node.kind, node.name)
+        if found_scripts:
             title = tr("Mirroring") if node.kind == "database" else node.kind.title()
             inner = menu.addMenu(tr("S&cript {title} as").format(title=title))
             _put(
-                inner, [(words, partial(self.query_wanted.emit, node.server, text)) for words, text in found]
+                inner,
+                [
+                    (words, partial(self.query_wanted.emit, node.server, text))
+                    for words, text in found_scripts
+                ],
             )
 
     def _verbs(self, verbs: Iterable[tuple[str, str]], server: str) -> list[tuple[str, Callable[[], object]]]:

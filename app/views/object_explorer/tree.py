@@ -53,13 +53,13 @@ def icon(kind: str, tone: str, dark: bool) -> QIcon:
     """Return the icon of *kind* with the symbol of *tone*; no symbol for the tones text and idle."""
     colors = theme.dark() if dark else theme.light()
     ground = colors.idle if tone == "idle" else colors.accent if kind == "folder" else colors.text
-    found = QIcon()
+    found_icon = QIcon()
     for side in _SIDES:
         pixmap = theme.pixmap(DRAWINGS[kind], ground, side)
         if tone in _SHAPES and kind != "problem":
             _add_sign(pixmap, _SHAPES[tone], colors.named(tone), colors.surface)
-        found.addPixmap(pixmap)
-    return found
+        found_icon.addPixmap(pixmap)
+    return found_icon
 
 
 def _add_sign(
@@ -208,7 +208,7 @@ class Tree(QStandardItemModel):
             self._show_failure(item, number)
         elif node.kind == "server":
             server = self.world.instances[node.server]
-            self._fill(item, [folder for folder in FOLDERS if folder.there(self.world, server)], ())
+            self._fill(item, [folder for folder in FOLDERS if folder.is_available(self.world, server)], ())
         elif node.folder is not None:
             server = self.world.instances[node.server]
             self._paint(item, answers.folder_title(node.folder, server), "text", "")

@@ -220,8 +220,8 @@ class OwnField(Struct, frozen=True):
     default: float
     unit: str
     decimals: int
-    most: float
-    least: float = 0.0
+    maximum: float
+    minimum: float = 0.0
     tip: str = ""
 
 
@@ -456,7 +456,7 @@ NETWORKS_SHOWN: Final = tuple((name, max(low, RTT_BOUNDS_MS[0]), high) for name,
 
 
 def _spin(field: OwnField) -> QDoubleSpinBox:
-    box = _number(tr(field.title), field.default, field.unit, field.decimals, field.most, field.least)
+    box = _number(tr(field.title), field.default, field.unit, field.decimals, field.maximum, field.minimum)
     box.setToolTip(tr(field.tip))
     return box
 

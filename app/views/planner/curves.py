@@ -78,7 +78,7 @@ def color_of(mode: SafetyMode, colors: ThemeTokens) -> QColor:
 class AxisNote(Struct, frozen=True):
     """Value on the axis that a paper mentions."""
 
-    at: float
+    value: float
     tag: str
 
 
@@ -159,8 +159,8 @@ class Cell(QObject):
         self._chosen_safety = selected_mode
         self.mark.setValue(float(np.log10(axis_value)))
         for mode, dots in self.dots.items():
-            shown = mode in values and not (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK)
-            height = self._compute_heights(np.array([values[mode]])) if shown else np.zeros(0)
+            is_shown = mode in values and not (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK)
+            height = self._compute_heights(np.array([values[mode]])) if is_shown else np.zeros(0)
             dots.setData(np.full(len(height), np.log10(axis_value)), height)
         self._repen()
 
@@ -178,9 +178,9 @@ class Cell(QObject):
         self._notes = []
         bottom, top = self._range
         for number, note in enumerate(notes):
-            line = pg.InfiniteLine(float(np.log10(note.at)), angle=90)
+            line = pg.InfiniteLine(float(np.log10(note.value)), angle=90)
             tag = pg.TextItem(note.tag if tagged else "", anchor=(0.0, 1.0))
-            tag.setPos(float(np.log10(note.at)), bottom + TAG_STEP * number * (top - bottom))
+            tag.setPos(float(np.log10(note.value)), bottom + TAG_STEP * number * (top - bottom))
             self.plot.addItem(line, ignoreBounds=True)
             self.plot.addItem(tag, ignoreBounds=True)
             self._notes.append((line, tag))
@@ -317,7 +317,10 @@ class PlanCurves(QWidget):
         for name in self.counters:
             modes = [mode for mode in MODES if mode is not SafetyMode.NONE or name not in ON_THE_LINK]
             values = [
-                sweep.column(name) for found in sweeps.values() for m, sweep in found.items() if m in modes
+                sweep.column(name)
+                for found_sweep in sweeps.values()
+                for m, sweep in found_sweep.items()
+                if m in modes
             ]
             counter = COUNTERS[name]
             bottom, top = value_range(

@@ -172,7 +172,7 @@ class _CardDelegate(QStyledItemDelegate):
         card: Card = index.data(_CARD)
         look = read_look(option)
         colors = theme.tokens(QApplication.palette())  # the background of the grid itself is transparent
-        chosen = bool(look.state & QStyle.StateFlag.State_Selected)
+        is_selected = bool(look.state & QStyle.StateFlag.State_Selected)
         hovered = bool(look.state & QStyle.StateFlag.State_MouseOver)
         recommended = card.name == self._grid.recommended
         columns = self._grid.columns
@@ -182,10 +182,10 @@ class _CardDelegate(QStyledItemDelegate):
             box.setRight(self._grid.width() - 1)  # the width that the columns do not share
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        focused = chosen and self._grid.hasFocus()
+        focused = is_selected and self._grid.hasFocus()
         accent = colors.focus if focused else colors.accent
         painter.setPen(
-            QPen(accent if chosen or hovered or recommended else colors.border, 2.0 if focused else 1.0)
+            QPen(accent if is_selected or hovered or recommended else colors.border, 2.0 if focused else 1.0)
         )
         painter.setBrush(colors.raised if hovered else colors.surface)
         painter.drawRoundedRect(box, 8, 8)
@@ -210,16 +210,16 @@ class _CardDelegate(QStyledItemDelegate):
             painter.drawText(row, left, words)
             row.translate(0.0, line)
         row.translate(0.0, line * (_LINES - 2 - len(summary)))
-        said, tone = self._grid.state_text(card), card.state.tone
+        text, tone = self._grid.state_text(card), card.state.tone
         if card.name == self._grid.recommended:
             tone = "info"
         state_font = theme.sized(font, SMALL_SCALE, bold=tone != "muted")
-        room = row.width() - QFontMetricsF(state_font).horizontalAdvance(said) - 12
+        room = row.width() - QFontMetricsF(state_font).horizontalAdvance(text) - 12
         fits = QFontMetricsF(small).horizontalAdvance(card.facts) <= room
         painter.drawText(row, left, _one_line(card.facts if fits else card.short_facts, small, room))
         painter.setFont(state_font)
         painter.setPen(colors.named(tone))
-        painter.drawText(row, right, said)
+        painter.drawText(row, right, text)
 
 
 def _fitting_sentences(text: str, font_text: str, width: float) -> tuple[str, ...]:

@@ -355,14 +355,14 @@ class ScenarioPicker(QWidget):
         filters = self.filters
         if filters.search != self.search.text():  # cleared together with the filters
             filters = self._filters.filters = self._with_search(self.search.text())
-        found = filter_cards(self._cards, filters)
-        what = self.top.recommendation
+        cards = filter_cards(self._cards, filters)
+        recommendation = self.top.recommendation
         self.paths.show_paths(list_path_progress(self._cards), filters.technology)
-        self.grid.show_cards(found, what.card.name if what is not None else "")
-        partial_match = bool(found) and not has_all_words(found[0], filters.search)
+        self.grid.show_cards(cards, recommendation.card.name if recommendation is not None else "")
+        partial_match = bool(cards) and not has_all_words(cards[0], filters.search)
         self._empty_label.setText(tr(CLOSEST if partial_match else NO_MATCH))
-        self._empty_label.setVisible(bool(self._cards) and (partial_match or not found))
-        self._filters.show_count(len(found), len(self._cards))
+        self._empty_label.setVisible(bool(self._cards) and (partial_match or not cards))
+        self._filters.show_count(len(cards), len(self._cards))
 
     def _focus_search(self) -> None:
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -370,10 +370,10 @@ class ScenarioPicker(QWidget):
 
     def _open_first_match(self) -> None:
         """Open the first match; without a search the keyboard moves to the drills."""
-        first = self.grid.item(0)
-        if first is not None:
+        first_grid = self.grid.item(0)
+        if first_grid is not None:
             if self.grid.current() is None or self.search.text():
-                self.grid.setCurrentItem(first)
+                self.grid.setCurrentItem(first_grid)
             self.grid.setFocus()
 
     def _follow_current(self) -> None:
@@ -384,11 +384,11 @@ class ScenarioPicker(QWidget):
         if self.search.hasFocus():
             self._area.verticalScrollBar().setValue(0)
         elif self.grid.hasFocus():
-            box, held = self.grid.card_rect(), self._area.widget()
-            if held is not None and box.isValid():
-                corner = self.grid.mapTo(held, QPoint(0, 0))
-                for place in (box.bottomRight() + corner, box.topLeft() + corner):
-                    self._area.ensureVisible(place.x(), place.y(), 0, 12)
+            box, widget = self.grid.card_rect(), self._area.widget()
+            if widget is not None and box.isValid():
+                corner = self.grid.mapTo(widget, QPoint(0, 0))
+                for point in (box.bottomRight() + corner, box.topLeft() + corner):
+                    self._area.ensureVisible(point.x(), point.y(), 0, 12)
 
     # --- appearance -----------------------------------------------------------------------------------------
 

@@ -118,9 +118,9 @@ class PathButton(QAbstractButton):
         progress = self._progress
         if progress is None or not progress.total:
             return ""
-        if progress.next is None:
+        if progress.next_card is None:
             return tr("All drills passed")
-        return tr("Next: {title}").format(title=progress.next.title)
+        return tr("Next: {title}").format(title=progress.next_card.title)
 
     def title_fit(self, width: int) -> float:
         """Return the scale at which the longest word of the title just fits into this *width*."""

@@ -257,9 +257,12 @@ class SampleHistory:
         NaN where the server did not respond.
         """
         key = (choice.server, choice.database)
-        known = self._sides.setdefault(key, _Sides(key))
-        known.follow(self._run, self.count)
-        sides, sampled = known.sides[start_index:end_index], known.columns.values[start_index:end_index]
+        known_sides = self._sides.setdefault(key, _Sides(key))
+        known_sides.follow(self._run, self.count)
+        sides, sampled = (
+            known_sides.sides[start_index:end_index],
+            known_sides.columns.values[start_index:end_index],
+        )
 
         def get(name: str) -> Array:
             column: Array = sampled[:, COUNTERS.index(name)]

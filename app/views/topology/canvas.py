@@ -74,8 +74,8 @@ class _ItemInterface(QAccessibleObject):
     def state(self) -> QAccessible.State:
         state = QAccessible.State()
         state.focusable = state.selectable = True
-        chosen = self._voice.item.isSelected()
-        state.selected = state.focused = chosen
+        is_selected = self._voice.item.isSelected()
+        state.selected = state.focused = is_selected
         return state
 
 

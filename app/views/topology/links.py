@@ -25,9 +25,9 @@ BLOCKS_MAX: Final = 7
 SHARES: Final = (0.5, 0.38, 0.62, 0.26, 0.74, 0.14, 0.86)
 """Positions of a link's text as shares of its length, the best first."""
 CARD: Final = 100
-"""Penalty for text over a card, in crossing links."""
+"""Penalty for text that covers a card, as a number of crossed links."""
 BREAK: Final = 10
-"""Penalty for text in the middle of a link, which may show a break, in crossing links."""
+"""Penalty for text in the middle of a link, where a break is drawn, as a number of crossed links."""
 BREAK_EDGE_PX: Final = 3
 """Margin around the mark of a broken link."""
 PEN_STYLE: Final = {
@@ -180,12 +180,12 @@ class LinkItem(QGraphicsItem):
     def _label(self) -> tuple[StatusSign | None, tuple[str, ...]]:
         """Return status and notes beyond those on the cards; everything for a selected link."""
         face = self.face
-        plain = face.status.text in ("ok", "power off", "cable pulled", "not queried")
+        is_plain = face.status.text in ("ok", "power off", "cable pulled", "not queried")
         notes = () if self._crowded and not self.isSelected() else face.notes
         notes = notes or ((face.measured,) if self.isSelected() else ())
         if self.style.narrow:  # cards are closer together; the tooltip has all notes
             notes = _split_notes(notes if self.isSelected() else notes[:1])
-        return (None if plain and not self.isSelected() else face.status), notes
+        return (None if is_plain and not self.isSelected() else face.status), notes
 
     def _label_box(self) -> QRectF:
         return self._layout_label()[0]
@@ -211,11 +211,11 @@ class LinkItem(QGraphicsItem):
             first = places[0]
             if notes or status:
                 best = min(places, key=lambda place: self._measure_overlap(place[0]))
-                apart = self._move_off_cards(first[0])
+                cards = self._move_off_cards(first[0])
                 first = (
                     best
-                    if self._measure_overlap(best[0]) <= self._measure_overlap(apart) + 1
-                    else (apart, notes)
+                    if self._measure_overlap(best[0]) <= self._measure_overlap(cards) + 1
+                    else (cards, notes)
                 )
             self._cached_place = (status, notes), first
         return self._cached_place[1]

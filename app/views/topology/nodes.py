@@ -156,8 +156,8 @@ class ServerNode(NodeItem[ServerFace]):
         return QRectF(-width / 2.0, -height / 2.0, width, height)
 
     def _small_width(self) -> float:
-        plain = self.style.narrow and self.face.kind != "witness"
-        return NODE_WIDTH_UNITS if plain else SMALL_WIDTH_UNITS
+        is_plain = self.style.narrow and self.face.kind != "witness"
+        return NODE_WIDTH_UNITS if is_plain else SMALL_WIDTH_UNITS
 
     def _head_rows(self) -> float:
         """Return the height of everything above the copies, in line heights."""
@@ -200,8 +200,8 @@ class ServerNode(NodeItem[ServerFace]):
         column = int((position.x() - self.card().left() - self.style.unit * 0.75) // step)
         row = int((position.y() - self._grid_top()) // step)
         index = row * self._grid_columns() + column
-        inside = 0 <= column < self._grid_columns() and row >= 0 and index < len(self.face.grid)
-        return self.face.grid[index] if inside else None
+        is_inside = 0 <= column < self._grid_columns() and row >= 0 and index < len(self.face.grid)
+        return self.face.grid[index] if is_inside else None
 
     def neighbor(self, database: str, direction: tuple[float, float]) -> str:
         """Return the database next to *database* in the grid, (1, 0) being right.

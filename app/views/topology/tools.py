@@ -63,10 +63,10 @@ class FindBox(QLineEdit):
         text = self.text().strip().casefold()
         fitting = [name for name in self._names() if text and text in name.casefold()]
         self._match_index = index % len(fitting) if fitting else 0
-        told = "" if not text else tr("no match")
+        message = "" if not text else tr("no match")
         if fitting:
-            told = tr("{number} of {count}").format(number=self._match_index + 1, count=len(fitting))
-        self._show_status(told, "muted" if fitting else "bad")
+            message = tr("{number} of {count}").format(number=self._match_index + 1, count=len(fitting))
+        self._show_status(message, "muted" if fitting else "bad")
         if fitting:
             self.found.emit(fitting[self._match_index])
 

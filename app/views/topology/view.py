@@ -394,8 +394,8 @@ class Topology(VoicedCanvas):
         target = self.target()
         lit = set(self._scene.lit)
         self._scene.light(lit ^ {target} if target is not None and target.kind != "note" else ())
-        told = ", ".join(target.title for target in sorted(self._scene.lit, key=lambda t: t.title))
-        announce(self, tr("Highlighted: {things}").format(things=told) if told else tr("Highlight removed"))
+        text = ", ".join(target.title for target in sorted(self._scene.lit, key=lambda t: t.title))
+        announce(self, tr("Highlighted: {things}").format(things=text) if text else tr("Highlight removed"))
 
     def light(self, targets: Iterable[ActionTarget]) -> None:
         """Dim everything except *targets*; without *targets* nothing is dimmed."""
@@ -431,7 +431,7 @@ class Topology(VoicedCanvas):
         found = None
         if line and self._world is not None:
             found = preview(self._world, line, truth=not self._veiled)
-        self._pointed = found.things if found is not None else ()
+        self._pointed = found.targets if found is not None else ()
         self._caption.setVisible(found is not None and bool(found.summary))
         if found is not None and found.summary:
             words = tr("Affects: {things}").format(things=found.summary)

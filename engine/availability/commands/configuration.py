@@ -83,8 +83,8 @@ def check_option_name(name: str, value: Value, allowed_names: Container[str], ve
     given = str(value).upper()
     since = NOT_SIMULATED.get((name, given)) or NOT_SIMULATED.get((name, ""))
     if since is not None and version >= since:
-        shown = f"{name} = {given}" if given else name
-        raise SqlError(0, f"Not simulated: the option {shown} of an availability group")
+        text = f"{name} = {given}" if given else name
+        raise SqlError(0, f"Not simulated: the option {text} of an availability group")
     if name not in allowed_names:
         raise SqlError(102, name.split()[-1])
 
@@ -415,13 +415,13 @@ def add_replica(world: World, server: str, name: str, replica_options: Replicas)
     most = BASIC_REPLICAS_MAX if group.basic else limits(version)[0]
     if len(group.replicas) + len(replica_options) > most:
         raise SqlError(35223, len(replica_options), group.name, len(group.replicas), most)
-    added: list[Replica] = []
+    added_replicas: list[Replica] = []
     for target, options in replica_options:
         where = spelled(world, target)
         if group.replica(where) is not None:
             raise SqlError(35282, target, group.name)
-        added.append(new_replica(where, options, "ADD REPLICA", version))
-    changed = replace(group, replicas=(*group.replicas, *added))
+        added_replicas.append(new_replica(where, options, "ADD REPLICA", version))
+    changed = replace(group, replicas=(*group.replicas, *added_replicas))
     check_group(world, changed, "ADD REPLICA", version)
     check_nodes(world, changed)
     replicas.change(world, server, group.guid, lambda now: replace(now, replicas=changed.replicas))
@@ -510,16 +510,16 @@ def node(world: World, server: str) -> Node:
     """
     if not replicas.enabled(world, server):
         raise SqlError(35221)
-    found = config.node_of(world, server)
-    if found is None or not config.may_write(world, found.name):
+    found_node = config.node_of(world, server)
+    if found_node is None or not config.may_write(world, found_node.name):
         raise SqlError(35220)
-    return found
+    return found_node
 
 
 def can_write(world: World, server: str) -> bool:
     """Return whether the node of *server* can change the cluster database."""
-    found = config.node_of(world, server)
-    return found is not None and config.may_write(world, found.name)
+    found_node = config.node_of(world, server)
+    return found_node is not None and config.may_write(world, found_node.name)
 
 
 def find_group(world: World, server: str, name: str, verb: str = "alter") -> AvailabilityGroup:

@@ -121,11 +121,11 @@ def _plan_group(
     most = configuration.BASIC_REPLICAS_MAX if basic else configuration.limits(version)[0]
     if len(replica_options) > most:
         raise SqlError(35233, len(replica_options), "", most)
-    made = [
+    new_replicas = [
         configuration.new_replica(configuration.spelled(world, target), one, OPERATION, version)
         for target, one in replica_options
     ]
-    here = tuple(replace(replica, joined=replica.server == server) for replica in made)
+    here = tuple(replace(replica, joined=replica.server == server) for replica in new_replicas)
     empty = AvailabilityGroup(name=name, guid=world.next_id(), primary=server, replicas=here)
     return configuration.with_options(empty, options, version)
 
@@ -189,12 +189,12 @@ def drop(world: World, server: str, name: str) -> list[Message]:
         movement.remove_local(world, server, group.guid)
         return []
     node = configuration.node(world, server)
-    known = node.config
+    known_config = node.config
     config.update(
         world,
         node.name,
-        groups=tuple(one for one in known.groups if one.guid != group.guid),
-        roles=tuple(role for role in known.roles if role.name != group.name),
+        groups=tuple(role for role in known_config.groups if role.guid != group.guid),
+        roles=tuple(role for role in known_config.roles if role.name != group.name),
     )
     if group.listener is not None:
         world.listeners.pop(group.listener.name, None)

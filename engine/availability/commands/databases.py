@@ -48,7 +48,7 @@ def find_eligible_copies(
     the full recovery model; 1475: not backed up, or bulk changes since the backup.
     """
     seen: set[str] = set()
-    found = []
+    eligible_copies = []
     for name in names:
         if name.lower() in seen:
             raise SqlError(35234, name)
@@ -59,10 +59,10 @@ def find_eligible_copies(
         if copy is None:
             raise SqlError(35238, name, group)
         _check_fit(copy, group, guid)
-        found.append(copy)
-    if basic and existing_count + len(found) > 1:
-        raise SqlError(35200, found[-1].database, group, 1)
-    return found
+        eligible_copies.append(copy)
+    if basic and existing_count + len(eligible_copies) > 1:
+        raise SqlError(35200, eligible_copies[-1].database, group, 1)
+    return eligible_copies
 
 
 def _check_fit(copy: DatabaseCopy, group: str, guid: int | None) -> None:

@@ -67,7 +67,7 @@ def _addresses(
     no network of the cluster, 19456 if none fits. Raise 19476 for an address in use, because the IP Address
     resource would not come online. Derived.
     """
-    found = list(existing_addresses)
+    addresses = list(existing_addresses)
     node = config.node_of(world, server)
     nodes = world.clusters[node.cluster].nodes if node is not None else ()
     networks = {world.nodes[name].subnet for name in nodes}
@@ -77,26 +77,26 @@ def _addresses(
             continue
         address = value[0]
         _check_address(value)
-        if address in found:
+        if address in addresses:
             raise SqlError(19484, address)
-        same = next((one for one in found if _subnet(one) == _subnet(address)), None)
+        same = next((one for one in addresses if _subnet(one) == _subnet(address)), None)
         if same is not None:
             raise SqlError(19451, same, address)
         if address in used:
             raise SqlError(19476)
         if value[1:] and (_subnet(address) not in networks or value[1] != NETWORK_MASK):
             raise SqlError(19457, address)
-        found.append(address)
-    static = [address for address in found if ":" not in address]
+        addresses.append(address)
+    static = [address for address in addresses if ":" not in address]
     if static and node is not None and node.subnet not in map(_subnet, static):
         raise SqlError(19456, server)
-    return tuple(found)
+    return tuple(addresses)
 
 
 def _check_address(value: Sequence[str]) -> None:
     """Raise 19483 unless *value* is an IPv4 address with its mask, or an IPv6 address."""
     address, *mask = value
-    wrong = address
+    invalid_address = address
     try:
         if ":" in address:
             # the documentation shows an address whose :: stands for no group of digits
@@ -104,13 +104,13 @@ def _check_address(value: Sequence[str]) -> None:
             return
         ipaddress.IPv4Address(address)
         if mask:
-            wrong = mask[0]
-            ipaddress.IPv4Address(wrong)
-            ipaddress.IPv4Network(f"{address}/{wrong}", strict=False)
+            invalid_address = mask[0]
+            ipaddress.IPv4Address(invalid_address)
+            ipaddress.IPv4Network(f"{address}/{invalid_address}", strict=False)
             return
     except ValueError:
         pass
-    raise SqlError(19483, wrong)
+    raise SqlError(19483, invalid_address)
 
 
 def _check_dhcp(world: World, server: str, group: AvailabilityGroup, options: Options) -> None:
@@ -133,9 +133,11 @@ def _check_dhcp(world: World, server: str, group: AvailabilityGroup, options: Op
 
 def _used_addresses(world: World, server: str) -> set[str]:
     """Return the addresses of computers, and of the listeners in the cluster of *server*."""
-    known = config.find_known_config(world, server)
+    known_config = config.find_known_config(world, server)
     listeners = (
-        [group.listener for group in known.groups if group.listener is not None] if known is not None else []
+        [group.listener for group in known_config.groups if group.listener is not None]
+        if known_config is not None
+        else []
     )
     computers = {config.address(world, computer) for computer in world.computers}
     return computers | {address for listener in listeners for address in listener.addresses}

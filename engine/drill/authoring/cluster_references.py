@@ -131,10 +131,10 @@ def _check_editions(
     editions = {one.name: one for one in _hosts(scenario)}
     for j, replica in enumerate(group.replicas):
         host = editions.get(replica.server)
-        old = host is not None and host.version < BASIC_SINCE
-        if host is not None and (host.edition not in (*ENTERPRISE, "Standard") or old):
+        is_old = host is not None and host.version < BASIC_SINCE
+        if host is not None and (host.edition not in (*ENTERPRISE, "Standard") or is_old):
             problem = say("{edition} edition does not support availability groups", edition=host.edition)
-            if old:
+            if is_old:
                 problem = say("Standard edition supports availability groups from SQL Server 2016 on")
             finder.add((*path, "replica", j, "server"), problem, 'edition = "Enterprise"', 0)
         if replica.secondary_connections != "NO":

@@ -101,9 +101,9 @@ def parse(text: str, names: ConditionNames) -> Condition:
         problem = say("{word!r} is not valid here", word=text[at])
         raise ConditionError(at + 1, problem, _format_expected(error.allowed or ())) from None
     reader = _ConditionReader(names)
-    whole = reader.part(tree)
-    parts = [reader.part(part) for part in _trees(tree)] if tree.data == "all" else [whole]
-    return Condition(text, whole.test, whole.answer, tuple([part.test for part in parts]))
+    whole_part = reader.part(tree)
+    parts = [reader.part(part) for part in _trees(tree)] if tree.data == "all" else [whole_part]
+    return Condition(text, whole_part.test, whole_part.answer, tuple([part.test for part in parts]))
 
 
 FACTS: Final = frozenset({"state_test", "server_test", "serves", "part_test"})
@@ -352,9 +352,9 @@ class _ConditionReader:
         token = node.children[0]
         word = str(token).strip("[]")
         for kind in kinds:
-            for known in self.names.names_of_kind(kind):
-                if known.lower() == word.lower():
-                    return kind, known
+            for known_name in self.names.names_of_kind(kind):
+                if known_name.lower() == word.lower():
+                    return kind, known_name
         there = [name for kind in kinds for name in self.names.names_of_kind(kind)]
         raise ConditionError(_column(token), say(ABSENT[kinds], name=word), _suggest_choice(word, there))
 
@@ -401,11 +401,11 @@ def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) 
         return answer_for_seconds(facts, test(facts), max(1, int(left_s)))
 
     def until_passed(facts: Facts) -> ConditionResult:
-        holds, place = test(facts), facts.log(name)[quantity.counter not in SOURCE_COUNTERS]
-        if place < 0:
+        holds, position = test(facts), facts.log(name)[quantity.counter not in SOURCE_COUNTERS]
+        if position < 0:
             return ConditionResult(holds)
         whole, level = quantity.whole(facts, name), operand.read(facts)
-        return ConditionResult(holds, levels=(Level(place, quantity.counter, whole, sign, level, holds),))
+        return ConditionResult(holds, levels=(Level(position, quantity.counter, whole, sign, level, holds),))
 
     return until_reached if quantity.moves == "by the clock" else until_passed
 

@@ -69,8 +69,8 @@ def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem]
             say("lines that can be executed"),
         )
         return finder.problems, False
-    for said in refused:
-        finder.add(("before", 0), said, say("only lines that take effect immediately and without an error"))
+    for text in refused:
+        finder.add(("before", 0), text, say("only lines that take effect immediately and without an error"))
     _check_reconnections(world, finder)
     _check_after_end(scenario, finder)
     if scenario.variants:

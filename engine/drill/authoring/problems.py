@@ -80,13 +80,15 @@ class ProblemFinder:
     def check(self) -> None:
         """Raise ScenarioError if there are problems, with the first ones and the number of the others."""
         problems = sorted(set(self.problems))
-        kept = problems[: limits.PROBLEMS_MAX]
-        if len(problems) > len(kept):
-            kept.append(
-                Problem(self.file, 1, 1, "", say("and {n} more problems", n=len(problems) - len(kept)))
+        kept_problems = problems[: limits.PROBLEMS_MAX]
+        if len(problems) > len(kept_problems):
+            kept_problems.append(
+                Problem(
+                    self.file, 1, 1, "", say("and {n} more problems", n=len(problems) - len(kept_problems))
+                )
             )
-        if kept:
-            raise ScenarioError(kept)
+        if kept_problems:
+            raise ScenarioError(kept_problems)
 
 
 def format_path(path: Path) -> str:

@@ -104,8 +104,8 @@ def _owners_apart(facts: Facts, database: str) -> float:
 
 
 def _enabled_jobs(facts: Facts, server: str) -> float:
-    known = facts.world.instances[server].jobs
-    return float(arithmetic.total(job.enabled and job.action != jobs.MONITOR for job in known))
+    known_jobs = facts.world.instances[server].jobs
+    return float(arithmetic.total(job.enabled and job.action != jobs.MONITOR for job in known_jobs))
 
 
 def _thresholds(facts: Facts, server: str) -> float:
@@ -182,9 +182,9 @@ def _read_from_program(read: Callable[[Program], float]) -> Callable[[Facts, str
 
 
 def _standstill_s(facts: Facts, program: str) -> float:
-    known = facts.world.programs[program]
-    running = 0 if known.answered_tick is None else facts.world.tick - known.answered_tick
-    return max(known.longest_ticks, running) / TICKS_PER_S
+    known_program = facts.world.programs[program]
+    running = 0 if known_program.answered_tick is None else facts.world.tick - known_program.answered_tick
+    return max(known_program.longest_ticks, running) / TICKS_PER_S
 
 
 def settle_account(world: World, database: str) -> Availability:

@@ -214,11 +214,11 @@ def _check_databases(scenario: Scenario, finder: ProblemFinder, names: Condition
 
 def _check_sessions(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
     editions = {server.name: server.edition for server in scenario.servers}
-    written = [database.name for database in scenario.databases]
+    lines = [database.name for database in scenario.databases]
     mirrored: set[str] = set()
     for i, session in enumerate(scenario.sessions):
         path: Path = ("session", i)
-        _check_name(finder, (*path, "database"), session.database, written, "database")
+        _check_name(finder, (*path, "database"), session.database, lines, "database")
         if session.database in mirrored:
             finder.add(
                 (*path, "database"),
@@ -338,8 +338,8 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
             finder.add(("locked", i, "do"), str(problem), offset=0)
     for i, step in enumerate(scenario.solution):
         inputs, problems = read_script(step.do.strip())
-        for number, said in problems:
-            finder.add(("solution", i, "do"), said if number == 1 else in_line(number, said), offset=0)
+        for number, text in problems:
+            finder.add(("solution", i, "do"), text if number == 1 else in_line(number, text), offset=0)
         if len(inputs) > 1:
             finder.add(("solution", i, "do"), say("more than one line"), say("one line per [[solution]]"), 0)
         for item in inputs[:1]:
@@ -357,11 +357,11 @@ def _check_when(
     part: Inject | Question | Prediction, keys: Sequence[str], path: Path, finder: ProblemFinder
 ) -> None:
     """Check that exactly one of *keys* is given."""
-    given = [key for key in keys if getattr(part, key) is not None]
-    if len(given) != 1:
+    given_keys = [key for key in keys if getattr(part, key) is not None]
+    if len(given_keys) != 1:
         message = (
-            say("the file contains {names}", names=" and ".join(given))
-            if given
+            say("the file contains {names}", names=" and ".join(given_keys))
+            if given_keys
             else say("the time is missing")
         )
         finder.add(path, message, say("one of {names}", names=", ".join(keys)))

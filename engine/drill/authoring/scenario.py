@@ -57,13 +57,13 @@ def load_scenario(
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as errors:
-        found = errors.errors(include_url=False)
-        for error in found[: limits.PROBLEMS_MAX]:
+        found_errors = errors.errors(include_url=False)
+        for error in found_errors[: limits.PROBLEMS_MAX]:
             _explain(finder, data, error)
-        if len(found) > limits.PROBLEMS_MAX:
-            finder.add((), say("and {n} more problems", n=len(found) - limits.PROBLEMS_MAX))
+        if len(found_errors) > limits.PROBLEMS_MAX:
+            finder.add((), say("and {n} more problems", n=len(found_errors) - limits.PROBLEMS_MAX))
         else:
-            _check_the_rest(finder, data, found)
+            _check_the_rest(finder, data, found_errors)
         finder.check()
         raise AssertionError("a refused file without a problem") from errors
     scenario._text = text
@@ -257,8 +257,8 @@ def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
     """Return the path in the file: *loc* without the parts that pydantic adds (the kind of a rule)."""
     parts, path = list(loc), []
     for number, part in enumerate(parts):
-        inside = part in data if isinstance(data, dict) else _has_index(part, data)
-        if inside:
+        is_inside = part in data if isinstance(data, dict) else _has_index(part, data)
+        if is_inside:
             data = data[part]
             path.append(part)
         elif keep_last and number == len(parts) - 1:
@@ -301,8 +301,8 @@ def _suggest_key(key: str, keys: list[str]) -> str:
 
 
 def _abbreviate(value: object) -> str:
-    said = repr(value)
-    return said if len(said) <= 60 else f"{said[:57]}…"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
 
 
 # --- summary of a scenario in figures and names -----------------------------------------------------------

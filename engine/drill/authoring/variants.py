@@ -57,8 +57,8 @@ def pick_values(variants: Mapping[str, object], seed: int) -> dict[str, object]:
     chance = Chance.from_seed(seed ^ VARIANT_STREAM)
     picks: dict[str, object] = {}
     for group in groups(variants):
-        place = chance.integer(0, len(next(iter(group.values()))) - 1)
-        picks |= {name: pool[place] for name, pool in group.items()}
+        position = chance.integer(0, len(next(iter(group.values()))) - 1)
+        picks |= {name: pool[position] for name, pool in group.items()}
     return picks
 
 
@@ -140,13 +140,13 @@ def _pool(name: str, pool: object) -> Iterator[VariantProblem]:
     if not isinstance(pool, dict):
         yield from _entries(path, name, pool)
         return
-    before: list[VariantProblem] = [
+    variant_problems: list[VariantProblem] = [
         entry for inner, entries in pool.items() for entry in _entries((*path, inner), inner, entries)
     ]
-    yield from before
+    yield from variant_problems
     if not pool:
         yield path, say("this group contains no pool"), say("pools that are picked together")
-    elif not before and len({len(entries) for entries in pool.values()}) > 1:
+    elif not variant_problems and len({len(entries) for entries in pool.values()}) > 1:
         sizes = ", ".join(f"{inner} has {len(entries)}" for inner, entries in pool.items())
         yield (
             path,

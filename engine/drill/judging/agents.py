@@ -304,7 +304,7 @@ class Ranking(Struct, frozen=True):
     scenario: str
     seed: int
     standings: tuple[AgentResult, ...]
-    wrong: tuple[str, ...]
+    violations: tuple[str, ...]
     allowed: tuple[tuple[str, str], ...] = ()
     """Exploits that rank equal to or before their twin, with the reason why they may."""
 
@@ -318,7 +318,7 @@ class Ranking(Struct, frozen=True):
             "scenario": self.scenario,
             "seed": self.seed,
             "standings": [standing.as_json() for standing in self.standings],
-            "wrong": list(self.wrong),
+            "wrong": list(self.violations),
             "allowed": [{"agent": agent, "why": why} for agent, why in self.allowed],
         }
 
@@ -428,7 +428,7 @@ def table(rankings: Iterable[Ranking]) -> str:
         for allowed in ranking.allowed:
             grouped.setdefault(allowed, []).append(ranking.scenario)
     legit = [f"+ {agent}: {why} ({_format_scenarios(where)})" for (agent, why), where in grouped.items()]
-    wrong = [f"{ranking.scenario}: {said}" for ranking in rankings for said in ranking.wrong]
+    wrong = [f"{ranking.scenario}: {said}" for ranking in rankings for said in ranking.violations]
     count = len(rankings)
     verdict = f"Problems: {len(wrong)}" if wrong else f"Scenarios: {count}, all in order"
     return "\n".join([head, *rows, LEGEND, *legit, *wrong, verdict])

@@ -126,12 +126,12 @@ def _list_candidates(drill: Drill) -> list[int]:
     places = [
         n for n, item in enumerate(drill.journal) if item.verb not in REMARKS and not is_inspection(item)
     ]
-    known = {
+    known_places = {
         n
         for n in places
         if facts.normalize_sql(drill.journal[n].line_without_time, keep_literals=True) in reference
     }
-    return sorted(places, key=lambda n: (n in known, n))[:DEEDS_MAX]
+    return sorted(places, key=lambda n: (n in known_places, n))[:DEEDS_MAX]
 
 
 def _measure_impact(drill: Drill, counterfactual: Drill, index: int) -> ActionImpact:
@@ -167,11 +167,11 @@ def _play_on(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
             counterfactual.do(item.line_without_time)
         except InputError:
             continue  # the object of the action does not exist in this run
-    over = drill.ended_by in (DrillEnd.GOALS, DrillEnd.FORBIDDEN, DrillEnd.TIME)
+    is_over = drill.ended_by in (DrillEnd.GOALS, DrillEnd.FORBIDDEN, DrillEnd.TIME)
     yield from _advance(
         counterfactual,
         drill,
-        max(drill.tick, default_end(counterfactual, drill.tick)) if over else drill.tick,
+        max(drill.tick, default_end(counterfactual, drill.tick)) if is_over else drill.tick,
     )
 
 
@@ -246,6 +246,6 @@ def find_retry_tick(tick: Tick, act: Input | None, journal: Iterable[Input]) -> 
     """
     typed = 0 if act is None else len(act.args[-1] if act.verb in ("sql", "ps") else act.command_text)
     early = tick - ticks(min(LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed))
-    done = [item.tick for item in journal if item.verb not in REMARKS and not is_inspection(item)]
-    kept = [at + 1 for at in done if early <= at <= tick - ticks(LOOK_S)]
+    finished_ticks = [item.tick for item in journal if item.verb not in REMARKS and not is_inspection(item)]
+    kept = [at + 1 for at in finished_ticks if early <= at <= tick - ticks(LOOK_S)]
     return max(0, early, *kept)

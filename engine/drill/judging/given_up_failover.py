@@ -67,8 +67,8 @@ def _is_priced(name: str, scenario: Scenario) -> bool:
     texts = [state.when for state in scenario.forbidden]
     for rule in scenario.rubric:
         texts += [price.when for price in rule.prices] if isinstance(rule, ConductRule) else []
-    said = " ".join(texts).upper()
-    return name in said or (name == "SAFETY OFF" and bool(_ABOUT_SAFETY.search(said)))
+    text = " ".join(texts).upper()
+    return name in text or (name == "SAFETY OFF" and bool(_ABOUT_SAFETY.search(text)))
 
 
 def _find_in_batch(

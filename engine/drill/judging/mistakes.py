@@ -289,9 +289,9 @@ def _find_longest_span(rule: AnyRule | None, lanes: Mapping[str, Lanes]) -> Stat
     """Return the longest span of time that counts under *rule*."""
     if not isinstance(rule, (DowntimeRule, ExposedRule)):
         return None
-    asked = [lane for name, lane in lanes.items() if rule.database in (None, name)]
+    requested_lanes = [lane for name, lane in lanes.items() if rule.database in (None, name)]
     down = isinstance(rule, DowntimeRule)
-    spans = (span for lane in asked for span in (lane.service if down else lane.protection))
+    spans = (span for lane in requested_lanes for span in (lane.service if down else lane.protection))
     return max(
         (s for s in spans if s.what == (DOWN if down else EXPOSED)), key=lambda s: s.ticks, default=None
     )

@@ -63,11 +63,11 @@ class RefusedBatch(Struct, frozen=True):
 
 def find_refusals(events: Sequence[Event]) -> list[RefusedBatch]:
     """Return the trainee's batches that a server refused as wrong."""
-    found = []
+    refusals = []
     for event, done_data in select_data(events, SqlDoneData):
         errors = [n for n in facts.errors(done_data) if is_refusal(n)]
         if errors and not facts.is_story_window(done_data.window):
-            found.append(
+            refusals.append(
                 RefusedBatch(event.tick, event.server or "", " ".join(done_data.batch.split()), errors[0])
             )
-    return found
+    return refusals

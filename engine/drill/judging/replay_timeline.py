@@ -143,11 +143,11 @@ class _DatabaseRecorder(Struct):
         """Record the present preconditions of an automatic failover."""
         preconditions = groups.preconditions(world, database)
         guards_by_key = {(guard.name, guard.seen_in, guard.target): guard for guard in preconditions}
-        lost = any(guard.about == "beginning" and guard.holds for guard in guards_by_key.values())
+        is_lost = any(guard.about == "beginning" and guard.holds for guard in guards_by_key.values())
         for key, guard in guards_by_key.items():
             if guard.about == "beginning":
                 self.beginnings.add(key)
-            if guard.about == "memory" and lost and key in self.guards:
+            if guard.about == "memory" and is_lost and key in self.guards:
                 continue  # their state at the detection of the loss stays
             self.guards.setdefault(key, LaneRecorder()).note(world.tick, HOLDS if guard.holds else FAILS)
         for key, lane in self.guards.items():

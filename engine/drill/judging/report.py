@@ -152,13 +152,13 @@ def _sql(drill: DrillState) -> list[Row]:
 
 def unfinished(drill: DrillState) -> list[Row]:
     """Return the batches that run or wait for a running one."""
-    sent = {item.args[:2]: item.tick for item in drill.journal if item.verb == "sql"}
+    ticks_by_args = {item.args[:2]: item.tick for item in drill.journal if item.verb == "sql"}
     rows: list[Row] = []
     for window, run in sorted(drill.world.batches.items()):
         session = drill.world.sessions.get(window)
         found = [(run.text, "running", run.started_tick)]
         for text in session.queue if session is not None else ():
-            found.append((text, "waiting", sent.get((window, text), run.started_tick)))
+            found.append((text, "waiting", ticks_by_args.get((window, text), run.started_tick)))
         server = window.partition("#")[0]
         rows += [
             {"t_s": _to_seconds(tick), "server": server, "window": window, "batch": text, "state": state}
@@ -301,13 +301,13 @@ def failover_json(failover: Failover, published: tuple[float, str] | None) -> di
     }
     for step in STEPS:
         row[f"{step}_t_s"] = _to_seconds(getattr(failover, f"{step}_tick"))
-    done = failover.online_tick is not None
+    is_done = failover.online_tick is not None
     row["failover_s"] = (
         _to_seconds(failover.online_tick - failover.detected_tick) if failover.online_tick else None
     )
     row["lost_transactions"] = failover.lost_transactions
     row["lost_kb"] = failover.lost_kb
-    if published is not None and done:
+    if published is not None and is_done:
         row["published_s"], row["published_ref"] = published
     return row
 
@@ -356,7 +356,7 @@ def log_of(world: World, database: str) -> StreamNumbers | None:
     copy = facts.principal(world, database)
     copies = [*([copy] if copy is not None else []), *world.copies_of(database)]
     log_places = (streams.find_log_place(world, other_copy) for other_copy in copies)
-    return next((place for place in log_places if place is not None), None)
+    return next((log_place for log_place in log_places if log_place is not None), None)
 
 
 def readings(drill: DrillState) -> Row:
@@ -370,12 +370,12 @@ def readings(drill: DrillState) -> Row:
     arrays = {name: _arrays(drill, name, every) for name in databases}
     first_array = next(iter(arrays), None)
     times = [tick / TICKS_PER_S for tick in drill.samples.ticks.tolist()[::every]]
-    out: dict[str, object] = {
+    fields: dict[str, object] = {
         "t_s": times,
         "database": first_array,
         **(arrays[first_array] if first_array is not None else {}),
     }
-    return {**out, "databases": arrays} if len(arrays) > 1 else out
+    return {**fields, "databases": arrays} if len(arrays) > 1 else fields
 
 
 def by_database(drill: DrillState) -> dict[str, dict[str, list[float | None]]]:
@@ -422,7 +422,7 @@ def clients_at_start(scenario: Scenario) -> dict[str, DatabaseClients]:
     """Return the clients of each database that has any. Clients with read intent do not count."""
     servers = {session.database: session.principal for session in scenario.sessions}
     servers |= {database: group.primary for group in scenario.groups for database in group.databases}
-    found = {}
+    clients = {}
     for database in scenario.databases:
         for name in database.names:
             users = [
@@ -432,8 +432,8 @@ def clients_at_start(scenario: Scenario) -> dict[str, DatabaseClients]:
             ]
             if users:
                 server = servers.get(name, servers.get(database.name)) or database.server
-                found[name] = DatabaseClients(tuple(users), server)
-    return found
+                clients[name] = DatabaseClients(tuple(users), server)
+    return clients
 
 
 class ClientService:

@@ -55,7 +55,7 @@ class RunMoment(Struct, frozen=True):
 
     run: SearchDrill
     line: str
-    still: BaselineRun
+    baseline_run: BaselineRun
     """Run without further actions. It starts here or, after the same action, earlier."""
 
 

@@ -89,8 +89,10 @@ def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
 
     A copy that is still RESTORING needs no new backup.
     """
-    found = (world.copies.get((server, session.database)) for server in (session.principal, session.mirror))
-    copies = [copy for copy in found if copy is not None and world.instances[copy.server].running]
+    found_copies = (
+        world.copies.get((server, session.database)) for server in (session.principal, session.mirror)
+    )
+    copies = [copy for copy in found_copies if copy is not None and world.instances[copy.server].running]
     lead = next((copy for copy in copies if copy.db_state is DbState.ONLINE), None)
     follow = next((copy for copy in copies if copy.db_state is DbState.RESTORING), None)
     if lead is None or follow is None:
@@ -144,8 +146,8 @@ def _list_repair_lines(world: World) -> Iterator[str]:
         # an instance may run on another computer soon
         first = [list(world.computers)] if verb.of_computer else []
         for args in product(*first, *(names[kind] for kind in verb.kinds[len(first) :])):
-            there = verb.kinds[:2] != ("server", "database") or args[:2] in world.copies
-            if there and len(set(args)) == len(args) and verb.sensible(world, args):
+            is_present = verb.kinds[:2] != ("server", "database") or args[:2] in world.copies
+            if is_present and len(set(args)) == len(args) and verb.sensible(world, args):
                 yield " ".join((verb.name, *args))
 
 

@@ -346,8 +346,8 @@ def _merge_previous(previous: ParCertificate, certificate: ParCertificate) -> Pa
     certificate["nodes"] = max(previous.get("nodes", 0), certificate["nodes"])
     certificate["complete"] = previous.get("complete", False) or certificate["complete"]
     certificate["optimal"] = previous.get("optimal", False) or certificate["optimal"]
-    same = previous.get("choices") == certificate["choices"]
-    if same and previous.get("acts_tried", 0) > certificate["acts_tried"]:
+    is_same = previous.get("choices") == certificate["choices"]
+    if is_same and previous.get("acts_tried", 0) > certificate["acts_tried"]:
         certificate["acts_tried"] = previous["acts_tried"]
         certificate["blunder_share"] = previous["blunder_share"]
     sprung = {trap["name"]: trap["best"] for trap in previous.get("traps") or () if trap["best"] is not None}

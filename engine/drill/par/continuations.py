@@ -209,11 +209,11 @@ class BaselineRun:
     def _find_holding_tick(self, condition: str, tick: Tick) -> Slices[Tick | None]:
         """Return the first whole second after *tick* at which *condition* is met; None if there is none."""
         held = self._held[condition]
-        while (place := bisect(held, tick)) == len(held):
+        while (position := bisect(held, tick)) == len(held):
             if self._head.finished or self._head.tick >= default_end(self._head, self._head.tick):
                 return None
             yield from self._advance_second()
-        return held[place]
+        return held[position]
 
     def _advance_second(self) -> Slices[None]:
         """Advance by one second."""

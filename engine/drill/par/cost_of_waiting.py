@@ -166,8 +166,12 @@ class WaitingCost:
             run = yield from self._idle_run.fork_at(tick)
             before = self._values[max(each for each in self._weighed if each < tick)]
             begun = [_shift_plan(plan, tick) for plan in self._chances]
-            known = continuations.list_continuations(run, [self.last_chance, *begun, *self.plans])
-            rollout = yield from continuations.find_best_rollout(self._idle_run, run, known, threshold=before)
+            known_continuations = continuations.list_continuations(
+                run, [self.last_chance, *begun, *self.plans]
+            )
+            rollout = yield from continuations.find_best_rollout(
+                self._idle_run, run, known_continuations, threshold=before
+            )
             self._values[tick] = max(rollout.score, self._values.get(tick, 0.0))
             self._weighed.add(tick)
 

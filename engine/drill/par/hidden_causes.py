@@ -38,17 +38,17 @@ HIDDEN: Final = ("before", "timeline")
 def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
     """Return other possible causes: variants with the same visible start as that of *seed* but other events."""
     own_variant = select_variant(scenario, seed)
-    found = []
+    alternatives = []
     for picks in islice(_list_picks(scenario), CAUSES_MAX):
         with suppress(ScenarioError):
             other_scenario = load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
             if _has_equal_parts(own_variant, other_scenario, PUBLIC_TABLES) and not _has_equal_parts(
                 own_variant, other_scenario, HIDDEN
             ):
-                found.append(
+                alternatives.append(
                     other_scenario.model_copy(update={"variants": {}})
                 )  # the seed picks no other values
-    return found
+    return alternatives
 
 
 class BeliefState(Struct, frozen=True):

@@ -65,14 +65,14 @@ def pace_plan(run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]) 
     A searched plan acts as early as possible; the times of a reference solution are those of a person. *run*
     is a new run with the same scenario and seed; it is used up. Runs in slices.
     """
-    own = lesson.plan[: lesson.done]
-    done = {item.line_without_time for item in own}
-    rest = [item for item in reference if item.line_without_time not in done]
-    if not rest or not lesson.plan or rest[0].tick <= lesson.tick:
+    own_inputs = lesson.plan[: lesson.done]
+    done = {item.line_without_time for item in own_inputs}
+    remaining_inputs = [item for item in reference if item.line_without_time not in done]
+    if not remaining_inputs or not lesson.plan or remaining_inputs[0].tick <= lesson.tick:
         return lesson
-    plan = (*own, *rest)
+    plan = (*own_inputs, *remaining_inputs)
     try:
-        yield from playing(run, plan, default_end(run, rest[-1].tick))
+        yield from playing(run, plan, default_end(run, remaining_inputs[-1].tick))
     except InputError:
         return lesson
     return replace(lesson, plan=plan) if run.score().total >= lesson.before - SLACK else lesson
@@ -104,9 +104,9 @@ def blame_command(
     before = [item for item in inputs if item.tick <= cause.tick]
     while before and before[-1].line_without_time != cause.line:
         before.pop()
-    rest = [item for item in inputs if cause.tick <= item.tick <= lesson.until]
-    rest = [item for item in rest if item not in before]
-    yield from playing(run, [*before[:-1], *rest], lesson.until, lenient=True)
+    remaining_inputs = [item for item in inputs if cause.tick <= item.tick <= lesson.until]
+    remaining_inputs = [item for item in remaining_inputs if item not in before]
+    yield from playing(run, [*before[:-1], *remaining_inputs], lesson.until, lenient=True)
     way = yield from _find_best(run, [lesson.plan])
     if not before or way.score < lesson.before - SLACK:
         return lesson
@@ -118,12 +118,12 @@ def blame_command(
 
 def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
     """Return at most *limit* inputs that explain *plan*: actions first, then the queries before them."""
-    done = [item for item in plan if item.verb not in REMARKS]
-    actions = [item for item in done if not is_inspection(item)][:limit]
+    inputs = [item for item in plan if item.verb not in REMARKS]
+    actions = [item for item in inputs if not is_inspection(item)][:limit]
     last = actions[-1].tick if actions else 0
     free = limit - len(actions)
-    shown = actions + [item for item in done if is_inspection(item) and item.tick <= last][:free]
-    return tuple(sorted(shown, key=lambda item: item.tick))
+    shown_inputs = actions + [item for item in inputs if is_inspection(item) and item.tick <= last][:free]
+    return tuple(sorted(shown_inputs, key=lambda item: item.tick))
 
 
 def reference_inputs(steps: Sequence[tuple[Tick, str]]) -> tuple[Input, ...]:
@@ -170,8 +170,8 @@ def is_good_answer(lesson: RunSegment, judgment: Judgment) -> bool:
 
 
 def _value(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[float]:
-    way = yield from _find_best(run, plans)
-    return way.score
+    rollout = yield from _find_best(run, plans)
+    return rollout.score
 
 
 def _find_best(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[continuations.Rollout]:
@@ -199,11 +199,13 @@ def _join_waits(moves: Sequence[RunSegment]) -> Iterator[RunSegment]:
 
 def _joined(waits: Sequence[RunSegment]) -> Iterator[RunSegment]:
     """Yield the waits as one segment, from the first with a better plan to the last that lost points."""
-    first = next((move for move in waits if move.plan), None)
-    if first is None:
+    first_move = next((move for move in waits if move.plan), None)
+    if first_move is None:
         return
     last = next(move for move in reversed(waits) if move.regret > 0.0)
-    yield replace(first, until=last.until, after=last.after, label=_label(first.before - last.after))
+    yield replace(
+        first_move, until=last.until, after=last.after, label=_label(first_move.before - last.after)
+    )
 
 
 def _label(points_lost: float) -> str:

@@ -172,12 +172,12 @@ def _find_due_tick(
         return max(earliest_tick, reaction.item.tick)
     if not reaction.clue:
         return max(earliest_tick, symptom + reaction.delay)
-    found = (
+    found_ticks = (
         event.tick
         for event in _filter_events_after(story, run.events)
         if _normalize_event_text(event) == reaction.clue
     )
-    tick = next(islice(found, reaction.occurrence - 1, None), None)
+    tick = next(islice(found_ticks, reaction.occurrence - 1, None), None)
     without = symptom + reaction.after_symptom + ticks(LATE_S)
     return max(earliest_tick, without if tick is None else tick + reaction.delay)
 

@@ -171,7 +171,7 @@ def _build_account(
 
     Delays of *plans*, if given, make the last chance exact to the second.
     """
-    baseline = moments[-1].still
+    baseline = moments[-1].baseline_run
     own = yield from baseline.evaluate(moments[-1].run, continuations.build_idle_continuation())
     assert isinstance(own, Rollout), "nothing is asked of it"
     values, reached = [way.score for way in rollouts], [way.reached for way in rollouts]
@@ -293,7 +293,7 @@ def _find_best_rollout(
             [continuations.build_plan_continuation(earlier_rollout.actions[earlier_rollout.done :])], known
         )
     enough = earlier_rollout.score if quick and earlier_rollout is not None else math.inf
-    return (yield from continuations.find_best_rollout(moment.still, moment.run, known, enough))
+    return (yield from continuations.find_best_rollout(moment.baseline_run, moment.run, known, enough))
 
 
 def _improve_rollouts(
@@ -414,7 +414,7 @@ def _improve_rollout(
 ) -> Slices[Rollout]:
     """Return the best of *rollout* and the *candidates*, or the first one that reaches *threshold*."""
     for play in candidates:
-        other = yield from moment.still.evaluate(moment.run, play, rollout.score, patient)
+        other = yield from moment.baseline_run.evaluate(moment.run, play, rollout.score, patient)
         if isinstance(other, Rollout):
             rollout = max(rollout, other, key=continuations.rank)
         if rollout.score >= threshold:
@@ -476,7 +476,7 @@ def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
         same = before is not None and len(before.run.journal) == len(run.journal)
         here = run.fork()
         moments.append(
-            RunMoment(here, line, before.still if same and before is not None else BaselineRun(here))
+            RunMoment(here, line, before.baseline_run if same and before is not None else BaselineRun(here))
         )
 
     for place, item in enumerate((*actions, None)):
@@ -513,7 +513,7 @@ def _find_last_chance(
     It lies after *moment*, from which *rollout* reaches every goal, and before *later_run*. The rollouts are
     the best from there and from soon after it.
     """
-    baseline, low = moment.still, moment.run.tick
+    baseline, low = moment.baseline_run, moment.run.tick
     own = continuations.build_plan_continuation(rollout.actions[rollout.done :])
     for step in continuations.find_last_chances(
         baseline, low, later_run.tick, chain([own], continuations.list_continuations(moment.run, plans))

@@ -125,8 +125,8 @@ class ParSearch(Struct):
         plan. The actions are not tried yet.
         """
         assert self._trials is not None and self.best is not None, "steps begins"
-        shown = self.reference is not None and self.reference.fair and self.reference.reached
-        plan = self.reference if self.reference is not None and shown else self.best
+        is_shown = self.reference is not None and self.reference.fair and self.reference.reached
+        plan = self.reference if self.reference is not None and is_shown else self.best
         plans = [plan for plan in (self.best, self.shortest) if plan is not None]
         return Blunders(self._trials, plan, self._rules(), plans)
 
@@ -166,10 +166,10 @@ class ParSearch(Struct):
         self.plans.append(plan)
         if self.best is None or plan.key < self.best.key:
             self.best = plan
-        new = not facts <= self._facts
+        is_new = not facts <= self._facts
         self._facts |= facts
         entries = self._open.setdefault(len(plan.actions), [])
-        heapq.heappush(entries, ((-plan.score, -plan.held, not new), plan.key, len(self.plans), plan))
+        heapq.heappush(entries, ((-plan.score, -plan.held, not is_new), plan.key, len(self.plans), plan))
 
 
 def _length(plan: SearchPlan) -> tuple[object, ...]:
@@ -226,8 +226,8 @@ class Blunders(Struct):
         order = sorted(range(len(offered)), key=lambda place: place * STRIDE % len(offered))[
             :TESTED_ACTIONS_MAX
         ]
-        for number, place in enumerate(order):
-            run, item, remaining_inputs = offered[place]
+        for number, position in enumerate(order):
+            run, item, remaining_inputs = offered[position]
             drill = run.fork()
             try_input(drill, item)
             self.tried += 1

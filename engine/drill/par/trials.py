@@ -138,7 +138,7 @@ class Trials:
     _applied_count: int = field(init=False)
     """Number of the run's actions before the start. They belong to no plan."""
     _causes: HiddenCauses | None = field(init=False)
-    """Other possible causes; None: there are none, or the run is too far advanced."""
+    """Alternative causes of the same symptoms; None: there are none, or the run is too far advanced."""
     _known_lines: tuple[str, ...] = field(init=False)
     _idle: SearchDrill | None = None
     _last_decision: tuple[Decision, SearchDrill, list[Input]] | None = None
@@ -304,8 +304,8 @@ def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, .
     They are the second after each observation, and some times later.
     """
     moments = {first_tick} | {next_whole_second(event.tick) for event in drill.events if is_observable(event)}
-    shown = sorted(moment for moment in moments if moment >= first_tick)
-    for moment, following in zip(shown, [*shown[1:], drill.tick], strict=True):
+    shown_moments = sorted(moment for moment in moments if moment >= first_tick)
+    for moment, following in zip(shown_moments, [*shown_moments[1:], drill.tick], strict=True):
         moments |= {t for wait in WAITS_S if (t := moment + ticks(wait)) < following}
     return tuple(sorted(moment for moment in moments if first_tick <= moment < drill.tick))
 
@@ -326,14 +326,14 @@ def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
 
     Facts contain no numbers.
     """
-    found = {f"{batch.server} {number}" for batch in drill._batches for number in batch.errors}
+    facts = {f"{batch.server} {number}" for batch in drill._batches for number in batch.errors}
     for part in PARTS:
         before, now = getattr(idle.world, part), getattr(drill.world, part)
         for key, thing in now.items():
             if thing is not before.get(key):
-                found.update(f"{part} {key} {change}" for change in _list_changes(before.get(key), thing))
-        found.update(f"{part} {key} gone" for key in before.keys() - now.keys())
-    return frozenset(found)
+                facts.update(f"{part} {key} {change}" for change in _list_changes(before.get(key), thing))
+        facts.update(f"{part} {key} gone" for key in before.keys() - now.keys())
+    return frozenset(facts)
 
 
 def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
@@ -351,11 +351,11 @@ def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
 
 def count_held_parts(drill: SearchDrill) -> int:
     """Return how many parts of goals, joined by `and`, are met."""
-    facts, found = Facts(drill.world, drill._batches, drill._operations, drill.calls), 0
+    facts, held_parts = Facts(drill.world, drill._batches, drill._operations, drill.calls), 0
     for goal in drill.scenario.goals:
         drill.holds(goal.when)  # makes sure that the condition is parsed
-        found += len([part for part in drill._conditions[goal.when].parts if part(facts)])
-    return found
+        held_parts += len([part for part in drill._conditions[goal.when].parts if part(facts)])
+    return held_parts
 
 
 # --- trials as jobs of a process that receives only the text of the drill ---------------------------------
@@ -380,13 +380,13 @@ def trials_at(
     """
     states = _known_states(search, rules)
     states.update(news)
-    found = []
+    trials = []
     for trial in _trials(drill).try_neighbors(decision, rules, states, part):
         if trial is not None:
-            found.append(trial)
+            trials.append(trial)
             if keep:
                 states.add(trial.state)
-    return found
+    return trials
 
 
 @lru_cache(maxsize=1)

@@ -433,8 +433,8 @@ def _add_clients(world: World, scenario: Scenario) -> None:
         found, refusal = clients.find_login_arrival(world, client_state, client.data_source)
         server = found or client.data_source
         keys = [(server, database) for database in client.databases]
-        there = refusal is None and all(key in world.copies for key in keys)
-        serves = there and clients.answer(world, client_state, server) == "serves"
+        is_present = refusal is None and all(key in world.copies for key in keys)
+        serves = is_present and clients.answer(world, client_state, server) == "serves"
         if serves:
             clients.count_arrival(world, client.data_source, client.databases[0], client.read_only)
         world.clients[client.name] = replace(

@@ -114,10 +114,10 @@ class ConditionPoller(DrillState):
         """
         if not self._looking:
             return super().holds(text)
-        held = self._held.get(text)
-        if held is None:
-            held = self._held[text] = self._condition(text).test(self._facts())
-        return held
+        holds = self._held.get(text)
+        if holds is None:
+            holds = self._held[text] = self._condition(text).test(self._facts())
+        return holds
 
     def _facts(self) -> Facts:
         """Return the facts for conditions. They are reused if nothing has changed since the last poll."""

@@ -247,10 +247,10 @@ class Drill(ConditionPoller):
     def _check_answer(self, name: str, choice: str) -> None:
         answer = self.answers.get(name, InquiryAnswer())
         if not answer.open:
-            given = answer.asked_tick is not None and answer.choice is not None
+            is_given = answer.asked_tick is not None and answer.choice is not None
             raise InputError(
                 say("{name} is already answered", name=name)
-                if given
+                if is_given
                 else say("question {name} is not open", name=name)
             )
         count = len(self._inquiry(name).texts)
@@ -328,8 +328,8 @@ class Drill(ConditionPoller):
             self.events.append(event)
 
     def _open_hint(self, tick: Tick, hint: Hint, layer: int) -> Event:
-        opened = any((o.goal, o.layer) == (hint.goal, layer) for o in self.hints)
-        cost = hint.cost[layer - 1] if self.terms.hints_cost and not opened else 0.0
+        is_open = any((o.goal, o.layer) == (hint.goal, layer) for o in self.hints)
+        cost = hint.cost[layer - 1] if self.terms.hints_cost and not is_open else 0.0
         self.hints.append(OpenedHint(tick, hint.goal, layer, cost))
         text = (hint.look, hint.means, hint.type)[layer - 1]
         return Event(tick, HintData(goal=hint.goal, layer=layer, cost=cost), text)

@@ -106,7 +106,10 @@ def is_settled(inquiry: Inquiry, answer: InquiryAnswer) -> bool:
 def poll_inquiry(
     inquiry: Inquiry, answer: InquiryAnswer, holds: Callable[[str], bool], tick: Tick
 ) -> tuple[InquiryAnswer, News | None]:
-    """Return the state after an evaluation at *tick*, and the news if any. *holds* evaluates conditions."""
+    """Evaluate a question at *tick*. Return its new state, and the change to report, if any.
+
+    *holds* evaluates a condition.
+    """
     if answer.void_tick is not None:
         return answer, None
     if answer.asked_tick is None:
@@ -133,8 +136,8 @@ def _maybe_ask(
         return replace(answer, since_tick=since_tick), None
     if not all(holds(text) for text in (inquiry.when, inquiry.premise) if text is not None):
         return replace(answer, since_tick=None, void_tick=tick if inquiry.when is None else None), None
-    right, why = _find_right_choices(inquiry, holds)
-    inquiry_answer = replace(answer, since_tick=since_tick, asked_tick=tick, right=right, why=why)
+    right, reason = _find_right_choices(inquiry, holds)
+    inquiry_answer = replace(answer, since_tick=since_tick, asked_tick=tick, right=right, why=reason)
     return (
         inquiry_answer,
         "asked" if inquiry_answer.open else None,

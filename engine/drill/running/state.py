@@ -308,8 +308,8 @@ class DrillState:
         hint = self.next_hint()
         if hint is None or not self.terms.hints_cost:
             return 0.0
-        opened = any(o.goal == hint.goal and o.layer == layer for o in self.hints)
-        return 0.0 if opened else hint.cost[layer - 1]
+        is_open = any(o.goal == hint.goal and o.layer == layer for o in self.hints)
+        return 0.0 if is_open else hint.cost[layer - 1]
 
     # --- internal -------------------------------------------------------------------------------------------
 
@@ -351,7 +351,7 @@ class DrillState:
         left = [(i, a) for i, a in asked if not questions.is_settled(i, a)]
         kinds = {"question": any(a.open for _, a in left), "prediction": any(not a.open for _, a in left)}
         kinds["story"] = bool(self._waiting)
-        return [PendingKind(kind) for kind, there in kinds.items() if there]
+        return [PendingKind(kind) for kind, is_present in kinds.items() if is_present]
 
 
 def _parse_conditions(scenario: Scenario) -> dict[str, Condition]:

@@ -57,8 +57,8 @@ def _find_next_line(drill: DrillState, call: TeamCall) -> tuple[str, Tick]:
     if call.waits and not call.read_back:
         return f"{call.to} read-back {call.by} {call.text}", call.tick
     if call.waits and call.read_back_tick is not None:
-        said = f"confirm {call.to}" if call.is_correct else f"call {call.to} {call.text}"
-        return f"{call.by} {said}", call.read_back_tick
+        text = f"confirm {call.to}" if call.is_correct else f"call {call.to} {call.text}"
+        return f"{call.by} {text}", call.read_back_tick
     if call.confirmed_tick is not None and call.acted_tick is None:
         deed = interpret_order(drill, call)
         return (f"{call.to} {deed}", call.confirmed_tick) if deed else ("", 0)
@@ -175,12 +175,12 @@ def _is_ordered(drill: DrillState, deed: Input) -> bool:
     """Return whether this action of the solution follows an order."""
     if deed.verb in HEARS:
         return False
-    heard = False
+    is_heard = False
     for item, _ in _steps(drill):
         if item == deed:
-            return heard
+            return is_heard
         if item.verb == "call":
-            heard = item.args[0] == deed.by
+            is_heard = item.args[0] == deed.by
         elif item.by == deed.by and item.verb not in HEARS:
-            heard = False
+            is_heard = False
     return False

@@ -217,12 +217,12 @@ def _links(world: World, role: StoryRole) -> Iterator[Row]:
 
 def _queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:
     """Yield the monitor data of databases that a server of the role serves."""
-    known = facts.Facts(drill.world, ())
+    known_facts = facts.Facts(drill.world, ())
     for database in drill.world.databases():
         copy = facts.principal(drill.world, database)
         if copy is not None and copy.server in role.servers and answers(drill.world, copy.server):
             yield {"database": database} | {
-                name: round(quantities.QUANTITIES[name].read(known, database), 1) for name in QUEUES
+                name: round(quantities.QUANTITIES[name].read(known_facts, database), 1) for name in QUEUES
             }
 
 

@@ -249,8 +249,8 @@ class PackedList(Sequence[Row]):
         self._packed = zlib.compress(pickle.dumps(list(values)), 1)
 
     def _values(self) -> list[Row]:
-        found: list[Row] = pickle.loads(zlib.decompress(self._packed))
-        return found
+        rows: list[Row] = pickle.loads(zlib.decompress(self._packed))
+        return rows
 
     def __len__(self) -> int:
         return self._count

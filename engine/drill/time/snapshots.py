@@ -44,14 +44,14 @@ class Block:
         """Return the entries: the same objects each time, or equal ones of the same types after compression."""
         if not self._packed:
             return self._entries
-        found: tuple[object, ...] = pickle.loads(zlib.decompress(self._packed))
-        return found
+        entries: tuple[object, ...] = pickle.loads(zlib.decompress(self._packed))
+        return entries
 
     def pack(self) -> None:
         """Compress the block. Reading decompresses it."""
         if not self._packed:
-            written = pickle.dumps(self._entries, pickle.HIGHEST_PROTOCOL)
-            self._packed = zlib.compress(written, LEVEL)
+            output = pickle.dumps(self._entries, pickle.HIGHEST_PROTOCOL)
+            self._packed = zlib.compress(output, LEVEL)
             self._entries = ()
 
     def holds(self, entries: tuple[object, ...]) -> bool:
@@ -112,8 +112,8 @@ def _split_entries(entries: Iterable[object], previous: tuple[Block, ...]) -> tu
     cut = []
     for number, at in enumerate(range(0, len(every), BLOCK)):
         some = every[at : at + BLOCK]
-        known = number < len(previous) and previous[number].holds(some)
-        cut.append(previous[number] if known else Block(some))
+        is_known = number < len(previous) and previous[number].holds(some)
+        cut.append(previous[number] if is_known else Block(some))
     return previous if len(cut) == len(previous) and all(map(is_, cut, previous)) else tuple(cut)
 
 

@@ -42,10 +42,10 @@ class Divergence(Struct, frozen=True):
 
     def __str__(self) -> str:
         if self.claim is not None:
-            place, said, so = self.claim
+            place, message, so = self.claim
             return say(
                 "the states match, but {place} is recorded as {said}, and the replay gives {so}",
-                place=place, said=said, so=so,
+                place=place, said=message, so=so,
             )  # fmt: skip
         agreed, state_hash = self.agreed, self.expected or self.found
         text = say("different from the start")
@@ -159,11 +159,11 @@ REPORTED: Final = (
 
 def _compare_report(drill: Drill, report: Report) -> Divergence | None:
     """Compare the other fields of the report. The states have matched before."""
-    found = drill.report()
+    found_report = drill.report()
     for name in REPORTED:
-        if name in report and to_json_types(report[name]) != to_json_types(found[name]):
+        if name in report and to_json_types(report[name]) != to_json_types(found_report[name]):
             place, one, other = _find_first_difference(
-                name, to_json_types(report[name]), to_json_types(found[name])
+                name, to_json_types(report[name]), to_json_types(found_report[name])
             )
             return Divergence(drill.hashes[-1], None, None, claim=(place, str(one), str(other)))
     return None

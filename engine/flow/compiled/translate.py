@@ -183,8 +183,8 @@ class _Module:
         parameters, result = self.parameters(name), self.result(name)
         head = ", ".join(f"{c_type(kind)} {parameter}" for parameter, kind in parameters)
         call = f"{name}({', '.join(parameter for parameter, _ in parameters)});"
-        back = "" if result == VOID else "return "
-        return f"#ifdef WIDE\nWIDE {c_type(result)} {name}_wide({head}) {{ {back}{call} }}\n#endif\n"
+        text = "" if result == VOID else "return "
+        return f"#ifdef WIDE\nWIDE {c_type(result)} {name}_wide({head}) {{ {text}{call} }}\n#endif\n"
 
     def _translate_entry_point(self, name: str) -> str:
         """Return the C function that takes a Python tuple and calls the translated function."""
@@ -258,12 +258,12 @@ class _Function:
     # -- statements
 
     def _block(self, body: Iterable[ast.stmt], depth: int) -> list[str]:
-        out = []
+        block = []
         for node in body:
             if self.module.lines:
-                out.append(f'#line {node.lineno} "kernel.py"')
-            out += ["    " * depth + line for line in self._statement(node, depth)]
-        return out
+                block.append(f'#line {node.lineno} "kernel.py"')
+            block += ["    " * depth + line for line in self._statement(node, depth)]
+        return block
 
     def _statement(self, node: ast.stmt, depth: int) -> list[str]:
         match node:

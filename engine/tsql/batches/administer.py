@@ -248,8 +248,8 @@ def _login_settings(
     title = "CREATE LOGIN" if isinstance(statement, s.CreateLogin) else "ALTER LOGIN"
     option_table.check_options(title, statement.options, machine.context.version)
     language, database = options.get("DEFAULT_LANGUAGE"), options.get("DEFAULT_DATABASE")
-    found = None if language is None else languages.find(to_text(language))
-    if language is not None and found is None:
+    found_language = None if language is None else languages.find(to_text(language))
+    if language is not None and found_language is None:
         if to_text(language).casefold() in languages.UNSIMULATED_LANGUAGES:
             raise UnsimulatedFeatureError(f"the language {to_text(language)}")
         raise SqlError(15033, to_text(language))
@@ -263,7 +263,7 @@ def _login_settings(
     return {
         "password": None if statement.password is None else machine.text(statement.password),
         "default_database": None if database is None else to_text(database),
-        "default_language": None if found is None else found.name,
+        "default_language": None if found_language is None else found_language.name,
         "check_policy": switches.get("CHECK_POLICY"),
         "check_expiration": switches.get("CHECK_EXPIRATION"),
     }

@@ -125,8 +125,8 @@ def check_definition(
             continue
         if item.action:
             raise UnsimulatedFeatureError(f"foreign keys with ON DELETE or ON UPDATE {item.action}")
-        own = item.table[-1].lower() == ref.parts[-1].lower()
-        parent = table if own else objects.find(machine.context, item.table)
+        is_own = item.table[-1].lower() == ref.parts[-1].lower()
+        parent = table if is_own else objects.find(machine.context, item.table)
         if not isinstance(parent, Table):
             raise SqlError(1767, item.name, ".".join(item.table), also=(1750,))
         known = {column.name.lower() for column in parent.columns}
@@ -141,8 +141,10 @@ def check_definition(
 
 def _check_types(ref: TableRef, table: Table, parent: Table, item: ForeignKey, target: Sequence[int]) -> None:
     """Check that both sides of a foreign key have the same type (1778), and the same length and scale (1753)."""
-    for place, there in zip(find_column_positions(table, item.columns, ref.parts[-1]), target, strict=False):
-        own_definition, other_definition = table.columns[place], parent.columns[there]
+    for position, there in zip(
+        find_column_positions(table, item.columns, ref.parts[-1]), target, strict=False
+    ):
+        own_definition, other_definition = table.columns[position], parent.columns[there]
         kinds = [parse_type(column.type) for column in (own_definition, other_definition)]
         names = (".".join(item.table), other_definition.name, ref.parts[-1], own_definition.name, item.name)
         if kinds[0][0] != kinds[1][0]:
@@ -156,9 +158,9 @@ _NO_KEYS: Final = frozenset({"text", "ntext", "image", "xml"})
 
 def check_key(table: Table, places: Sequence[int], owner: str) -> None:
     """Raise 1909 for a repeated column, 1919 for a type that a key cannot have."""
-    for index, place in enumerate(places):
-        name, (kind, length, _) = table.columns[place].name, parse_type(table.columns[place].type)
-        if place in places[:index]:
+    for index, position in enumerate(places):
+        name, (kind, length, _) = table.columns[position].name, parse_type(table.columns[position].type)
+        if position in places[:index]:
             raise SqlError(1909, "index", name)
         if kind in _NO_KEYS or length == MAX:
             raise SqlError(1919, name, owner)
@@ -216,16 +218,16 @@ def enforce_constraints(
     Raises 2627, 2601 or 547. IGNORE_DUP_KEY skips a duplicate and reports 3604.
     """
     old = dict(zip(old_table.ids, old_table.rows, strict=True))
-    new = [
+    new_indexes = [
         index
         for index, (number, row) in enumerate(zip(new_table.ids, new_table.rows, strict=True))
         if old.get(number) is not row
     ]
-    if new and any(column.computed for column in new_table.columns):
-        new_table = _fill_computed_columns(machine, new_table, new)
-    if new:
-        new_table, new = _enforce_unique_keys(machine, ref, new_table, new)
-        rows = [new_table.rows[place] for place in new]
+    if new_indexes and any(column.computed for column in new_table.columns):
+        new_table = _fill_computed_columns(machine, new_table, new_indexes)
+    if new_indexes:
+        new_table, new_indexes = _enforce_unique_keys(machine, ref, new_table, new_indexes)
+        rows = [new_table.rows[place] for place in new_indexes]
         _enforce_checks(machine, ref, new_table, rows, verb)
         for item in new_table.constraints:
             if isinstance(item, ForeignKey) and not (item.disabled or ref.parts[-1].startswith(("#", "@"))):
@@ -279,8 +281,8 @@ def _fill_computed_columns(machine: Machine, table: Table, row_positions: list[i
     )
     for at, made in zip(row_positions, values, strict=True):
         row = list(rows[at])
-        for place, value in zip(places, made, strict=True):
-            row[place] = value
+        for position, value in zip(places, made, strict=True):
+            row[position] = value
         rows[at] = tuple(row)
     return replace(table, rows=tuple(rows))
 
@@ -309,8 +311,10 @@ def _enforce_unique_keys(
         return table, row_positions
     machine.say_number(3604)
     stay = [index for index in range(len(table.rows)) if index not in ignored]
-    kept = replace(table, rows=tuple(table.rows[at] for at in stay), ids=tuple(table.ids[at] for at in stay))
-    return kept, [index for index, at in enumerate(stay) if at in fresh]
+    kept_table = replace(
+        table, rows=tuple(table.rows[at] for at in stay), ids=tuple(table.ids[at] for at in stay)
+    )
+    return kept_table, [index for index, at in enumerate(stay) if at in fresh]
 
 
 def _key_of(row: Row, places: Iterable[int]) -> tuple[Scalar, ...]:
@@ -318,11 +322,11 @@ def _key_of(row: Row, places: Iterable[int]) -> tuple[Scalar, ...]:
 
 
 def _make_duplicate_error(ref: TableRef, key: Key, values: Iterable[Scalar]) -> SqlError:
-    shown = ", ".join("<NULL>" if value is None else to_text(value) for value in values)
+    text = ", ".join("<NULL>" if value is None else to_text(value) for value in values)
     if key.kind in _LETTERS:
         kind = "PRIMARY KEY" if key.kind == "PRIMARY KEY" else "UNIQUE KEY"
-        return SqlError(2627, kind, key.name, objects.format_qualified_name(ref.parts), f"({shown})")
-    return SqlError(2601, objects.format_qualified_name(ref.parts), key.name, f"({shown})")
+        return SqlError(2627, kind, key.name, objects.format_qualified_name(ref.parts), f"({text})")
+    return SqlError(2601, objects.format_qualified_name(ref.parts), key.name, f"({text})")
 
 
 def _enforce_checks(machine: Machine, ref: TableRef, table: Table, rows: list[Row], verb: str) -> None:
@@ -341,17 +345,17 @@ def _make_conflict_error(
     machine: Machine, verb: str, kind: str, name: str, table: tuple[str, ...], column: str
 ) -> SqlError:
     database = "tempdb" if table[-1].startswith(("#", "@")) else machine.session.database
-    shown = table[-1] if table[-1].startswith("@") else objects.format_qualified_name(table)
+    text = table[-1] if table[-1].startswith("@") else objects.format_qualified_name(table)
     where = (", column '", column, "'") if column else ()
-    return SqlError(547, verb, kind, name, database, shown, *where)
+    return SqlError(547, verb, kind, name, database, text, *where)
 
 
 def _enforce_foreign_key(
     machine: Machine, ref: TableRef, table: Table, item: ForeignKey, rows: list[Row], verb: str
 ) -> None:
     """Check that the rows to which a foreign key refers exist. NULL refers to no row."""
-    own = objects.key_of(item.table) == objects.key_of(ref.parts)
-    parent = table if own else objects.find(machine.context, item.table)
+    is_own = objects.key_of(item.table) == objects.key_of(ref.parts)
+    parent = table if is_own else objects.find(machine.context, item.table)
     target = _find_referenced_columns(parent, item) if isinstance(parent, Table) else None
     if not isinstance(parent, Table) or target is None:
         return
@@ -379,8 +383,8 @@ def _enforce_references(
 ) -> None:
     """Check that no row of another table refers to a deleted row."""
     for stored_object, child in objects.list_objects(machine.context):
-        own = stored_object.key == objects.key_of(ref.parts)
-        table = new_table if own else child
+        is_own = stored_object.key == objects.key_of(ref.parts)
+        table = new_table if is_own else child
         for item in table.constraints if isinstance(table, Table) else ():
             if not isinstance(item, ForeignKey) or objects.key_of(item.table) != objects.key_of(ref.parts):
                 continue
@@ -395,7 +399,7 @@ def _enforce_references(
             places = find_column_positions(table, item.columns, stored_object.name)
             if gone and any(_key_of(row, places) in gone for row in table.rows):
                 column = item.columns[0] if len(places) == 1 else ""
-                kind = "SAME TABLE REFERENCE" if own else "REFERENCE"
+                kind = "SAME TABLE REFERENCE" if is_own else "REFERENCE"
                 raise _make_conflict_error(
                     machine, verb, kind, item.name, (stored_object.schema, stored_object.name), column
                 )

@@ -118,8 +118,8 @@ class Context:
 
         Raises 911, 954, 955 and others if the database cannot be opened.
         """
-        inside = name.lower() == self.session.database.lower()
-        statements.use_database(self.world, self.session.server, name, self.session.read_intent, inside)
+        is_inside = name.lower() == self.session.database.lower()
+        statements.use_database(self.world, self.session.server, name, self.session.read_intent, is_inside)
         admit_database(self, name)
         copy = self.copy_named(name)
         if copy is not None:

@@ -105,7 +105,7 @@ def fetch(machine: Machine, statement: s.FetchCursor) -> None:
     if statement.direction != "NEXT" and not cursor.scrolls:
         raise SqlError(16911, "fetch", statement.direction.lower())
     offset = int(to_number(machine.value(statement.offset))) if statement.offset is not None else 0
-    place = {
+    position = {
         "NEXT": cursor.position + 1,
         "PRIOR": cursor.position - 1,
         "FIRST": 0,
@@ -113,19 +113,19 @@ def fetch(machine: Machine, statement: s.FetchCursor) -> None:
         "ABSOLUTE": offset - 1 if offset >= 0 else len(cursor.rows) + offset,
         "RELATIVE": cursor.position + offset,
     }[statement.direction]
-    place = max(-1, min(len(cursor.rows), place))
-    keep(machine, key, replace(cursor, position=place))
-    there = 0 <= place < len(cursor.rows)
-    machine.note(fetch_status=0 if there else -1, error=0)
+    position = max(-1, min(len(cursor.rows), position))
+    keep(machine, key, replace(cursor, position=position))
+    is_present = 0 <= position < len(cursor.rows)
+    machine.note(fetch_status=0 if is_present else -1, error=0)
     if not statement.into:
-        rows = list(cursor.rows[place : place + 1]) if there else []
+        rows = list(cursor.rows[position : position + 1]) if is_present else []
         machine.add_result(
             cursor.columns, rows if machine.captures else format_result_rows(rows, cursor.kinds), cursor.kinds
         )
         return
     if len(statement.into) != len(cursor.columns):
         raise SqlError(16924)
-    if there:
+    if is_present:
         kinds = cursor.kinds or (None,) * len(statement.into)
-        for name, value, kind in zip(statement.into, cursor.rows[place], kinds, strict=True):
+        for name, value, kind in zip(statement.into, cursor.rows[position], kinds, strict=True):
             machine.set_variable(name, value, kind)

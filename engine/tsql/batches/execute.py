@@ -85,8 +85,8 @@ def _name_current_database(machine: Machine, statement: s.Statement) -> s.Statem
     known = getattr(statement, "database", None) == "CURRENT" and machine.context.version >= CURRENT_DATABASE
     if not known or isinstance(statement, s.UseDatabase | s.Backup | s.Restore):
         return statement
-    made: s.Statement = structs.replace(statement, **{"database": machine.session.database})  # noqa: PIE804
-    return made
+    new_structs: s.Statement = structs.replace(statement, **{"database": machine.session.database})  # noqa: PIE804
+    return new_structs
 
 
 def _admit(machine: Machine, statement: s.Statement) -> None:
@@ -273,8 +273,8 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
 
 def _print(machine: Machine, statement: s.Print) -> None:
     value, kind = machine.evaluate_with_type(statement.expression)
-    shown = "" if value is None else format_as_type(value, source=kind, culture=machine.settings.culture)
-    machine.append_message(shown[:8000] or " ")
+    text = "" if value is None else format_as_type(value, source=kind, culture=machine.settings.culture)
+    machine.append_message(text[:8000] or " ")
     machine.note(error=0, rowcount=0)
 
 

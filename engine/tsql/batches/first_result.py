@@ -58,28 +58,28 @@ def describe(machine: Machine, text: str, parameters: str) -> tuple[list[Record]
     The text is run as under SET FMTONLY ON with NULL parameters. It is unknown which columns are never NULL.
     """
     options = {**dict(machine.session.options), "FMTONLY": "ON"}
-    there = machine.create_sibling(
+    sibling = machine.create_sibling(
         Submission(id=0, text=text, steps=()),
         replace(machine.session, options=tuple(options.items())),
         machine.meter,
     )
-    there.enter(text, {name: DeclaredVariable(kind, None) for name, kind, _, _ in declarations(parameters)})
-    there.advance()
-    for said in there.messages:
-        if not said.is_error and not said.number:
-            machine.remark(said.text.removeprefix("Not simulated: "))
+    sibling.enter(text, {name: DeclaredVariable(kind, None) for name, kind, _, _ in declarations(parameters)})
+    sibling.advance()
+    for message in sibling.messages:
+        if not message.is_error and not message.number:
+            machine.remark(message.text.removeprefix("Not simulated: "))
     errors = [
-        Note(said.number, said.severity, said.state, said.text) for said in there.messages if said.is_error
+        Note(said.number, said.severity, said.state, said.text) for said in sibling.messages if said.is_error
     ]
     if errors and errors[0].number:
         last = AT_RUN_TIME if errors[0].number in _MISSING else AT_COMPILATION
         errors.append(Note(last, 16, 1, wording(last, machine.context.version).text))
-    if errors or not there.results:
+    if errors or not sibling.results:
         return [], errors
-    found = there.results[0]
+    result_set = sibling.results[0]
     return [
-        describe_column(place, name, found.types[place - 1] or "nvarchar(4000)")
-        for place, name in enumerate(found.columns, 1)
+        describe_column(index, name, result_set.types[index - 1] or "nvarchar(4000)")
+        for index, name in enumerate(result_set.columns, 1)
     ], []
 
 

@@ -157,8 +157,8 @@ def state_of(context: Context, name: str) -> str:
         role = copy.availability.role
         if role is ReplicaRole.PRIMARY:
             return "primary"
-        inside = copy.database.lower() == context.session.database.lower()
-        if groups.policy(copy).refusal(copy, context.session.read_intent, inside) is None:
+        is_inside = copy.database.lower() == context.session.database.lower()
+        if groups.policy(copy).refusal(copy, context.session.read_intent, is_inside) is None:
             return "readable"
         return "resolving" if role is ReplicaRole.RESOLVING else "secondary"
     if copy.db_state is DbState.RESTORING:

@@ -86,9 +86,9 @@ def change(
 def remove(world: World, server: str, table: str, predicate: Callable[[Record], bool]) -> int:
     """Delete the rows for which *predicate* is true, and return the number of rows."""
     ledger = _find_ledger(world, server, table)
-    kept = tuple(row for row in ledger.rows if not predicate(dict(row)))
-    world.objects[_key(server, table)] = Ledger(kept, ledger.last_id)
-    return len(ledger.rows) - len(kept)
+    kept_rows = tuple(row for row in ledger.rows if not predicate(dict(row)))
+    world.objects[_key(server, table)] = Ledger(kept_rows, ledger.last_id)
+    return len(ledger.rows) - len(kept_rows)
 
 
 # --- records of SQL Server Agent --------------------------------------------------------------------------
@@ -98,10 +98,10 @@ def remove(world: World, server: str, table: str, predicate: Callable[[Record], 
 def steps_of(world: World, server: str, job: str) -> list[Record]:
     """Return the steps of a job in order. A job that was copied from another server has that server's steps."""
     for where in (server, *sorted(world.instances)):
-        found = [row for row in rows(world, where, "sysjobsteps") if _is_same_text(row["job"], job)]
-        if found:
+        found_rows = [row for row in rows(world, where, "sysjobsteps") if _is_same_text(row["job"], job)]
+        if found_rows:
             break
-    return sorted(found, key=lambda row: int(str(row["step_id"])))
+    return sorted(found_rows, key=lambda row: int(str(row["step_id"])))
 
 
 def step(world: World, server: str, job: str, number: str) -> Record | None:

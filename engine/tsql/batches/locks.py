@@ -208,13 +208,13 @@ def lock_timeout_ms(session: SqlSession) -> int:
 
 def find_blocked_batches(world: World, server: str) -> dict[int, Submission]:
     """Return the batches on a server that wait for a lock, by session id."""
-    found: dict[int, Submission] = {}
+    blocked_batches: dict[int, Submission] = {}
     for name, run in world.batches.items():
         window = world.sessions.get(name)
         session = window.session if window is not None else None
         if run.waiting == "lock" and session is not None and session.server == server:
-            found[session.spid] = run
-    return found
+            blocked_batches[session.spid] = run
+    return blocked_batches
 
 
 def _is_victim(machine: Machine) -> bool:
@@ -232,11 +232,11 @@ def _is_victim(machine: Machine) -> bool:
 
 def _find_wait_cycle(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
     """Return the connections in a cycle of waits through *start*; empty if there is no cycle."""
-    ahead, behind = _find_reachable(waits, start), set()
+    ahead, wait_cycle = _find_reachable(waits, start), set()
     for spid in ahead:
         if start in _find_reachable(waits, spid):
-            behind.add(spid)
-    return behind
+            wait_cycle.add(spid)
+    return wait_cycle
 
 
 def _find_reachable(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
@@ -382,12 +382,12 @@ def is_grantable(
     context: Context, principal: Scalar, resource: Scalar, mode: Scalar, owner: Scalar = None
 ) -> Scalar:
     """Evaluate APPLOCK_TEST: 1 if the lock could be granted now, else 0."""
-    asked = MODES.get(to_text(mode).lower())
-    if asked is None:
+    requested_mode = MODES.get(to_text(mode).lower())
+    if requested_mode is None:
         raise SqlError(1225, "applock_test")
     _owner(context, "applock_test", owner)
     place = make_place(context, context.session.database, to_text(principal), to_text(resource))
-    return int(not find_holders(context, place, asked))
+    return int(not find_holders(context, place, requested_mode))
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {"applock_mode": mode_of, "applock_test": is_grantable}

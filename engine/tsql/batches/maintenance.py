@@ -239,22 +239,22 @@ def _shrinkfile(machine: Machine, arguments: Arguments) -> None:
     found = next(((at, f) for at, f in numbered if name.lower() in (f.name.lower(), str(at))), None)
     if found is None:
         raise SqlError(8985, name, copy.database)
-    place, file = found
+    position, file = found
     world, server = machine.world, machine.session.server
     target_kb = 0.0 if isinstance(target, str) else float(to_number(target)) * 1024.0
     if target == "EMPTYFILE" and not file.log:
         logspace.empty_file(world, server, copy.database, file.name)
         used_kb, least_kb = 0.0, file.size_kb
-    elif place == 2:
+    elif position == 2:
         machine.say_messages(logspace.shrink(world, server, copy.database, target_kb))
         used_kb = least_kb = logspace.SHRUNK_MIN_KB
     else:
         raise UnsimulatedFeatureError("DBCC SHRINKFILE of data files other than EMPTYFILE")
-    left = volumes.files_of(world.copies[(server, copy.database)])[place - 1].size_kb
-    if place == 2 and left - max(target_kb, least_kb) > logspace.SMALL_KB:
-        machine.say_number(9008, place, file.name)
+    left = volumes.files_of(world.copies[(server, copy.database)])[position - 1].size_kb
+    if position == 2 and left - max(target_kb, least_kb) > logspace.SMALL_KB:
+        machine.say_number(9008, position, file.name)
     pages = [int(kb / 8) for kb in (left, min(least_kb, left), left if file.log else used_kb, used_kb)]
-    machine.add_result(SHRUNK, [(machine.context.database_id(copy.database), place, *pages)])
+    machine.add_result(SHRUNK, [(machine.context.database_id(copy.database), position, *pages)])
     machine.say_rows(1)
 
 
@@ -312,7 +312,7 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
     used = table.next_id > 1 or table.next_identity != seed
     last = table.next_identity - step if used else None
     column = max((to_integer(row[place]) for row in table.rows), default=None)
-    shown = ["NULL" if value is None else str(value) for value in (last, column)]
+    lines = ["NULL" if value is None else str(value) for value in (last, column)]
     following = table.next_identity
     if len(rest) > 1:
         low, high = INT_RANGES.get(parse_type(table.columns[place].type)[0], (-math.inf, math.inf))
@@ -322,10 +322,10 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
     elif rest[:1] != ["NORESEED"] and column is not None:
         following = max(following, column + step)
     if len(rest) > 1 and machine.context.version >= 2012:
-        report = f"Checking identity information: current identity value '{shown[0]}'."
+        report = f"Checking identity information: current identity value '{lines[0]}'."
         machine.append_message(report, 7998, 10, 1, machine.line)
     else:
-        machine.say_number(7998, shown[0], rest[1] if len(rest) > 1 else shown[1])
+        machine.say_number(7998, lines[0], rest[1] if len(rest) > 1 else lines[1])
     if following != table.next_identity:
         sources.store_table(machine, ref, replace(table, next_identity=following, identity_cache=("", 0, 0)))
 
@@ -375,14 +375,14 @@ def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
             raise SqlError(15124, name)
     if value is None:
         rows = [
-            (o.name, o.least, o.most, configured_value(context, o.name), option_value(context, o.name))
+            (o.name, o.minimum, o.maximum, configured_value(context, o.name), option_value(context, o.name))
             for o in visible
         ]
         machine.add_result(("name", "minimum", "maximum", "config_value", "run_value"), sorted(rows))
         return
     option = visible[0]
     number = int(to_number(value))
-    if not (option.least <= number <= option.most or number == option.default):
+    if not (option.minimum <= number <= option.maximum or number == option.default):
         raise SqlError(15129, number, option.name)
     treatment = option_table.treatment_of("sp_configure", option.name, context.version)
     if not treatment and number != configured_value(context, option.name):

@@ -185,12 +185,12 @@ def _make_edit(old_object: StoredObject | None, new_object: StoredObject | None)
         or not (isinstance(old_object.item, Table) and isinstance(new_object.item, Table))
     ):
         return new_object
-    same = (old_object.item.columns, old_object.item.constraints) == (
+    is_same = (old_object.item.columns, old_object.item.constraints) == (
         new_object.item.columns,
         new_object.item.constraints,
     )
     truncated = not new_object.item.rows and new_object.item.next_identity != old_object.item.next_identity
-    return tables.compare_rows(old_object.item, new_object.item) if same and not truncated else new_object
+    return tables.compare_rows(old_object.item, new_object.item) if is_same and not truncated else new_object
 
 
 def _combine_edits(first_edit: object, second_edit: Edit) -> Edit:
@@ -457,11 +457,11 @@ def _check_capacity(context: Context, object_key: ObjectKey, user_object: UserOb
     known = [stored_object.item for stored_object in stored_objects]
     if len(known) >= OBJECTS_MAX:
         raise UnsimulatedFeatureError(f"more than {OBJECTS_MAX} tables, procedures and views in a database")
-    made = [item for item in (*known, user_object) if isinstance(item, Table)]
+    new_tables = [item for item in (*known, user_object) if isinstance(item, Table)]
     texts = sum(len(item.body) for item in (*known, user_object) if isinstance(item, UserProcedure))
-    if arithmetic.total(item.cells for item in made) > CELLS_MAX:
+    if arithmetic.total(item.cells for item in new_tables) > CELLS_MAX:
         raise UnsimulatedFeatureError(f"more than {CELLS_MAX} values in the tables of a database")
-    if texts + arithmetic.total(item.characters for item in made) > CHARACTERS_MAX:
+    if texts + arithmetic.total(item.characters for item in new_tables) > CHARACTERS_MAX:
         raise UnsimulatedFeatureError(f"more than {CHARACTERS_MAX} characters in the objects of a database")
 
 

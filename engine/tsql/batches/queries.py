@@ -126,8 +126,8 @@ def _select(machine: Machine, plan: QueryPlan) -> None:
     if plan.target is not None:
         _select_into(machine, plan.target, columns, rows, plan.kinds)
         return
-    shown = rows if machine.captures else plan.format_rows(rows)
-    machine.add_result(columns, shown, plan.kinds)
+    shown_rows = rows if machine.captures else plan.format_rows(rows)
+    machine.add_result(columns, shown_rows, plan.kinds)
     if not machine.captures:  # INSERT … EXEC reports the inserted rows itself
         machine.say_rows(len(rows))
 
@@ -239,12 +239,14 @@ def _fill_defaults(
     assert plan.target is not None
     known = {column.name.lower(): column.default for column in sources.table(machine, plan.target).columns}
     filled = [list(row) for row in rows]
-    for number, place in plan.defaulted:
+    for number, position in plan.defaulted:
         default = (
-            known.get(named[place - prefix_count].lower(), "") if place - prefix_count < len(named) else ""
+            known.get(named[position - prefix_count].lower(), "")
+            if position - prefix_count < len(named)
+            else ""
         )
         for row in filled if number < 0 else filled[number : number + 1]:
-            row[place] = machine.evaluate(default) if default else None
+            row[position] = machine.evaluate(default) if default else None
     return [tuple(row) for row in filled]
 
 
@@ -331,8 +333,8 @@ def _merge(machine: Machine, plan: QueryPlan) -> None:
         machine.meter.charge(table.cells // 20 + len(changes))
         table = tables.update(name, table, columns, changes)
     for _, change in updates:
-        place = int(str(change[0])) - 1
-        touched.append(("UPDATE", before.rows[place], table.rows[place]))
+        position = int(str(change[0])) - 1
+        touched.append(("UPDATE", before.rows[position], table.rows[position]))
     touched += [("DELETE", before.rows[int(str(row[0])) - 1], None) for row in gone]
     sources.change_table(machine, plan.target, before, tables.delete(table, gone), "MERGE")
     for columns, same_rows in groupby(added, itemgetter(0)):

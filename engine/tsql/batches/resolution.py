@@ -172,24 +172,24 @@ _ROWSETS: Final = {
 
 def check_calls(plan: QueryPlan, version: int) -> None:
     """Raise 195 for an unknown function, 174 or 189 for a wrong number of arguments, or UnsimulatedFeatureError."""
-    for written, count in plan.calls:
-        name = written.lower()
+    for text, count in plan.calls:
+        name = text.lower()
         if name in _ROWSETS and version < (2022 if name == "number_series" else 2016):
             raise SqlError(208, _ROWSETS[name])
         if FUNCTION_VERSIONS.get(name, 0) > version:
-            raise SqlError(195, written, "built-in function name")
+            raise SqlError(195, text, "built-in function name")
         if count < 0:
             continue
         tables = ((FUNCTIONS, False), (CULTURED, True), (CONTEXT_FUNCTIONS, True))
-        found = next(((table[name], bound) for table, bound in tables if name in table), None)
-        if found is not None:
-            check_arity(name, found[0], found[1], count)
+        found_table = next(((table[name], bound) for table, bound in tables if name in table), None)
+        if found_table is not None:
+            check_arity(name, found_table[0], found_table[1], count)
         elif name in _WINDOWED:
             continue
         elif name in UNSIMULATED_FUNCTIONS:
             raise UnsimulatedFeatureError(f"the function {name}")
         elif f"t_{name}" not in AGGREGATES | COLLECTING:
-            raise SqlError(195, written, "built-in function name")
+            raise SqlError(195, text, "built-in function name")
 
 
 # --- user-defined functions: a call is replaced by the function's expression or query, as for a view -------
@@ -300,8 +300,8 @@ def _expand_call(
         values[parameter.name] = f"(CAST(({given}) AS {parameter.type}))"
     if function.body and not function.returns:
         return _select_rows(machine, parts, function, tuple(values.values()))
-    shown = format_call(machine, parts, tuple(values.values())) if runs else _join_tokens(body, values)
-    return f"(CAST(({shown}) AS {function.returns}))" if function.returns else f"({shown})"
+    text = format_call(machine, parts, tuple(values.values())) if runs else _join_tokens(body, values)
+    return f"(CAST(({text}) AS {function.returns}))" if function.returns else f"({text})"
 
 
 def _select_rows(
@@ -373,10 +373,10 @@ def format_call(machine: Machine, parts: Sequence[str], arguments: Sequence[str]
 
 def call(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
     """Return the value of the function for *values*. Raises the errors of its body, or 217."""
-    written = to_text(name)
-    if not written.startswith(MARK):
+    text = to_text(name)
+    if not text.startswith(MARK):
         raise SqlError(195, CALL, "built-in function name")
-    database, *parts = written[1:].split(MARK)
+    database, *parts = text[1:].split(MARK)
     made = objects.find(machine.context, (database, *parts))
     if not isinstance(made, objects.UserFunction) or not (made.returns or made.body):
         raise SqlError(4121, parts[0], ".".join(parts))

@@ -215,11 +215,11 @@ class Runner(Machine):
 
     def resume(self) -> None:
         """Resume after a wait, with the result of a pending statement. The caller then calls `advance`."""
-        why, pending = self.run.waiting, self.run.pending
+        reason, pending = self.run.waiting, self.run.pending
         self.run = replace(self.run, waiting="", pending=None)
-        if why == "commit":
+        if reason == "commit":
             transactions.await_log(self)
-        elif why == "log":
+        elif reason == "log":
             transactions.after_statement(self)
         elif pending is not None:
             handler, arguments = pending
@@ -423,8 +423,8 @@ class Runner(Machine):
             del self.scopes[depth + 1 :]
             scope.position = handler
             scope.caught.append(replace(error, procedure=raised_in))
-            lost = _ends_transaction(error) or dict(self.session.options).get("XACT_ABORT") == "ON"
-            if self.session.transactions and lost:
+            is_lost = _ends_transaction(error) or dict(self.session.options).get("XACT_ABORT") == "ON"
+            if self.session.transactions and is_lost:
                 self.note(doomed=True)
             self.note(error=error.number)
             return True

@@ -43,10 +43,10 @@ def from_rows(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType
     A column that contains only NULL is int.
     """
     columns = []
-    for place, name in enumerate(names):
-        kind = kinds[place] if place < len(kinds) else None
-        values = [row[place] for row in rows if row[place] is not None]
-        written = (
+    for index, name in enumerate(names):
+        kind = kinds[index] if index < len(kinds) else None
+        values = [row[index] for row in rows if row[index] is not None]
+        text = (
             _type_of(values)
             if kind is None
             else "int"
@@ -55,7 +55,7 @@ def from_rows(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType
             if kind.base
             else str(kind)
         )
-        columns.append(ColumnDefinition(name=name, type=written))
+        columns.append(ColumnDefinition(name=name, type=text))
     return number_rows(Table(tuple(columns), tuple(rows), characters=characters_in(rows)))
 
 
@@ -103,18 +103,18 @@ def insert(
             raise SqlError(213 if not named else 120 if len(row) < len(places) else 121)
         given = dict(zip(places, row, strict=True))
         values: list[Scalar] = []
-        for place, column in enumerate(table.columns):
+        for index, column in enumerate(table.columns):
             if column.computed:
                 values.append(None)
-            elif column.identity is not None and place not in given:
+            elif column.identity is not None and index not in given:
                 kind = parse_type(column.type)[0]
                 low, high = INT_RANGES.get(kind, (number, number))
                 if not low <= number <= high:
                     raise SqlError(8115, "IDENTITY", kind, state=1, also=(3606,))
                 values.append(number)
                 last, number = number, number + column.identity[1]
-            elif place in given:
-                values.append(convert_for_column(column, given[place], name, "INSERT"))
+            elif index in given:
+                values.append(convert_for_column(column, given[index], name, "INSERT"))
                 if column.identity is not None:
                     last = int(str(values[-1]))
                     ahead = max if column.identity[1] > 0 else min
@@ -147,8 +147,8 @@ def _check_characters(characters: int) -> int:
 def find_insertable_positions(table: Table) -> list[int]:
     """Return the positions of the columns that INSERT without a column list fills."""
     return [
-        place
-        for place, column in enumerate(table.columns)
+        index
+        for index, column in enumerate(table.columns)
         if column.identity is None and not column.computed and parse_type(column.type)[0] not in _VERSIONS
     ]
 
@@ -161,9 +161,9 @@ def _find_positions(table: Table, named: tuple[str, ...]) -> list[int]:
         if name.lower() not in known:
             raise SqlError(207, name)
     places = [known[name.lower()] for name in named]
-    for at, place in enumerate(places):
-        if place in places[:at]:
-            raise SqlError(264, named[at])
+    for index, position in enumerate(places):
+        if position in places[:index]:
+            raise SqlError(264, named[index])
     return places
 
 
@@ -193,7 +193,7 @@ def _check_identity(
 
     Raises 544, 545 or 8101, 271 for a computed column, and 273 for a timestamp.
     """
-    place = next((at for at, column in enumerate(table.columns) if column.identity is not None), None)
+    place = next((index for index, column in enumerate(table.columns) if column.identity is not None), None)
     for at in places:
         if table.columns[at].computed:
             raise SqlError(271, table.columns[at].name)
@@ -229,19 +229,19 @@ def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Ro
     A change is (row from 1, values). Of several changes of a row, the first counts.
     """
     places = _find_positions(table, named)
-    for place in places:
-        if table.columns[place].identity is not None:
-            raise SqlError(8102, table.columns[place].name)
-        if table.columns[place].computed:
-            raise SqlError(271, table.columns[place].name)
-        if parse_type(table.columns[place].type)[0] in _VERSIONS:
+    for position in places:
+        if table.columns[position].identity is not None:
+            raise SqlError(8102, table.columns[position].name)
+        if table.columns[position].computed:
+            raise SqlError(271, table.columns[position].name)
+        if parse_type(table.columns[position].type)[0] in _VERSIONS:
             raise SqlError(272)
     rows = list(table.rows)
     for number, *values in reversed(changes):
         at = int(str(number)) - 1
         row = list(rows[at])
-        for place, value in zip(places, values, strict=True):
-            row[place] = convert_for_column(table.columns[place], value, name, "UPDATE")
+        for position, value in zip(places, values, strict=True):
+            row[position] = convert_for_column(table.columns[position], value, name, "UPDATE")
         rows[at] = tuple(row)
     return replace(table, rows=tuple(rows), characters=_check_characters(characters_in(rows)))
 
@@ -249,8 +249,8 @@ def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Ro
 def delete(table: Table, numbers: Sequence[Row]) -> Table:
     """Return the table without the rows with these numbers, counted from 1."""
     gone = {int(str(number[0])) - 1 for number in numbers}
-    rows = tuple(row for place, row in enumerate(table.rows) if place not in gone)
-    ids = tuple(number for place, number in enumerate(table.ids) if place not in gone)
+    rows = tuple(row for index, row in enumerate(table.rows) if index not in gone)
+    ids = tuple(number for index, number in enumerate(table.ids) if index not in gone)
     return replace(table, rows=rows, ids=ids, characters=characters_in(rows))
 
 

@@ -170,8 +170,8 @@ def note_holders(world: World, sessions: list[SqlSession], servers: Collection[s
         for key in sorted(keys):
             holders.setdefault(key, []).append(session.spid)
     copies = world.copies.items() if world.windows_held_log else ()
-    known = [key for key, copy in copies if copy.window_transactions and key[0] in servers]
-    for key in sorted({*holders, *known}):
+    known_keys = [key for key, copy in copies if copy.window_transactions and key[0] in servers]
+    for key in sorted({*holders, *known_keys}):
         logspace.note_window_transactions(world, *key, tuple(holders.get(key, ())))
 
 
@@ -216,8 +216,8 @@ def _put_into_log(machine: Machine) -> None:
         else:
             objects.keep_in_system_database(world, (server, database, name), edit)
     waits = tuple(
-        (key, commits.append(world, key, tuple(made), context.logs.get(key, (0.0, 0.0))[1]))
-        for key, made in edits.items()
+        (key, commits.append(world, key, tuple(new_edit), context.logs.get(key, (0.0, 0.0))[1]))
+        for key, new_edit in edits.items()
     )
     machine.note(committing=waits)
     if not machine.session.spid:  # the remote end of a linked server, on which the caller cannot wait

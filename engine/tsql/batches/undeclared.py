@@ -62,9 +62,9 @@ def describe(machine: Machine, text: str, parameters: str) -> list[dict[str, Sca
     for instruction in program:
         found += _deductions(machine, instruction.action, undeclared)
     shown = {name.lower(): name for name in used}
-    order = {name: place for place, name in enumerate(shown)}
+    order = {name: index for index, name in enumerate(shown)}
     found.sort(key=lambda item: order[item[0].name])
-    return [_row(place, shown[one.name], one, formal) for place, (one, formal) in enumerate(found, start=1)]
+    return [_row(index, shown[one.name], one, formal) for index, (one, formal) in enumerate(found, start=1)]
 
 
 def _deductions(machine: Machine, action: object, undeclared: frozenset[str]) -> list[tuple[Deduction, str]]:
@@ -110,12 +110,12 @@ def _arguments(
     machine: Machine, statement: s.Execute, undeclared: frozenset[str]
 ) -> list[tuple[Deduction, str]]:
     """Return the undeclared arguments of a procedure with the types of its parameters."""
-    found: list[tuple[Deduction, str]] = []
+    arguments: list[tuple[Deduction, str]] = []
     if statement.returns in undeclared:
-        found.append((Deduction(statement.returns, type_of("int"), assigned=True), ""))
+        arguments.append((Deduction(statement.returns, type_of("int"), assigned=True), ""))
     passed = [
-        (place, argument.name, argument.value.name)
-        for place, argument in enumerate(statement.arguments)
+        (index, argument.name, argument.value.name)
+        for index, argument in enumerate(statement.arguments)
         if isinstance(argument.value, s.Variable) and argument.value.name in undeclared
     ]
     parts = tuple(part.strip("[]") for part in statement.procedure.split("."))
@@ -128,8 +128,8 @@ def _arguments(
         formal = known.get(given) if given else next(iter(procedure.parameters[place : place + 1]), None)
         if formal is None:
             raise SqlError(8145, given, parts[-1]) if given else SqlError(8144, parts[-1])
-        found.append((Deduction(name, type_of(formal.type, 1)), formal.name))
-    return found
+        arguments.append((Deduction(name, type_of(formal.type, 1)), formal.name))
+    return arguments
 
 
 def _row(place: int, name: str, deduced: Deduction, formal: str) -> dict[str, Scalar]:

@@ -69,29 +69,29 @@ def _find_constraint(context: Context, parts: list[str]) -> int | None:
 
 def object_id(context: Context, name: str) -> int | None:
     """Return the id of a temp table or view for OBJECT_ID; None if unknown."""
-    plain = [part.strip('[]"') for part in name.split(".")]
-    if not plain[-1] or len(plain) > 3:
+    parts = [part.strip('[]"') for part in name.split(".")]
+    if not parts[-1] or len(parts) > 3:
         return None
-    if plain[-1].startswith("#"):
-        database = plain[-3] if len(plain) > 2 else context.session.database
+    if parts[-1].startswith("#"):
+        database = parts[-3] if len(parts) > 2 else context.session.database
         found = {name: number for name, number, _ in objects.list_temporary_tables(context)}
-        return found.get(plain[-1].lower()) if database.lower() == "tempdb" else None
-    if objects.find(context, tuple(plain), waits=False) is not None:
-        return objects.object_id(objects.key_of(tuple(plain)))
-    if len(plain) < 3 or plain[-3].lower() == context.session.database.lower():
-        constraint = _find_constraint(context, plain)
+        return found.get(parts[-1].lower()) if database.lower() == "tempdb" else None
+    if objects.find(context, tuple(parts), waits=False) is not None:
+        return objects.object_id(objects.key_of(tuple(parts)))
+    if len(parts) < 3 or parts[-3].lower() == context.session.database.lower():
+        constraint = _find_constraint(context, parts)
         if constraint is not None:
             return constraint
-    for name in (plain[-1], f"{plain[-1]}()"):
+    for name in (parts[-1], f"{parts[-1]}()"):
         try:
-            view = find(context, (*plain[:-1], name))
+            view = find(context, (*parts[:-1], name))
         except SqlError:
             continue
         except UnsimulatedFeatureError:
             return -objects.object_id(name)
         return -objects.object_id(view.name)
-    if len(plain) > 1 and plain[-2].lower() not in ("", "dbo", "sys"):
+    if len(parts) > 1 and parts[-2].lower() not in ("", "dbo", "sys"):
         return None
-    home = SYSTEM_PROCEDURES.get(plain[-1].lower())
-    here = plain[-3] if len(plain) > 2 else context.session.database
-    return -objects.object_id(plain[-1]) if home is not None and home in ("", here.lower()) else None
+    home = SYSTEM_PROCEDURES.get(parts[-1].lower())
+    here = parts[-3] if len(parts) > 2 else context.session.database
+    return -objects.object_id(parts[-1]) if home is not None and home in ("", here.lower()) else None

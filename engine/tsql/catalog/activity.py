@@ -74,25 +74,25 @@ def _requests(context: Context) -> Iterable[Record]:
     waits = locks.waits(context)
     for name, session in context.sessions():
         running = context.world.batches.get(name)
-        mine = session.spid == context.session.spid
-        if running is None and not mine:
+        is_own = session.spid == context.session.spid
+        if running is None and not is_own:
             continue
-        now = waits.get(session.spid)
+        current_wait = waits.get(session.spid)
         percent, left_ms = locks.progress(context, running)
         yield {
             "session_id": session.spid,
             "request_id": 0,
             "sql_handle": text_handle(batch_text(running)) if running is not None else None,
             "start_time": context.datetime_value(running.started_tick if running is not None else None),
-            "status": "suspended" if now is not None else "running",
+            "status": "suspended" if current_wait is not None else "running",
             "command": (running.command if running is not None else "") or "SELECT",
             "database_id": context.database_id(session.database),
             "user_id": 1,
-            "wait_type": now.type if now is not None else None,
-            "wait_time": now.ms if now is not None else 0,
-            "last_wait_type": now.type if now is not None else "MISCELLANEOUS",
-            "wait_resource": now.resource if now is not None else "",
-            "blocking_session_id": now.blocker if now is not None else 0,
+            "wait_type": current_wait.type if current_wait is not None else None,
+            "wait_time": current_wait.ms if current_wait is not None else 0,
+            "last_wait_type": current_wait.type if current_wait is not None else "MISCELLANEOUS",
+            "wait_resource": current_wait.resource if current_wait is not None else "",
+            "blocking_session_id": current_wait.blocker if current_wait is not None else 0,
             "percent_complete": percent,
             "estimated_completion_time": left_ms,
             "open_transaction_count": session.transactions,

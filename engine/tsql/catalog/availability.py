@@ -65,9 +65,9 @@ def _list_visible_replicas(context: Context) -> Iterator[tuple[AvailabilityGroup
         yield from ((group, replica) for group in clustered_groups(context) for replica in group.replicas)
         return
     for group, _ in groups(context):
-        own = group.replica(context.session.server)
-        if own is not None:
-            yield group, own
+        own_replica = group.replica(context.session.server)
+        if own_replica is not None:
+            yield group, own_replica
 
 
 # --- configuration ----------------------------------------------------------------------------------------
@@ -93,11 +93,11 @@ def group_row(group: AvailabilityGroup) -> Record:
 
 
 def _replicas(context: Context) -> Iterable[Record]:
-    for place, (group, replica) in enumerate(_list_visible_replicas(context)):
+    for index, (group, replica) in enumerate(_list_visible_replicas(context)):
         yield {
             "replica_id": replica_id(group.guid, replica.server),
             "group_id": group_id(group.guid),
-            "replica_metadata_id": 65536 + place if replica.server == context.session.server else None,
+            "replica_metadata_id": 65536 + index if replica.server == context.session.server else None,
             "replica_server_name": replica.server,
             "owner_sid": b"\x01",
             "endpoint_url": replica.endpoint_url,
@@ -121,7 +121,7 @@ def _replicas(context: Context) -> Iterable[Record]:
 def database_number(context: Context, group: AvailabilityGroup, database: str) -> int:
     """Return the number of a database in its group. Every copy has the same number."""
     copies = (copy.availability for copy in context.world.copies_of(database))
-    return next((mine.database_guid for mine in copies if mine.guid == group.guid), 0)
+    return next((own_copy.database_guid for own_copy in copies if own_copy.guid == group.guid), 0)
 
 
 def _databases(context: Context) -> Iterable[Record]:
@@ -287,13 +287,13 @@ def backs_up(context: Context, database: str) -> int:
 
 
 def _is_reachable(context: Context, replica: Replica) -> bool:
-    own = config.node_of(context.world, context.session.server)
+    own_node = config.node_of(context.world, context.session.server)
     node = config.node_of(context.world, replica.server)
     if replica.server == context.session.server:
         return True
-    if own is None or node is None:
+    if own_node is None or node is None:
         return False
-    return config.read_node_state(context.world, own.name, node.name) != "Down"
+    return config.read_node_state(context.world, own_node.name, node.name) != "Down"
 
 
 # --- cluster of the instance in its dynamic views ---------------------------------------------------------

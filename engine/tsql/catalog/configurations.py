@@ -26,8 +26,8 @@ class Option(Struct, frozen=True):
 
     number: int
     name: str
-    least: int
-    most: int
+    minimum: int
+    maximum: int
     default: int
     advanced: bool
     dynamic: bool
@@ -79,8 +79,8 @@ def _configurations(context: Context) -> Iterable[Record]:
             "configuration_id": option.number,
             "name": option.name,
             "value": configured_value(context, option.name),
-            "minimum": option.least,
-            "maximum": option.most,
+            "minimum": option.minimum,
+            "maximum": option.maximum,
             "value_in_use": option_value(context, option.name),
             "description": option.description,
             "is_dynamic": int(option.dynamic),

@@ -19,11 +19,11 @@ def _all(context: Context, host: str) -> Iterator[str]:
 
 def exists(context: Context, path: str) -> tuple[int, int, int]:
     """Return whether the file exists, whether it is a folder, and whether its parent folder exists."""
-    bare = path.rstrip("\\")
-    if not bare or (not bare.startswith("\\\\") and not volumes.drive_of(bare)):
+    bare_path = path.rstrip("\\")
+    if not bare_path or (not bare_path.startswith("\\\\") and not volumes.drive_of(bare_path)):
         return 0, 0, 0
     try:
-        host, local = files.locate(context.world, context.server.name, f"{bare}\\x")
+        host, local = files.locate(context.world, context.server.name, f"{bare_path}\\x")
     except SqlError:
         return 0, 0, 0
     wanted = local.removesuffix("\\x").lower()

@@ -209,11 +209,11 @@ def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record
         world.flow.stream_reading(stream),
     )
     contact = world.contacts.get((guid, context.session.server, peer))
-    lost = contact is None or not contact.connected
-    lost_at = context.datetime_value(contact.since_tick) if contact is not None and lost else None
+    is_lost = contact is None or not contact.connected
+    lost_at = context.datetime_value(contact.since_tick) if contact is not None and is_lost else None
 
     def find_log_time(kb: float) -> str | None:
-        return lost_at if lost else _estimate_log_time(context, source, own.committed_kb - kb)
+        return lost_at if is_lost else _estimate_log_time(context, source, own.committed_kb - kb)
 
     hardened_kb = at.acknowledged_kb if lead else at.hardened_kb
     redone_kb = min(at.redone_kb, hardened_kb)

@@ -165,14 +165,14 @@ def _group_states(context: Context) -> Iterable[Record]:
         ]
         health = 2 if min(healths, default=0) == 2 else int(max(healths, default=0) == 2)
         own_recovery = _recovery(context, group)
-        first = own_recovery if state.role is ReplicaRole.PRIMARY else None
+        first_recovery = own_recovery if state.role is ReplicaRole.PRIMARY else None
         second = own_recovery if state.role is ReplicaRole.SECONDARY else None
         known_primary = state.role is not ReplicaRole.RESOLVING and has_quorum(context)
         yield {
             "group_id": group_id(group.guid),
             "primary_replica": state.primary if known_primary else None,
-            "primary_recovery_health": first,
-            "primary_recovery_health_desc": _recovery_word(first),
+            "primary_recovery_health": first_recovery,
+            "primary_recovery_health_desc": _recovery_word(first_recovery),
             "secondary_recovery_health": second,
             "secondary_recovery_health_desc": _recovery_word(second),
             "synchronization_health": health,

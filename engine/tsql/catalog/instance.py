@@ -175,7 +175,7 @@ class EventSession(Struct, frozen=True):
     starts: bool
     """True if it starts with the instance (STARTUP_STATE)."""
     events: tuple[str, ...] | None = None
-    """Its events; None if they are not simulated."""
+    """Events of the session; None if they are not simulated."""
 
 
 def sessions(context: Context) -> Iterator[EventSession]:

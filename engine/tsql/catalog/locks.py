@@ -278,7 +278,7 @@ view("sys.dm_os_waiting_tasks", _waiting_tasks)
 
 def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:
     """Yield (session, resource, mode, GRANT or WAIT) of every lock on this server."""
-    asked = waits(context)
+    requested_waits = waits(context)
     for _, session in context.sessions():
         number = context.database_id(_up_to_date(context, session).database)
         if number is not None and number != MASTER:
@@ -296,7 +296,7 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
                 context, application_lock.place, application_lock.owner.upper(), application_lock.count
             )
             yield session.spid, resource, application_lock.mode, "GRANT"
-        wait = asked.get(session.spid)
+        wait = requested_waits.get(session.spid)
         if wait is not None and wait.lock is not None:
             for held in _intents(*wait.lock):
                 if held not in seen:

@@ -110,11 +110,11 @@ def _list_server_backups(context: Context) -> list[tuple[str, int, backup.Backup
 
 
 def _backup_sets(context: Context) -> Iterable[Record]:
-    for _, place, backup_set in _list_server_backups(context):
+    for _, position, backup_set in _list_server_backups(context):
         yield {
             "backup_set_id": backup_set.id,
             "media_set_id": backup_set.id,
-            "position": place,
+            "position": position,
             "first_lsn": lsn(backup_set.first_kb),
             "last_lsn": lsn(backup_set.last_kb),
             "checkpoint_lsn": lsn(backup_set.first_kb),

@@ -302,14 +302,14 @@ FIRST_PARTITION: Final = 2**56
 
 def _partitions(context: Context) -> Iterable[Record]:
     """Yield one partition for each index, with the number of rows of its table."""
-    place = 0
+    position = 0
     for _, owner, table in _tables(context):
         for number, key in _indexes_of(table):
             options = table.options if number < 2 else ()
             chosen = {**dict(options), **(dict(key.options) if key is not None else {})}
             compression = chosen.get("DATA_COMPRESSION", "NONE")
-            partition = FIRST_PARTITION + 65_536 * place
-            place += 1
+            partition = FIRST_PARTITION + 65_536 * position
+            position += 1
             yield {
                 "partition_id": partition,
                 "hobt_id": partition,
@@ -424,7 +424,7 @@ def _default_text(column: ColumnDefinition) -> str:
     tokens = list(tokens_of(column.default)[:-1])
     while len(tokens) > 2 and tokens[0].text == "(" and _closing(tokens) == len(tokens) - 1:
         tokens = tokens[1:-1]
-    shown, sign = "", ""
+    text, sign = "", ""
     for index, token in enumerate(tokens):
         before = tokens[index - 1] if index else None
         is_sign = token.text == "-" and (before is None or before.text in ("(", ",", "+", "-", "*", "/"))
@@ -432,16 +432,16 @@ def _default_text(column: ColumnDefinition) -> str:
         if is_sign and index + 1 < len(tokens) and tokens[index + 1].kind == "number":
             sign = "-"
         elif token.kind == "number":
-            shown, sign = f"{shown}({sign}{token.text})", ""
+            text, sign = f"{text}({sign}{token.text})", ""
         elif token.upper == "CURRENT_TIMESTAMP":
-            shown += "getdate()"
+            text += "getdate()"
         elif token.kind == "word" and called:
-            shown += token.upper if token.upper in ("CONVERT", "CAST") else token.text.lower()
+            text += token.upper if token.upper in ("CONVERT", "CAST") else token.text.lower()
         elif token.kind == "word" and token.text.lower() in TYPE_IDS:
-            shown += f"[{token.text.lower()}]"
+            text += f"[{token.text.lower()}]"
         else:
-            shown += f" {token.text} " if token.upper in ("AS", "AND", "OR") else token.text
-    return f"({shown})"
+            text += f" {token.text} " if token.upper in ("AS", "AND", "OR") else token.text
+    return f"({text})"
 
 
 def _closing(tokens: Sequence[Token]) -> int:
@@ -485,8 +485,8 @@ def _references(context: Context) -> Iterator[tuple[ObjectName, int, Table, Fore
             keys = [key for key in parent.constraints if isinstance(key, Key) and key.unique]
             wanted = sorted(column.lower() for column in item.references)
             for key in keys:
-                same = sorted(column.lower() for column in key.columns) == wanted
-                if same if wanted else key.kind == "PRIMARY KEY":
+                is_same = sorted(column.lower() for column in key.columns) == wanted
+                if is_same if wanted else key.kind == "PRIMARY KEY":
                     yield name, owner, table, item, parent, key
                     break
 
@@ -497,7 +497,7 @@ def _foreign_keys(context: Context) -> Iterable[Record]:
             **_object(context, ObjectName(item.name, name.schema), objects.object_id(item.name), "F ", owner),
             **_constraint(context, name, item.name, "FOREIGN KEY"),
             "referenced_object_id": objects.object_id(objects.key_of(item.table)),
-            "key_index_id": next(number for number, known in _indexes_of(parent) if known is key),
+            "key_index_id": next(number for number, known_key in _indexes_of(parent) if known_key is key),
             "is_not_trusted": int(not item.trusted),
             "is_disabled": int(item.disabled),
             "is_system_named": int("__" in item.name),

@@ -323,19 +323,19 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
     own_ip = security.own_ip(context.server)
     for session_row in user_sessions(context):
         domain, _, user = session_row.login.rpartition("\\")
-        now = waits.get(session_row.spid)
+        current_wait = waits.get(session_row.spid)
         command = "AWAITING COMMAND"
         if session_row.running:
             command = "EXECUTE" if session_row.batch is None else session_row.batch.command or "SELECT"
         yield {
             "spid": session_row.spid,
-            "blocked": now.blocker if now is not None else 0,
-            "waittime": now.ms if now is not None else 0,
-            "waitresource": (now.resource if now is not None else "").ljust(256),
-            "lastwaittype": (now.type if now is not None else "MISCELLANEOUS").ljust(32),
+            "blocked": current_wait.blocker if current_wait is not None else 0,
+            "waittime": current_wait.ms if current_wait is not None else 0,
+            "waitresource": (current_wait.resource if current_wait is not None else "").ljust(256),
+            "lastwaittype": (current_wait.type if current_wait is not None else "MISCELLANEOUS").ljust(32),
             "dbid": databases[session_row.database],
             "status": (
-                "suspended" if now is not None else "runnable" if session_row.running else "sleeping"
+                "suspended" if current_wait is not None else "runnable" if session_row.running else "sleeping"
             ).ljust(30),
             "cmd": command[:16].ljust(16),
             "loginame": session_row.login.ljust(128),

@@ -47,10 +47,10 @@ def submit(world: World, window: str, text: str) -> None:
     session = world.sessions.setdefault(name, Window())
     if len(text) > TEXT_MAX:
         world.emit(SqlData(window=name, batch=0), f"{text[:200]}…", server=server_of(name))
-        said = (
+        description = (
             f"Not simulated: more than {TEXT_MAX} characters at once ({len(text)} were sent, none was run)."
         )
-        long = Message(0, 10, 0, 0, said, server_of(name))
+        long = Message(0, 10, 0, 0, description, server_of(name))
         _emit_done(
             world, name, Submission(id=0, text="", steps=(), messages=(long,), started_tick=world.tick)
         )
@@ -58,8 +58,8 @@ def submit(world: World, window: str, text: str) -> None:
     if name in world.batches:
         if len(session.queue) >= QUEUE_MAX:
             world.emit(SqlData(window=name, batch=0), text, server=server_of(name))
-            said = f"{QUEUE_MAX} batches wait in this window already; this one was not sent."
-            message = Message(0, 10, 0, 0, said)
+            description = f"{QUEUE_MAX} batches wait in this window already; this one was not sent."
+            message = Message(0, 10, 0, 0, description)
             _emit_done(
                 world,
                 name,
@@ -84,8 +84,10 @@ def _start(world: World, name: str, text: str) -> None:
     number = world.next_id()
     world.emit(SqlData(window=name, batch=number), text, server=server_of(name))
     if sum(len(run.text) for run in world.batches.values()) + len(text) > TEXTS_MAX:
-        said = f"Not simulated: more than {TEXTS_MAX} characters of T-SQL under way in all windows together."
-        message = Message(0, 10, 0, 0, said, server_of(name))
+        description = (
+            f"Not simulated: more than {TEXTS_MAX} characters of T-SQL under way in all windows together."
+        )
+        message = Message(0, 10, 0, 0, description, server_of(name))
         world.batches[name] = Submission(id=number, text=text, steps=(), started_tick=world.tick)
         _finish(world, name, replace(world.batches[name], messages=(message,)))
         return
@@ -222,8 +224,8 @@ def _run_steps(world: World, name: str, run: Submission, meter: Meter) -> None:
                 meter.add(STEP_WORK)
                 run = _client_step(world, name, run, step)
                 continue
-        run, over = _slice(world, name, run, meter)
-        if not over:
+        run, is_over = _slice(world, name, run, meter)
+        if not is_over:
             return
 
 
@@ -328,7 +330,7 @@ def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Subm
             if step.count > 1 and not run.repeats:
                 machine.messages.append(Message(0, 0, 0, 0, _LOOP, server))
             machine.begin(step.text)
-        done = not machine.run.waiting and machine.advance()
+        is_done = not machine.run.waiting and machine.advance()
     except ConnectionLostError as error:
         submission = _append_client_message(world, name, machine.freeze(), *error.numbers)
         if window.remote:
@@ -341,7 +343,7 @@ def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Subm
         return submission, False
     world.sessions[name] = replace(world.sessions[name], session=machine.session)
     run = machine.freeze()
-    if not done:
+    if not is_done:
         world.batches[name] = run
         if run.waiting != "busy":
             world.call_at(run.due_tick, "tsql.continue", name, run.wait_id)
@@ -370,9 +372,9 @@ _TIMES: Final = "Batch execution completed {0} times."
 def _hang(world: World, name: str, run: Submission, connected: bool) -> None:
     """Handle a hung server: an open connection waits, a new one fails after its timeout."""
     number = world.next_id()
-    why = "server" if connected else "login"
+    reason = "server" if connected else "login"
     due = world.tick + round(CLIENT_LOGIN_TIMEOUT_S * TICKS_PER_S)
-    world.batches[name] = replace(run, waiting=why, wait_id=number, due_tick=due)
+    world.batches[name] = replace(run, waiting=reason, wait_id=number, due_tick=due)
     if not connected:
         world.call_at(due, "tsql.continue", name, number)
 
@@ -380,21 +382,21 @@ def _hang(world: World, name: str, run: Submission, connected: bool) -> None:
 def _finish(world: World, name: str, run: Submission) -> None:
     world.batches.pop(name, None)
     if not run.messages and not world.sessions[name].remote:
-        done = Message(0, 0, 0, 0, "Commands completed successfully.", server_of(name))
-        run = replace(run, messages=(done,))
+        finished_message = Message(0, 0, 0, 0, "Commands completed successfully.", server_of(name))
+        run = replace(run, messages=(finished_message,))
     _emit_done(world, name, run)
     _keep_last(world, name, run)
     if AGENT_MARK in name:
         errors = [message for message in run.messages if message.is_error]
         number = errors[-1].number if errors else 0
-        said = agent_history.text_of_messages(run.messages)
+        text = agent_history.text_of_messages(run.messages)
         world.call_at(
             world.tick,
             "tsql.step_done",
             name,
             errors[0].text if errors else "",
             run.started_tick,
-            said,
+            text,
             number,
         )
     session: Window = world.sessions[name]
@@ -534,8 +536,8 @@ def _lose(world: World, name: str, number: int, *arguments: str) -> None:
         close_connection(world, name, "lost")
         return
     open_work = session.session is not None and session.session.transactions > 0
-    lost = number if run is None and open_work else 0
-    world.sessions[name] = replace(session, session=None, lost=lost)
+    lost_number = number if run is None and open_work else 0
+    world.sessions[name] = replace(session, session=None, lost=lost_number)
     if run is not None:
         _finish(world, name, _append_client_message(world, name, run, number, *arguments))
 

@@ -15,14 +15,14 @@ FIRST_SPID: Final = 51
 
 def as_json(message: Message) -> dict[str, object]:
     """Return the message as an event sql_done contains it."""
-    said: dict[str, object] = {name: getattr(message, name) for name in _MESSAGE_FIELDS}
+    fields: dict[str, object] = {name: getattr(message, name) for name in _MESSAGE_FIELDS}
     if message.above:
-        said["above"] = message.above
+        fields["above"] = message.above
     if message.rows is not None:
-        said["rows"] = message.rows
+        fields["rows"] = message.rows
     if message.procedure:
-        said["procedure"] = message.procedure
-    return said
+        fields["procedure"] = message.procedure
+    return fields
 
 
 _MESSAGE_FIELDS: Final = ("number", "severity", "state", "line", "text")
@@ -95,8 +95,8 @@ def count(world: World, program: str, counter: str) -> None:
     """Add 1 to the field *counter* of a Program, if the scenario names the program."""
     name = name_of(world, program)
     if name:
-        known = world.programs[name]
-        world.programs[name] = replace(known, **{counter: getattr(known, counter) + 1})
+        known_program = world.programs[name]
+        world.programs[name] = replace(known_program, **{counter: getattr(known_program, counter) + 1})
 
 
 def count_answered_batch(world: World, program: str, server: str, failed: bool) -> None:
@@ -105,15 +105,15 @@ def count_answered_batch(world: World, program: str, server: str, failed: bool) 
     if not name or failed:
         count(world, program, "errors")
         return
-    known = world.programs[name]
-    since = world.tick if known.answered_tick is None else known.answered_tick
+    known_program = world.programs[name]
+    since = world.tick if known_program.answered_tick is None else known_program.answered_tick
     world.programs[name] = replace(
-        known,
-        answers=known.answers + 1,
+        known_program,
+        answers=known_program.answers + 1,
         answered_tick=world.tick,
-        longest_ticks=max(known.longest_ticks, world.tick - since),
+        longest_ticks=max(known_program.longest_ticks, world.tick - since),
         server=server,
-        moves=known.moves + (known.server not in ("", server)),
+        moves=known_program.moves + (known_program.server not in ("", server)),
     )
 
 

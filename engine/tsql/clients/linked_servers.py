@@ -23,7 +23,7 @@ def server_named(machine: Machine, name: str) -> str:
     """Return the linked server in the world's spelling. Raise 7202 if it is not linked, 7303 if it is unreachable."""
     instance = machine.world.instances[machine.session.server]
     names = (instance.name, *instance.linked_servers)
-    linked = next((known for known in names if known.lower() == name.lower()), None)
+    linked = next((known_name for known_name in names if known_name.lower() == name.lower()), None)
     if linked is None:
         raise SqlError(7202, name)
     wanted = linked.partition("\\")[0].lower()
@@ -63,7 +63,7 @@ def execute(machine: Machine, name: str, text: str) -> None:
     remote.begin(text)
     try:
         meter.enter()
-        done = _run_there(remote, name)
+        is_done = _run_there(remote, name)
     finally:
         machine.meter.add(meter.spent)
     for said in in_order(remote.messages, remote.results):
@@ -73,7 +73,7 @@ def execute(machine: Machine, name: str, text: str) -> None:
             machine.append_message(said.text, said.number, said.severity, said.state, said.line)
     errors = [message for message in remote.messages if message.is_error]
     machine.note(error=errors[-1].number if errors else 0, rowcount=remote.session.rowcount)
-    if not done:
+    if not is_done:
         commands_wait = remote.run.pending is not None
         raise UnsimulatedFeatureError(
             "waiting for a linked server; the statement goes on there"

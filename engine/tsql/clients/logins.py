@@ -105,8 +105,8 @@ def _language(requested_language: str) -> str:
 
 
 def _default_language(world: World, server: str, login: str) -> str:
-    known = world.instances[server].find_login(login)
-    return known.default_language if known is not None else ""
+    known_login = world.instances[server].find_login(login)
+    return known_login.default_language if known_login is not None else ""
 
 
 def _options(program: ClientProgram) -> tuple[tuple[str, str], ...]:
@@ -141,8 +141,10 @@ def _refusal(
     """Return the reason (a key of REASONS) and the errors if the server refuses the login; None if it accepts it."""
     login = request["login"]
     failed = SqlError(18456, login)
-    known = world.instances[server].find_login(login)
-    if login.lower() != SYSTEM_ADMINISTRATOR and (known is None or known.kind != "SQL" or known.disabled):
+    known_login = world.instances[server].find_login(login)
+    if login.lower() != SYSTEM_ADMINISTRATOR and (
+        known_login is None or known_login.kind != "SQL" or known_login.disabled
+    ):
         return "login", (failed,)
     if request["password"] != "right":
         return "password", (failed,)
@@ -231,8 +233,8 @@ def batch(world: World, window: str, text: str) -> None:
 
 def is_connection_idle(world: World, window: str) -> bool:
     """Return whether the connection is open, runs nothing and has no transaction."""
-    kept: Window | None = world.sessions.get(window)
-    session = kept.session if kept is not None else None
+    kept_session: Window | None = world.sessions.get(window)
+    session = kept_session.session if kept_session is not None else None
     return session is not None and window not in world.batches and not (session.transactions or session.logs)
 
 

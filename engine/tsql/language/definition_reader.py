@@ -59,10 +59,10 @@ class Definitions(TableDefinitions):
         verb, kind = self.tokens[first].upper, self.tokens[min(first + 1, self.place - 1)]
         if verb in ("CREATE", "ALTER", "DROP") and kind.kind == "word" and kind.upper not in OBJECT_WORDS:
             raise SqlSyntaxError(line, 343, kind.text)
-        shown = [
+        lines = [
             token.upper for token in self.tokens[first : min(first + word_count, self.place)] if token.upper
         ]
-        self.do(line, s.UnsimulatedStatement(" ".join(shown)))
+        self.do(line, s.UnsimulatedStatement(" ".join(lines)))
 
     def has_keyword(self, start: int, keyword: str) -> bool:
         """Return whether *keyword* occurs from token *start* to the end of the statement."""
@@ -111,12 +111,12 @@ class Definitions(TableDefinitions):
     def alter_event_session(self) -> None:
         """Parse ALTER EVENT SESSION name ON SERVER with a state or startup state. Other forms are not simulated."""
         line, rest = self.token.line, [self.peek(count) for count in range(3, 13)]
-        shown = [token.upper or token.text for token in rest[1:]]
+        lines = [token.upper or token.text for token in rest[1:]]
         for begin, values in SESSION_CHANGES.items():
             words = begin.split()
-            if shown[: len(words)] == words and shown[len(words)] in values:
+            if lines[: len(words)] == words and lines[len(words)] in values:
                 self.skim()
-                option, value = words[-2], shown[len(words)]
+                option, value = words[-2], lines[len(words)]
                 self.do(line, s.AlterEventSession(name_of(rest[0]), option, value))
                 return
         self.emit_unsimulated(3)
@@ -127,14 +127,14 @@ class Definitions(TableDefinitions):
         Other forms are not simulated.
         """
         line, rest = self.token.line, [self.peek(count) for count in range(3, 10)]
-        shown = [token.upper or token.text for token in rest]
+        lines = [token.upper or token.text for token in rest]
         if (
-            shown[:4] == ["SET", "FAILOVER", "CLUSTER", "PROPERTY"]
-            and shown[5] == "="
+            lines[:4] == ["SET", "FAILOVER", "CLUSTER", "PROPERTY"]
+            and lines[5] == "="
             and self.version >= 2012
         ):
             self.skim()
-            self.do(line, s.ClusterProperty(name_of(rest[4]), shown[6]))
+            self.do(line, s.ClusterProperty(name_of(rest[4]), lines[6]))
         else:
             self.emit_unsimulated(3)
 
@@ -143,27 +143,27 @@ class Definitions(TableDefinitions):
         verb = "CREATE" if self.token.upper == "CREATE" else "ALTER"
         if self.peek().upper == "OR":
             verb = "CREATE OR ALTER"
-        shown = f"{verb[:6].rstrip()} {'PROCEDURE' if kind == 'PROC' else kind}"
+        text = f"{verb[:6].rstrip()} {'PROCEDURE' if kind == 'PROC' else kind}"
         line = self.token.line
         if self.depth > 1:
             raise make_near_error(self.peek())
         if self.actions:
-            raise SqlSyntaxError(line, 111, shown)
+            raise SqlSyntaxError(line, 111, text)
         while not self.is_keyword(kind):
             self.take()
         self.take()
         if kind in ("PROC", "PROCEDURE"):
-            made = yield from self.procedure(verb)
-            self.do(line, made)
+            statement = yield from self.procedure(verb)
+            self.do(line, statement)
         elif kind == "VIEW":
             self.do(line, self.view(verb))
         elif kind == "FUNCTION":
-            made = yield from self.function(verb)
-            self.do(line, made)
+            statement = yield from self.function(verb)
+            self.do(line, statement)
         elif kind == "SCHEMA":
             self.do(line, self.schema())
         else:
-            self.do(line, s.UnsimulatedStatement(shown))
+            self.do(line, s.UnsimulatedStatement(text))
         self.place = len(self.tokens) - 1
 
     def schema(self) -> s.Statement:
@@ -303,14 +303,14 @@ class Definitions(TableDefinitions):
         """
         behind = start + (self.tokens[start].upper in ("EXEC", "EXECUTE"))
         planner.check_version(self.tokens[start : self.place], self.version)
-        for place in range(start, self.place):
-            token = self.tokens[place]
+        for index in range(start, self.place):
+            token = self.tokens[index]
             if token.kind != "variable" or token.text.startswith("@@") or token.text.lower() in self.declared:
                 continue
-            if execute and place > behind and self.tokens[place + 1].is_op("="):
+            if execute and index > behind and self.tokens[index + 1].is_op("="):
                 continue
-            table = self.tokens[place - 1].upper in ("FROM", "INTO", "JOIN", "UPDATE", "INSERT", "DELETE")
-            raise SqlSyntaxError(token.line, 1087 if table and place else 137, token.text)
+            table = self.tokens[index - 1].upper in ("FROM", "INTO", "JOIN", "UPDATE", "INSERT", "DELETE")
+            raise SqlSyntaxError(token.line, 1087 if table and index else 137, token.text)
 
     def expression(self, start: int, line: int) -> str:
         """Return the text from token *start* on, which must be a single value."""
@@ -323,19 +323,19 @@ class Definitions(TableDefinitions):
 
     def cursor(self, name: str, line: int) -> None:
         """Parse the rest of DECLARE name CURSOR … FOR select."""
-        seen, options = False, []
+        is_seen, options = False, []
         while not self.is_keyword("FOR"):
             options.append(self.token.upper)
-            seen = seen or self.is_keyword("CURSOR")
+            is_seen = is_seen or self.is_keyword("CURSOR")
             if self.token.kind == "end" or self.is_keyword(*_NOT_IN_CURSOR):
                 raise self.problem()
             self.take()
-        if not seen:
+        if not is_seen:
             raise self.problem()
         for group in option_table.EXCLUSIVE:
-            chosen = [option for option in options if option in group]
-            if len(set(chosen)) > 1:
-                raise SqlSyntaxError(line, 1048, *chosen[:2])
+            selected_options = [option for option in options if option in group]
+            if len(set(selected_options)) > 1:
+                raise SqlSyntaxError(line, 1048, *selected_options[:2])
         self.take()
         first = self.skim()
         if self.tokens[first].upper == "WITH" and self.is_keyword("SELECT"):
@@ -370,10 +370,10 @@ def check(program: Program, tokens: Sequence[Token], line: int) -> None:
 
     It is 443, 444, 455, 2772 or SqlSyntaxError 0. The body begins on *line*.
     """
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.kind == "word" and token.text.startswith("#"):
             raise SqlSyntaxError(token.line, 2772)
-        if token.upper in _NONDETERMINISTIC and tokens[min(place + 1, len(tokens) - 1)].is_op("("):
+        if token.upper in _NONDETERMINISTIC and tokens[min(index + 1, len(tokens) - 1)].is_op("("):
             raise SqlSyntaxError(token.line, 443, token.text.lower())
     for instruction in program:
         if isinstance(instruction.action, EndCatch):
@@ -386,10 +386,16 @@ def check(program: Program, tokens: Sequence[Token], line: int) -> None:
 
 def _ends_with_return(program: Program) -> bool:
     """Return whether the last statement of the outermost block is RETURN and no jump goes past it."""
-    last = program[-1].action if program else None
-    jumps = [one.action.target for one in program if isinstance(one.action, BranchIfFalse | Jump)]
+    last_action = program[-1].action if program else None
+    jumps = [
+        compiled_instruction.action.target
+        for compiled_instruction in program
+        if isinstance(compiled_instruction.action, BranchIfFalse | Jump)
+    ]
     return (
-        isinstance(last, RunStatement) and isinstance(last.statement, s.Return) and len(program) not in jumps
+        isinstance(last_action, RunStatement)
+        and isinstance(last_action.statement, s.Return)
+        and len(program) not in jumps
     )
 
 

@@ -110,28 +110,28 @@ _TOKEN_CACHE: Final[ResultCache[tuple[Token, ...]]] = ResultCache(300_000)
 def lexing(text: str) -> Generator[int, None, TokenSequence]:
     """Compute the tokens of a batch in steps (work.py)."""
     tokens: list[Raw] = []
-    place, line, count = 0, 1, 0
-    while place < len(text):
+    position, line, count = 0, 1, 0
+    while position < len(text):
         count += 1
         if count % _STEP == 0:
             if len(tokens) > TOKENS_MAX:
                 raise BatchTooLongError(line, f"batches of more than {TOKENS_MAX} words and signs")
             yield _STEP * TOKEN_WORK
-        if text.startswith("/*", place):
-            end = yield from end_of_comment(text, place)
+        if text.startswith("/*", position):
+            end = yield from end_of_comment(text, position)
             if end < 0:
                 raise SqlSyntaxError(line, 113)
         else:
-            match = _TOKEN.match(text, place)
+            match = _TOKEN.match(text, position)
             if match is None:
-                raise _make_lexical_error(text, place, line)
+                raise _make_lexical_error(text, position, line)
             end = match.end()
             kind = str(match.lastgroup)
             if kind != "blank":
                 _check(kind, match.group(), line)
-                tokens.append((kind, match.group(), place, end, line))
-        line += text.count("\n", place, end)
-        place = end
+                tokens.append((kind, match.group(), position, end, line))
+        line += text.count("\n", position, end)
+        position = end
     last = tokens[-1][4] if tokens else 1
     tokens.append(("end", "", len(text), len(text), last))
     yield count % _STEP * TOKEN_WORK + len(text) // _CHARACTERS_PER_UNIT
@@ -249,12 +249,12 @@ def double_quotes_as_strings(text: str) -> str:
 def without_comments(text: str, tokens: Sequence[Token]) -> str:
     """Return the text from the first to the last of *tokens*, with blanks in place of comments. Line breaks stay."""
     parts: list[str] = []
-    place = tokens[0].start
+    position = tokens[0].start
     for token in tokens:
-        if token.start > place:
-            parts.append(_NOT_BLANK.sub(" ", text[place : token.start]))
+        if token.start > position:
+            parts.append(_NOT_BLANK.sub(" ", text[position : token.start]))
         parts.append(token.text)
-        place = token.end
+        position = token.end
     return "".join(parts)
 
 

@@ -53,19 +53,21 @@ def check_options(statement: str, pairs: Iterable[tuple[str, object]], version: 
     for option, value in pairs:
         if not option[:1].isalpha():
             raise SqlError(102, option)
-        known = [
+        known_rules = [
             rule
             for rule in rules()
             if (rule.statement, rule.option) == (statement, option) and rule.since <= version
         ]
-        if not known:
+        if not known_rules:
             raise SqlError(102, option) if statement in _TITLES else SqlError(155, option, statement)
         text = "" if value is None else str(value).upper()
-        rule = next((rule for rule in known if rule.takes(text)), None)
+        rule = next((rule for rule in known_rules if rule.takes(text)), None)
         if rule is None or rule.treatment == REFUSED:
-            shown = f"{option} = {text}" if text and rule is None else option
+            shown_text = f"{option} = {text}" if text and rule is None else option
             reason = f": {rule.reason}" if rule is not None else ""
-            raise UnsimulatedFeatureError(f"{_TITLES.get(statement, statement + ' … WITH')} {shown}{reason}")
+            raise UnsimulatedFeatureError(
+                f"{_TITLES.get(statement, statement + ' … WITH')} {shown_text}{reason}"
+            )
 
 
 _TITLES: Final = {"COLUMN": "a column with"}
@@ -88,12 +90,12 @@ def check_names(statement: s.Statement, version: int, line: int) -> None:
 
 def treatment_of(statement: str, option: str, version: int) -> str:
     """Return the treatment of an option that takes any value; "" for an option that is not listed."""
-    known = (
+    known_rules = (
         rule
         for rule in rules()
         if (rule.statement, rule.option) == (statement, option) and rule.since <= version
     )
-    return next((rule.treatment for rule in known), "")
+    return next((rule.treatment for rule in known_rules), "")
 
 
 def read_options(tokens: Sequence[Token]) -> Pairs:
@@ -148,24 +150,24 @@ def read_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pa
     """Return the file specifications of CREATE DATABASE, and the options outside the parentheses."""
     files: list[s.FileSpec] = []
     options: list[tuple[str, s.Value]] = []
-    log, place = False, 0
-    while place < len(tokens):
-        word = tokens[place].upper()
+    log, position = False, 0
+    while position < len(tokens):
+        word = tokens[position].upper()
         if word == "(":
-            end = tokens.index(")", place)
-            files.append(s.FileSpec(read_file_properties(tokens[place + 1 : end]), log))
-            place = end + 1
+            end = tokens.index(")", position)
+            files.append(s.FileSpec(read_file_properties(tokens[position + 1 : end]), log))
+            position = end + 1
         elif word in _FILE_LISTS:
             log = log or word == "LOG"
-            place += 1
+            position += 1
         else:
             value = (
-                tokens[place + 1 : place + 3]
-                if tokens[place + 1 : place + 2] == ["="]
-                else tokens[place + 1 : place + 2]
+                tokens[position + 1 : position + 3]
+                if tokens[position + 1 : position + 2] == ["="]
+                else tokens[position + 1 : position + 2]
             )
             options.append((word, value[-1] if value else None))
-            place += 1 + len(value)
+            position += 1 + len(value)
     return tuple(files), tuple(options)
 
 

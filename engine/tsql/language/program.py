@@ -116,10 +116,10 @@ class _Compiler(Definitions):
             yield from self.skip_semicolons()
         while self.token.kind != "end":
             yield from self.statement()
-        for place, token in self.gotos:
+        for position, token in self.gotos:
             if token.text.lower() not in self.labels:
                 raise SqlSyntaxError(token.line, 133, token.text)
-            self.actions[place] = Jump(self.labels[token.text.lower()])
+            self.actions[position] = Jump(self.labels[token.text.lower()])
         handlers = [None if region is None else self.catches[region] for region in self.regions]
         return tuple(map(CompiledInstruction, self.lines, self.actions, handlers))
 
@@ -132,8 +132,8 @@ class _Compiler(Definitions):
         word = self.token.upper
         if NEW_STATEMENTS.get(word, 0) > self.version:
             raise SqlSyntaxError(self.token.line, 102, self.token.text)
-        alone = self.tokens[self.place - 1].upper in _BEFORE_BLOCKS if self.place else True
-        if word == "THROW" and self.unended and not alone and self.version >= NEW_STATEMENTS["THROW"]:
+        is_alone = self.tokens[self.place - 1].upper in _BEFORE_BLOCKS if self.place else True
+        if word == "THROW" and self.unended and not is_alone and self.version >= NEW_STATEMENTS["THROW"]:
             raise self.problem()  # the preceding statement must end with a semicolon [DOC: THROW]
         self.unended = False
         label = self.token.kind == "word" and self.peek().is_op(":")
@@ -260,8 +260,8 @@ class _Compiler(Definitions):
             self.do(line, s.QueryStatement(plain, output))
         else:
             words = [token.upper or token.text for token in self.tokens[start : self.place]]
-            shown = "OPENROWSET (BULK …)" if "OPENROWSET" in words else " ".join(words[:2])
-            self.do(line, s.UnsimulatedStatement(shown))
+            shown_text = "OPENROWSET (BULK …)" if "OPENROWSET" in words else " ".join(words[:2])
+            self.do(line, s.UnsimulatedStatement(shown_text))
 
     def service_broker(self, statement_name: str) -> None:
         """Parse a statement of Service Broker. It sends nothing in this simulation."""
@@ -377,8 +377,8 @@ class _Compiler(Definitions):
         yield from self.statement()
         self.loops.pop()
         self.emit(self.lines[leave], Jump(loop.start))
-        for place in (leave, *loop.breaks):
-            self.set_jump_target(place)
+        for position in (leave, *loop.breaks):
+            self.set_jump_target(position)
 
     def break_loop(self) -> None:
         token = self.take()

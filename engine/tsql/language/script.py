@@ -93,8 +93,8 @@ _SPLIT_CACHE: Final[ResultCache[ResumableComputation[Split]]] = ResultCache(4_00
 
 def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Split]:
     if len(text) > TEXT_LIMIT:
-        said = f"The text has {len(text)} characters; a window takes {TEXT_LIMIT}."
-        return (ClientNote(said, True),), dict(variables)
+        message = f"The text has {len(text)} characters; a window takes {TEXT_LIMIT}."
+        return (ClientNote(message, True),), dict(variables)
     known = dict(variables)
     steps: list[Step] = []
     lines: list[str] = []
@@ -301,8 +301,8 @@ def _parse(text: str) -> Generator[int, None, list[Message]]:
 
 
 def _make_messages(problem: SqlSyntaxError, lines_above: int) -> list[Message]:
-    severity, shown = fill_message(problem.number, *problem.parameters)
-    messages = [Message(problem.number, severity, problem.state, problem.line, shown, above=lines_above)]
+    severity, text = fill_message(problem.number, *problem.parameters)
+    messages = [Message(problem.number, severity, problem.state, problem.line, text, above=lines_above)]
     if isinstance(problem, BatchTooLongError):
         messages.append(Message(0, 10, 0, 0, f"Not simulated: {problem.limit}"))
     return messages

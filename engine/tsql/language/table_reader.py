@@ -114,37 +114,37 @@ class TableDefinitions(TokenReader):
             return
         first = self.skim() if self.token.kind != "end" else self.place
         text = self.text_between(first, self.place)
-        inside = self.tokens[first : self.place]
-        if not inside:
+        tokens = self.tokens[first : self.place]
+        if not tokens:
             raise make_near_error(self.tokens[first - 1])
         word = self.tokens[first].upper
-        default = next((at for at, token in enumerate(inside) if token.upper == "DEFAULT"), None)
-        optional = action == "DROP" and [token.upper for token in inside[1:3]] == ["IF", "EXISTS"]
+        default = next((index for index, token in enumerate(tokens) if token.upper == "DEFAULT"), None)
+        optional = action == "DROP" and [token.upper for token in tokens[1:3]] == ["IF", "EXISTS"]
         if optional and self.version < planner.IF_EXISTS:
-            raise make_near_error(inside[1])
-        inside = (inside[0], *inside[3:]) if optional else tuple(inside)
-        if action == "ADD" and default in (0, 2) and len(inside) > 3 and inside[-2].upper == "FOR":
+            raise make_near_error(tokens[1])
+        tokens = (tokens[0], *tokens[3:]) if optional else tuple(tokens)
+        if action == "ADD" and default in (0, 2) and len(tokens) > 3 and tokens[-2].upper == "FOR":
             value = self.text_between(first + default + 1, self.place - 2)
-            named = name_of(inside[1]) if default == 2 else ""
-            self.do(line, s.AlterTable(name, default=(name_of(inside[-1]), value, named)))
+            named = name_of(tokens[1]) if default == 2 else ""
+            self.do(line, s.AlterTable(name, default=(name_of(tokens[-1]), value, named)))
         elif action == "ADD":
             planner.check_columns(f"({text})", line)
             self.do(line, s.AlterTable(name, f"({text})", unchecked=rows == "NOCHECK"))
         elif action == "DROP" and word == "COLUMN":
-            names = tuple(name_of(t) for t in inside[1:] if not t.is_op(","))
+            names = tuple(name_of(t) for t in tokens[1:] if not t.is_op(","))
             self.do(line, s.AlterTable(name, dropped=names, if_exists=optional))
-        elif action == "DROP" and word == "CONSTRAINT" and len(inside) == 2:
-            self.do(line, s.AlterTable(name, constraint=name_of(inside[1]), if_exists=optional))
+        elif action == "DROP" and word == "CONSTRAINT" and len(tokens) == 2:
+            self.do(line, s.AlterTable(name, constraint=name_of(tokens[1]), if_exists=optional))
         elif (
             action == "ALTER"
             and word == "COLUMN"
-            and len(inside) > 2
-            and inside[2].upper not in ("ADD", "DROP")
+            and len(tokens) > 2
+            and tokens[2].upper not in ("ADD", "DROP")
         ):
             column = self.text_between(first + 1, self.place)
             planner.check_columns(f"({column})", line)
             self.do(line, s.AlterTable(name, altered=f"({column})"))
-        elif action == "ALTER" and word == "COLUMN" and len(inside) < 3:
+        elif action == "ALTER" and word == "COLUMN" and len(tokens) < 3:
             raise make_near_error(self.tokens[self.place - 1])
         else:
             self.do(line, s.UnsimulatedStatement(f"ALTER TABLE … {action} {word}".rstrip()))

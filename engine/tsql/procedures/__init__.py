@@ -51,15 +51,15 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         return
     if len(parts) == 4:
         parts.pop(0)
-    plain = parts[-1].lower()
-    if plain == "sp_executesql":
+    plain_part = parts[-1].lower()
+    if plain_part == "sp_executesql":
         _execute_text(machine, statement, _system_database(parts))
         return
-    elif not plain:
+    elif not plain_part:
         raise SqlError(2812, name)
     else:
-        found = PROCEDURES.get(plain)
-        if found is None:
+        procedure_definition = PROCEDURES.get(plain_part)
+        if procedure_definition is None:
             made = objects.find(machine.context, tuple(parts))
             if isinstance(made, objects.UserProcedure):
                 if machine.checks_rights:
@@ -68,31 +68,31 @@ def execute(machine: Machine, statement: s.Execute) -> None:
                 return
             raise (
                 UnsimulatedFeatureError(f"procedure {name}")
-                if plain in UNSIMULATED_PROCEDURES
+                if plain_part in UNSIMULATED_PROCEDURES
                 else SqlError(2812, name)
             )
         database = _system_database(parts)
-        if SYSTEM_PROCEDURES[plain] == "msdb" != (database or machine.session.database).lower():
+        if SYSTEM_PROCEDURES[plain_part] == "msdb" != (database or machine.session.database).lower():
             raise SqlError(2812, name)
         if database:
             machine.context.open_database(database)
-        with _naming(plain):
-            arguments = bind_arguments(machine, plain, found, statement.arguments)
+        with _naming(plain_part):
+            arguments = bind_arguments(machine, plain_part, procedure_definition, statement.arguments)
         if machine.only_columns:
             raise UnsimulatedFeatureError(f"SET FMTONLY ON for the procedure {name}")
-        permissions.admit_procedure(machine, plain, len(arguments))
-        call = ProcedureCall(machine, plain, database or machine.session.database, arguments)
-        gate.check_procedure(machine.context, plain, arguments)
+        permissions.admit_procedure(machine, plain_part, len(arguments))
+        call = ProcedureCall(machine, plain_part, database or machine.session.database, arguments)
+        gate.check_procedure(machine.context, plain_part, arguments)
         check_parameters(call)
         try:
-            found.run(call)
+            procedure_definition.run(call)
         except SqlError as problem:
-            problem.procedure = plain
+            problem.procedure = plain_part
             if statement.returns and not machine.is_in_try:
-                machine.set_variable(statement.returns, application_locks.FAILED.get(plain, FAILED))
+                machine.set_variable(statement.returns, application_locks.FAILED.get(plain_part, FAILED))
             raise
-        for place, argument in enumerate(statement.arguments):
-            parameter = argument.name or found.parameters[place]
+        for index, argument in enumerate(statement.arguments):
+            parameter = argument.name or procedure_definition.parameters[index]
             if argument.output and parameter in call.outputs and isinstance(argument.value, s.Variable):
                 machine.set_variable(argument.value.name, call.outputs[parameter])
         machine.note(error=0)
@@ -124,8 +124,8 @@ def _call_text(machine: Machine, parts: list[str], statement: s.Execute) -> str:
     given = []
     for argument in statement.arguments:
         value = machine.value(argument.value)
-        shown = "NULL" if value is None else str(value) if isinstance(value, int | float) else _quoted(value)
-        given.append(f"{argument.name} = {shown}" if argument.name else shown)
+        text = "NULL" if value is None else str(value) if isinstance(value, int | float) else _quoted(value)
+        given.append(f"{argument.name} = {text}" if argument.name else text)
     name = ".".join(quote(part) if part else "" for part in parts)
     return f"EXEC {name} {', '.join(given)}"
 
@@ -160,7 +160,7 @@ def _bind_parameters(
     given = bind_arguments(
         machine, name, ProcedureDefinition(_do_nothing, required, known), statement.arguments
     )
-    named = {argument.name or known[place]: argument for place, argument in enumerate(statement.arguments)}
+    named = {argument.name or known[index]: argument for index, argument in enumerate(statement.arguments)}
     variables: dict[str, DeclaredVariable] = {}
     outputs: list[tuple[str, str]] = []
     for item in procedure.parameters:
@@ -228,13 +228,13 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
     source = to_text(machine.value(declared.value)) if declared is not None else ""
     query = to_text(machine.value(text.value))
     parameters = declarations(source)
-    unknown = next((name for name in named if name not in {one[0] for one in parameters}), None)
+    unknown = next((name for name in named if name not in {parameter[0] for parameter in parameters}), None)
     if unknown is not None:
         raise SqlError(8145, unknown, "")
     if len(positional) > len(parameters):
         raise SqlError(8144, "")
-    for place, (name, kind, output, default) in enumerate(parameters):
-        argument = named.get(name) or (positional[place] if place < len(positional) else None)
+    for index, (name, kind, output, default) in enumerate(parameters):
+        argument = named.get(name) or (positional[index] if index < len(positional) else None)
         if argument is None and not default:
             raise SqlError(8178, f"({source}){query}", name)
         if argument is not None and argument.output and not output:
@@ -258,10 +258,10 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
 
 def _need_wide(machine: Machine, argument: s.Argument, parameter: str) -> None:
     """Raise 214 for a text or variable with one byte per character."""
-    given = (
+    variable = (
         machine.scope.variables.get(argument.value.name) if isinstance(argument.value, s.Variable) else None
     )
-    if argument.narrow or (given is not None and given.type.lower().startswith(("varchar", "char"))):
+    if argument.narrow or (variable is not None and variable.type.lower().startswith(("varchar", "char"))):
         raise SqlError(214, parameter, "ntext/nchar/nvarchar")
 
 

@@ -92,7 +92,7 @@ def _change_users_login(call: ProcedureCall) -> None:
 
 
 def _update_one(call: ProcedureCall, database: str, user: str, login: str) -> None:
-    users = {known.name.lower() for known in commits.users_of(call.world, call.server, database)}
+    users = {known_user.name.lower() for known_user in commits.users_of(call.world, call.server, database)}
     logins = {to_text(row["name"]).lower() for row in _rows(call, "sys.server_principals")}
     if not user or not login or call.text("@password"):
         raise SqlError(15600, "sys.sp_change_users_login")
@@ -168,10 +168,10 @@ def _read_error_log(call: ProcedureCall) -> None:
         if severity > 10 or message in (28047, 28048):
             rows.append((at, source, f"Error: {message}, Severity: {severity}, State: {state}."))
         rows.append((at, source, text))
-    shown = [row for row in rows if all(text in to_text(row[2]).casefold() for text in wanted)]
+    shown_rows = [row for row in rows if all(text in to_text(row[2]).casefold() for text in wanted)]
     if call.text("@p7").lower().startswith("desc"):
-        shown.reverse()
-    call.show(("LogDate", "ProcessInfo", "Text"), shown)
+        shown_rows.reverse()
+    call.show(("LogDate", "ProcessInfo", "Text"), shown_rows)
 
 
 def _moment(call: ProcedureCall, name: str) -> int | None:

@@ -102,12 +102,12 @@ def _help_job(call: ProcedureCall) -> None:
         raise UnsimulatedFeatureError(f"sp_help_job @job_aspect = '{call.text('@job_aspect')}'")
     context = call.machine.context
     servers = {row["job_id"]: row for row in catalog.rows_of(context, "msdb.dbo.sysjobservers")}
-    found = [
+    found_rows = [
         _row(call, job, servers)
         for job in catalog.rows_of(context, "msdb.dbo.sysjobs")
         if only in (None, job["name"])
     ]
-    rows = [row for row in found if _matches_filters(call, row)]
+    rows = [row for row in found_rows if _matches_filters(call, row)]
     call.show(_COLUMNS, [tuple(row.get(column) for column in _COLUMNS) for row in rows])
     if call.machine.captures or not rows:
         return

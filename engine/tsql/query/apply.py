@@ -130,9 +130,9 @@ def call(table: exp.Table) -> None:
     if packed is not None:
         _replace_with_packed(table, packed, _alias_columns(table) or _columns_of(name, arguments))
         return
-    place, known = SIMULATED.get(name, (0, ()))
-    if known and place < len(arguments) and arguments[place].name.upper() not in known:
-        raise UnsimulatedFeatureError(f"{name} of {arguments[place].name or arguments[place].sql()}")
+    position, known = SIMULATED.get(name, (0, ()))
+    if known and position < len(arguments) and arguments[position].name.upper() not in known:
+        raise UnsimulatedFeatureError(f"{name} of {arguments[position].name or arguments[position].sql()}")
     parts = (*(part.name for part in (table.args.get("db"),) if part is not None), *parts)
     alias = table.alias or name
     source = _function_table(parts, alias)
@@ -243,8 +243,8 @@ def _apply_packed(
             for name, one in zip(inside, first_expression.expressions, strict=True)
         ],
     )
-    taken = [_column("q", name) for name in inside]
-    packed = exp.Select(expressions=[exp.Anonymous(this="pack", expressions=taken)])
+    taken_columns = [_column("q", name) for name in inside]
+    packed = exp.Select(expressions=[exp.Anonymous(this="pack", expressions=taken_columns)])
     table_alias = exp.TableAlias(this=exp.to_identifier("q", quoted=True))
     packed.set("from_", exp.From(this=exp.Subquery(this=inner.copy(), alias=table_alias)))
     join.set("this", _pack_rows(exp.Subquery(this=packed), alias))

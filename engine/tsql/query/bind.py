@@ -106,10 +106,10 @@ class QueryBinder(Grouping):
         if not isinstance(inner, exp.Select | exp.SetOperation) or inner.args.get("for_") is not None:
             return
         if isinstance(inner, exp.Select):
-            plain = not inner.args.get("group")
+            is_plain = not inner.args.get("group")
             limit = inner.args.get("limit")
             top_1 = limit is not None and str(getattr(limit.expression, "name", "")) == "1"
-            if inner.args.get("from_") is None or top_1 or (plain and has_aggregate(inner.expressions)):
+            if inner.args.get("from_") is None or top_1 or (is_plain and has_aggregate(inner.expressions)):
                 return
         node.meta["one_row"] = True
 
@@ -396,7 +396,7 @@ class QueryBinder(Grouping):
 
     def _projections(self, select: exp.Select) -> Columns | None:
         columns: list[Column] = []
-        known = True
+        is_known = True
         for projection in list(select.expressions):
             value = projection.unalias()
             if isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Literal | exp.Parameter):
@@ -404,12 +404,12 @@ class QueryBinder(Grouping):
                 columns.append((str(value.this.name), kind))
             elif value.is_star:
                 star = self._star(value)
-                known = known and star is not None
+                is_known = is_known and star is not None
                 columns += star or ()
             else:
                 (kind,) = self.clause([value])
                 columns.append((_column_name(projection), kind))
-        return tuple(columns) if known else None
+        return tuple(columns) if is_known else None
 
     def _star(self, star: exp.Expr) -> Columns | None:
         assert self.space is not None
@@ -470,8 +470,8 @@ class QueryBinder(Grouping):
         starred = ("", "") in projections
         meant = ""
         if isinstance(node, exp.Literal) and not node.is_string and not starred:
-            place = int(float(node.name))
-            meant = projections[place - 1][1] if 1 <= place <= len(projections) else ""
+            position = int(float(node.name))
+            meant = projections[position - 1][1] if 1 <= position <= len(projections) else ""
         elif isinstance(node, exp.Column):
             meant = self._identity(node)
             found = (
@@ -583,8 +583,8 @@ def _own_projections(member: exp.Expr) -> list[exp.Expr]:
     """Return the projections of one side of a UNION; none if it is not a plain SELECT or contains a star."""
     while isinstance(member, exp.Subquery):
         member = member.this
-    plain = isinstance(member, exp.Select) and not any(item.is_star for item in member.expressions)
-    return list(member.expressions) if plain else []
+    is_plain = isinstance(member, exp.Select) and not any(item.is_star for item in member.expressions)
+    return list(member.expressions) if is_plain else []
 
 
 def _convert_projections(member: exp.Expr, columns: Columns, kinds: Sequence[Kind]) -> None:

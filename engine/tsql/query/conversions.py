@@ -161,8 +161,8 @@ def _count(binder: Binder, node: exp.Expr) -> Kind:
     if isinstance(inner, exp.Distinct):
         kinds = [binder.expr(value) for value in inner.expressions]
     else:
-        plain = isinstance(inner, exp.Expr) and not isinstance(inner, exp.Star)
-        kinds = [binder.expr(inner)] if plain else []
+        is_plain = isinstance(inner, exp.Expr) and not isinstance(inner, exp.Star)
+        kinds = [binder.expr(inner)] if is_plain else []
     if NULL in kinds:
         raise SqlError(8117, "NULL", "count")
     return BIGINT if node.args.get("big_int") else INT

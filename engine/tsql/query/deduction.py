@@ -38,12 +38,12 @@ def deduce_types(text: str, undeclared: frozenset[str], columns_of: ColumnsOf) -
     Raises 11502, 11503, 11506 or 11508.
     """
     tree = translate.parse_query(text)
-    found = [
+    nodes = [
         node
         for node in tree.find_all(exp.Parameter, bfs=False)
         if not isinstance(node.this, exp.Parameter) and variable_name(node) in undeclared
     ]
-    return [_Deducer(tree, undeclared, columns_of).deduce(node) for node in found]
+    return [_Deducer(tree, undeclared, columns_of).deduce(node) for node in nodes]
 
 
 def generalize(kind: SqlType) -> SqlType:
@@ -103,7 +103,7 @@ class _Deducer:
         rows = holder.parent if isinstance(holder, exp.Tuple) else holder
         if rows is not self.tree.args.get("expression") or node.arg_key != "expressions":
             return None
-        position = next(at for at, item in enumerate(holder.expressions) if item is node)
+        position = next(index for index, item in enumerate(holder.expressions) if item is node)
         target = self.tree.this
         table = target.this if isinstance(target, exp.Schema) else target
         named = isinstance(target, exp.Schema)
@@ -115,12 +115,12 @@ class _Deducer:
 
     def sibling_type(self, name: str, node: exp.Expr, parent: exp.Expr) -> SqlType:
         """Return the type of the first other operand whose type is known."""
-        others = [value for value in parent.iter_expressions() if value is not node]
-        for other in others:
+        other_expressions = [value for value in parent.iter_expressions() if value is not node]
+        for other in other_expressions:
             kind = self.type_of(other)
             if kind is not None:
                 return kind
-        for other in others:
+        for other in other_expressions:
             for untyped in other.find_all(exp.Parameter):
                 if variable_name(untyped) in self.undeclared:
                     raise SqlError(11503, name, f"@{untyped.name}")

@@ -75,9 +75,9 @@ def _cells(node: exp.Expr) -> list[exp.Expr]:
 def _sets(group: exp.Expr) -> Sets:
     """Return the lists of grouping columns, longest first."""
     factors: list[Sets] = []
-    whole = next((key for key in ("rollup", "cube") if group.args.get(key)), "")
-    if whole:
-        factors.append(_combine_units(whole == "cube", [[node] for node in group.expressions]))
+    whole_key = next((key for key in ("rollup", "cube") if group.args.get(key)), "")
+    if whole_key:
+        factors.append(_combine_units(whole_key == "cube", [[node] for node in group.expressions]))
     else:
         factors += [_expand_grouping(node) for node in group.expressions]
     factors += [_expand_grouping(node) for node in group.args.get("grouping_sets") or ()]
@@ -183,21 +183,21 @@ def _copy_for_grouping_set(
     select: exp.Select, values: list[exp.Expr], everything: set[str], grouping_set: list[exp.Expr]
 ) -> exp.Select:
     """Return the SELECT of one grouping set. Columns outside the set are NULL."""
-    made = select.copy()
+    new_select = select.copy()
     here = {_canonical(column) for column in grouping_set}
     expressions = [_adapt_to_grouping_set(value.copy(), everything, here) for value in values]
     counted = exp.alias_(exp.Count(this=exp.Star()), "n")  # a grouping over nothing returns one row
-    made.set(
+    new_select.set(
         "expressions",
         [*(exp.alias_(value, f"c{index}") for index, value in enumerate(expressions)), counted],
     )
-    having = made.args.get("having")
+    having = new_select.args.get("having")
     if having is not None:
         having.set("this", _adapt_to_grouping_set(having.this, everything, here))
-    made.set(
+    new_select.set(
         "group", exp.Group(expressions=[column.copy() for column in grouping_set]) if grouping_set else None
     )
-    return made
+    return new_select
 
 
 def _adapt_to_grouping_set(node: exp.Expr, everything: set[str], grouped_columns: set[str]) -> exp.Expr:

@@ -259,8 +259,8 @@ def _cost_of_sources(
     if _stops_early(query):
         most = sizes.find_row_limit(query)
         rows, looked_at = min(rows, most), min(looked_at, total(sizes_there) + most)
-    for inner, again in query.inner:
-        work += _cost(inner, sizes, cache)[1] * (max(rows, 1) if again else 1)
+    for inner, is_repeated in query.inner:
+        work += _cost(inner, sizes, cache)[1] * (max(rows, 1) if is_repeated else 1)
     work += looked_at // ROWS_A_WORK + looked_at * query.filters + rows * query.calls * CALL_WORK
     work += query.sorts * _sorting(rows)
     if query.grouped_by is not None:
@@ -379,7 +379,7 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     functions: tuple[tuple[str, str], ...] = ()
     """Functions of other schemas: (name in SQLite, name in the query)."""
     calls: tuple[tuple[str, int], ...] = ()
-    """Other functions: (name, number of arguments)."""
+    """Functions without a schema: (name, number of arguments)."""
     cost: QueryCost = NO_QUERY
 
     def format_rows(self, rows: Rows) -> Rows:
@@ -440,9 +440,9 @@ class QuerySource(Struct):
     """Table in a FROM clause."""
 
     name: str
-    """Qualifier of its columns: the alias, or the last part of the table's name."""
+    """Qualifier of the columns: the alias, or the last part of the table's name."""
     columns: Columns | None
-    """Its columns; None if unknown."""
+    """Columns of the table; None if unknown."""
     aliased: bool = True
     parts: tuple[str, ...] = ()
 
@@ -518,12 +518,12 @@ def _find_qualified_column(space: Space, qualifiers: Sequence[str], name: str) -
     wanted = [part.lower() for part in qualifiers]
     for source in space.sources:
         parts = [part.lower() for part in source.parts]
-        same = (
+        is_same = (
             source.name.lower() == wanted[0]
             if len(wanted) == 1
             else not source.aliased and _ends_with(parts, wanted)
         )
-        if not same:
+        if not is_same:
             continue
         if source.columns is None:
             return ColumnBinding(None, source, space)

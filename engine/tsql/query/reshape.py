@@ -257,13 +257,13 @@ def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
                 where=exp.Where(this=exp.Not(this=exp.Is(this=_quoted(name), expression=exp.Null()))),
             )
         )
-    whole = parts[0]
+    whole_part = parts[0]
     for part in parts[1:]:
-        whole = exp.Union(this=whole, expression=part, distinct=False)
+        whole_part = exp.Union(this=whole_part, expression=part, distinct=False)
     alias = pivot.alias or source.alias
     source.replace(
         exp.Subquery(
-            this=whole,
+            this=whole_part,
             alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
             joins=source.args.get("joins"),
         )
@@ -345,10 +345,11 @@ def _count_levels(
         expressions=[exp.column(exp.to_identifier(column, quoted=True)) for column in columns],
         from_=exp.From(this=exp.Table(this=exp.to_identifier(counted, quoted=True))),
     )
-    plain = exp.CTE(this=select, alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+    plain_cte = exp.CTE(this=select, alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
     index = with_clause.expressions.index(cte)
     with_clause.set(
-        "expressions", [*with_clause.expressions[: index + 1], plain, *with_clause.expressions[index + 1 :]]
+        "expressions",
+        [*with_clause.expressions[: index + 1], plain_cte, *with_clause.expressions[index + 1 :]],
     )
 
 
@@ -366,7 +367,7 @@ def convert_insert_values(values: exp.Values) -> exp.Expr:
 
 def is_default(node: exp.Expr | None) -> bool:
     """Return whether the value is the word DEFAULT."""
-    bare = isinstance(node, exp.Var) or (
+    is_bare = isinstance(node, exp.Var) or (
         isinstance(node, exp.Column) and not node.table and not node.this.args.get("quoted")
     )
-    return bare and node is not None and node.name.upper() == "DEFAULT"
+    return is_bare and node is not None and node.name.upper() == "DEFAULT"

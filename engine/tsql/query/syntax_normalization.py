@@ -216,7 +216,7 @@ def _hints_of_query(tokens: Sequence[Token]) -> dict[int, str]:
 
     The exception is the recursion limit, which sqlglot parses after a SELECT. Raises 102 for an unknown hint.
     """
-    level, found = 0, dict[int, str]()
+    level, hints = 0, dict[int, str]()
     for index, token in enumerate(tokens):
         level += token.is_op("(") - token.is_op(")")
         if level or token.upper != "OPTION" or not tokens[index + 1].is_op("("):
@@ -232,8 +232,8 @@ def _hints_of_query(tokens: Sequence[Token]) -> dict[int, str]:
                 if hint.upper == "MAXRECURSION":
                     limit = f"OPTION (MAXRECURSION {tokens[at + 2].text})"
         changes = {part.upper for part in tokens[:index]} & {"INSERT", "UPDATE", "DELETE", "MERGE"}
-        found = {**dict.fromkeys(range(index, end), ""), index: "" if changes else limit}
-    return found
+        hints = {**dict.fromkeys(range(index, end), ""), index: "" if changes else limit}
+    return hints
 
 
 _BEHIND_VALUES: Final = frozenset({"string", "number", "quoted"})
@@ -266,10 +266,10 @@ def _drop_first_from(tokens: Sequence[Token]) -> dict[int, str]:
     verb = verb_place(tokens)
     if tokens[verb].upper != "DELETE" or tokens[verb + 1].upper != "FROM":
         return {}
-    place = verb + 3
-    while tokens[place - 1].kind != "end" and tokens[place].is_op("."):
-        place += 2
-    return {verb + 1: ""} if tokens[place - 1].kind != "end" and tokens[place].upper == "FROM" else {}
+    position = verb + 3
+    while tokens[position - 1].kind != "end" and tokens[position].is_op("."):
+        position += 2
+    return {verb + 1: ""} if tokens[position - 1].kind != "end" and tokens[position].upper == "FROM" else {}
 
 
 _CONSTANTS: Final = {
@@ -303,7 +303,7 @@ _ARGUMENT_SEPARATORS: Final = {"MOD": ") % (", "EXTRACT": ", "}
 
 def _escapes(tokens: Sequence[Token]) -> dict[int, str]:
     """Rewrite {ts '…'}, {d '…'}, {t '…'}, {guid '…'} and {fn NAME(…)} as T-SQL. Other forms stay unchanged."""
-    found: dict[int, str] = {}
+    escapes: dict[int, str] = {}
     opened: list[str] = []
     levels: list[int] = []
     for index, token in enumerate(tokens):
@@ -315,25 +315,25 @@ def _escapes(tokens: Sequence[Token]) -> dict[int, str]:
             and tokens[index + 3].is_op("}")
         ):
             before, behind = _CONSTANTS[kind]
-            found |= {index: before, index + 1: "", index + 3: behind}
+            escapes |= {index: before, index + 1: "", index + 3: behind}
         elif kind == "FN" and len(tokens) > index + 3 and tokens[index + 3].is_op("("):
             name = tokens[index + 2].upper
             opened.append(name)
             levels.append(0)
-            found |= {index: "", index + 1: ""}
+            escapes |= {index: "", index + 1: ""}
             if name in _CALL_STARTS:
-                found |= {index + 2: _CALL_STARTS[name], index + 3: ""}
-        elif opened and token.is_op("}") and index not in found:
+                escapes |= {index + 2: _CALL_STARTS[name], index + 3: ""}
+        elif opened and token.is_op("}") and index not in escapes:
             levels.pop()
-            found[index] = _CLOSED.get(opened.pop(), "")
+            escapes[index] = _CLOSED.get(opened.pop(), "")
         elif opened:
             levels[-1] += token.is_op("(") - token.is_op(")")
             divides = token.is_op(",") or token.upper == "FROM"
             if divides and levels[-1] == 1 and opened[-1] in _ARGUMENT_SEPARATORS:
-                found[index] = _ARGUMENT_SEPARATORS[opened[-1]]
+                escapes[index] = _ARGUMENT_SEPARATORS[opened[-1]]
             elif token.upper.startswith("SQL_TSI_"):
-                found[index] = token.upper.removeprefix("SQL_TSI_").lower()
-    return found
+                escapes[index] = token.upper.removeprefix("SQL_TSI_").lower()
+    return escapes
 
 
 def _text(value: str) -> str:
@@ -352,9 +352,9 @@ def _parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, str]:
     if "AS" not in words:
         return {}
     using = words.get("USING", end)
-    written = " ".join(token.text for token in tokens[words["AS"] + 1 : using])
+    text = " ".join(token.text for token in tokens[words["AS"] + 1 : using])
     found = dict.fromkeys(range(words["AS"], using), "")
-    found[words["AS"]] = f", {_text(written)}"
+    found[words["AS"]] = f", {_text(text)}"
     return found | ({using: ","} if using < end else {})
 
 
@@ -417,10 +417,12 @@ def _top(tokens: Sequence[Token]) -> tuple[int, int]:
 
     Both are 0 without TOP.
     """
-    place = verb_place(tokens) + 1
-    if tokens[place - 1].upper not in ("INSERT", "UPDATE", "DELETE") or tokens[place].upper != "TOP":
+    position = verb_place(tokens) + 1
+    if tokens[position - 1].upper not in ("INSERT", "UPDATE", "DELETE") or tokens[position].upper != "TOP":
         return 0, 0
-    return place, find_end_of_brackets(tokens, place + 1) if tokens[place + 1].is_op("(") else place + 2
+    return position, find_end_of_brackets(tokens, position + 1) if tokens[position + 1].is_op(
+        "("
+    ) else position + 2
 
 
 def _find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
@@ -429,16 +431,16 @@ def _find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
     TOP of a change and hints of INSERT are handled elsewhere.
     """
     first, behind = _top(tokens)
-    found = set(range(first, behind))
+    skipped_tokens = set(range(first, behind))
     verb = verb_place(tokens)
     if tokens[verb].upper == "INSERT":
-        place = max(verb + 1, behind)
-        while tokens[place].kind in ("word", "quoted", "variable") or tokens[place].is_op("."):
-            if tokens[place].upper == "WITH" and tokens[place + 1].is_op("("):
-                found |= set(range(place, find_end_of_brackets(tokens, place + 1)))
+        position = max(verb + 1, behind)
+        while tokens[position].kind in ("word", "quoted", "variable") or tokens[position].is_op("."):
+            if tokens[position].upper == "WITH" and tokens[position + 1].is_op("("):
+                skipped_tokens |= set(range(position, find_end_of_brackets(tokens, position + 1)))
                 break
-            place += 1
-    return frozenset(found)
+            position += 1
+    return frozenset(skipped_tokens)
 
 
 def top_number(text: str) -> str:

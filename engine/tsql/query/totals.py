@@ -161,9 +161,9 @@ class _StringAgg:
             self._rows.append((to_text(value), keys[1::2]))
 
     def finalize(self) -> Scalar:
-        for place in reversed(range(len(self._directions))):
-            backwards = self._directions[place] == "desc"
-            self._rows.sort(key=lambda row: _sort_key(row[1][place]), reverse=backwards)
+        for position in reversed(range(len(self._directions))):
+            backwards = self._directions[position] == "desc"
+            self._rows.sort(key=lambda row: _sort_key(row[1][position]), reverse=backwards)
         between = "" if self._separator is None else to_text(self._separator)
         return between.join(value for value, _ in self._rows) if self._rows else None
 

@@ -102,14 +102,14 @@ def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         table.set("hints", None)
         return table
     ref = replace(ref, seek=_find_seek(table, query))
-    known = query.tables.setdefault(ref.key, ref)
-    if known.seek != ref.seek:  # read twice, in different ways
-        query.tables[ref.key] = replace(known, seek=())
+    known_table = query.tables.setdefault(ref.key, ref)
+    if known_table.seek != ref.seek:  # read twice, in different ways
+        query.tables[ref.key] = replace(known_table, seek=())
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(ref.parts[-1], quoted=True))
     joins = table.args.get("joins")
-    made = exp.Table(this=exp.to_identifier(ref.key, quoted=True), alias=alias, joins=joins)
-    made.meta[forjson.ELEMENT_NAME] = table.alias or ".".join(ref.parts)
-    return made
+    new_table = exp.Table(this=exp.to_identifier(ref.key, quoted=True), alias=alias, joins=joins)
+    new_table.meta[forjson.ELEMENT_NAME] = table.alias or ".".join(ref.parts)
+    return new_table
 
 
 def rewrite_column(column: exp.Expr, query: RewrittenQuery) -> exp.Expr:

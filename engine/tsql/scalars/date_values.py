@@ -226,8 +226,8 @@ def _century(year: int) -> int:
 def _month(name: str, language: Language) -> int | None:
     wanted = name.casefold()
     for names in (language.months, language.short_months, ENGLISH.months, ENGLISH.short_months):
-        for number, known in enumerate(names, start=1):
-            if known.casefold() == wanted:
+        for number, known_name in enumerate(names, start=1):
+            if known_name.casefold() == wanted:
                 return number
     return None
 
@@ -376,17 +376,17 @@ def text_of(
     if style in (126, 127) and kind.name in OLD_MOMENTS and not moment.ticks % TICKS_PER_S:
         clock_form = "{hh}:{mi}:{ss}"
     between = "T" if style in (126, 127) else " "
-    shown = between.join(form.format(**pieces) for form in (day_form, clock_form) if form)
+    text = between.join(form.format(**pieces) for form in (day_form, clock_form) if form)
     if kind.name != "datetimeoffset" or not clock_form:
-        return shown
-    return shown + ("Z" if style == 127 else _zone(moment.offset or 0).lstrip(" " if style == 126 else ""))
+        return text
+    return text + ("Z" if style == 127 else _zone(moment.offset or 0).lstrip(" " if style == 126 else ""))
 
 
 def _pieces(moment: DateTimeValue, kind: SqlType, culture: Culture, long: bool) -> dict[str, object]:
     day, seconds = moment.date, moment.ticks // TICKS_PER_S
     hour = seconds // 3600
-    old = kind.name in OLD_MOMENTS
-    digits = 3 if old else kind.scale
+    is_old = kind.name in OLD_MOMENTS
+    digits = 3 if is_old else kind.scale
     fraction = f"{moment.ticks % TICKS_PER_S:07d}"[:digits]
     hijri = _hijri(moment.day)
     return {
@@ -400,7 +400,7 @@ def _pieces(moment: DateTimeValue, kind: SqlType, culture: Culture, long: bool) 
         "h": hour % 12 or 12,
         "mi": f"{seconds // 60 % 60:02d}",
         "ss": f"{seconds % 60:02d}",
-        "colon": (":" if old else ".") if fraction else "",
+        "colon": (":" if is_old else ".") if fraction else "",
         "point": "." if fraction else "",
         "f": fraction,
         "ampm": "AM" if hour < 12 else "PM",

@@ -486,10 +486,10 @@ def at_time_zone(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
     except OverflowError:
         raise SqlError(517, "datetimeoffset") from None
     minutes = int((time.utcoffset() or timedelta()).total_seconds() // 60)
-    made = date_values.of_datetime(datetime.combine(time.date(), time.time()))
-    made = made._replace(ticks=made.ticks + rest, offset=minutes)
+    new_datetime = date_values.of_datetime(datetime.combine(time.date(), time.time()))
+    new_datetime = new_datetime._replace(ticks=new_datetime.ticks + rest, offset=minutes)
     scale = _SCALES.get(kind.name, kind.scale)
-    return MARK + date_values.format_body(made, SqlType("datetimeoffset", scale=scale))
+    return MARK + date_values.format_body(new_datetime, SqlType("datetimeoffset", scale=scale))
 
 
 def type_of_result(kind: SqlType | None) -> SqlType:

@@ -79,15 +79,15 @@ def _format_number(number: Decimal, pattern: str) -> str | None:
         places = int(standard[2]) if standard[2] else 0 if kind == "D" else 2
         if kind == "D":
             return f"{int(number):0{places}d}"
-        shown = to_text(decimal_text(types.encode_decimal(number * (100 if kind == "P" else 1)), places))
-        grouped = _group_digits(shown) if kind in "NPC" else shown
+        shown_text = to_text(decimal_text(types.encode_decimal(number * (100 if kind == "P" else 1)), places))
+        grouped = _group_digits(shown_text) if kind in "NPC" else shown_text
         return f"{grouped} %" if kind == "P" else f"${grouped}" if kind == "C" else grouped
     picture = re.search(r"[0#,]+(?:\.[0#]+)?", pattern)
     if picture is None:
         return pattern
     left, _, right = picture.group().partition(".")
-    shown = to_text(decimal_text(types.encode_decimal(number.copy_abs()), len(right)))
-    front, _, back = shown.partition(".")
+    shown_text = to_text(decimal_text(types.encode_decimal(number.copy_abs()), len(right)))
+    front, _, back = shown_text.partition(".")
     front = front.rjust(left.replace(",", "").count("0"), "0")
     while back and len(back) > right.count("0") and back.endswith("0"):
         back = back[:-1]
@@ -97,8 +97,8 @@ def _format_number(number: Decimal, pattern: str) -> str | None:
 
 
 def _group_digits(digits: str) -> str:
-    front, point, back = digits.partition(".")
-    return f"{int(front):,}{point}{back}" if abs(int(front)) or not front.startswith("-") else digits
+    front, point, text = digits.partition(".")
+    return f"{int(front):,}{point}{text}" if abs(int(front)) or not front.startswith("-") else digits
 
 
 @strict
@@ -176,16 +176,16 @@ def parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) ->
     target = type_of(to_text(kind))
     if not (target.is_number or target.is_moment):
         raise SqlError(10761, target.name, "parse")
-    shown = to_text(name) if name is not None else _OF_LANGUAGES.get(culture.language.name, "")
-    if shown.lower() not in CULTURES:
-        raise SqlError(0, f"Not simulated: PARSE with the culture {shown or culture.language.name}")
+    shown_text = to_text(name) if name is not None else _OF_LANGUAGES.get(culture.language.name, "")
+    if shown_text.lower() not in CULTURES:
+        raise SqlError(0, f"Not simulated: PARSE with the culture {shown_text or culture.language.name}")
     if value is None:
         return None
-    language, order, between, point = CULTURES[shown.lower()]
+    language, order, between, point = CULTURES[shown_text.lower()]
     text = to_text(value).strip()
-    found = languages.find(language)
-    assert found is not None
-    there = replace(culture, language=found, dateformat=order)
+    found_language = languages.find(language)
+    assert found_language is not None
+    there = replace(culture, language=found_language, dateformat=order)
     if target.is_number:
         text = text.replace(between, "").replace(point, ".")
         if target.is_integer and target.name != "bit":

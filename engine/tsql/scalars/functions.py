@@ -138,9 +138,9 @@ def _unpack_value(row: Scalar, position: Scalar) -> Scalar:
 
 @lru_cache(maxsize=64)
 def _row(text: str) -> list[int | float | str | dict[str, str] | None]:
-    found = json.loads(text)
-    assert isinstance(found, list)
-    return found
+    row = json.loads(text)
+    assert isinstance(row, list)
+    return row
 
 
 def _replace_each(text: Scalar, *pairs: Scalar) -> Scalar:
@@ -345,24 +345,24 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
         if value is None:
             return "(null)"
         if match["kind"] == "s":
-            shown = to_text(value)
-            shown = shown[: int(cut[:9])] if cut.isdecimal() else shown
+            text = to_text(value)
+            text = text[: int(cut[:9])] if cut.isdecimal() else text
         elif isinstance(value, int):
             kind, flags = match["kind"], match["flags"]
             bits = value % 2**32 if value >= -(2**31) else value % 2**64
             forms = {"x": f"{bits:x}", "X": f"{bits:X}", "o": f"{bits:o}", "u": str(bits)}
-            shown = forms.get(kind, str(value))
-            shown = shown.rjust(min(int(cut[:9]), 2000), "0") if cut.isdecimal() else shown
+            text = forms.get(kind, str(value))
+            text = text.rjust(min(int(cut[:9]), 2000), "0") if cut.isdecimal() else text
             if "#" in flags and value:
-                shown = {"x": "0x", "X": "0X", "o": "0"}.get(kind, "") + shown
+                text = {"x": "0x", "X": "0X", "o": "0"}.get(kind, "") + text
             if kind in "di" and value >= 0:
-                shown = ("+" if "+" in flags else " " if " " in flags else "") + shown
+                text = ("+" if "+" in flags else " " if " " in flags else "") + text
         else:
             raise SqlError(2786, len(values) - len(left))
         size = int(width[:9]) if width.isdecimal() else 0
         size = min(size, 2000)
         flags = match["flags"]
-        return shown.ljust(size) if "-" in flags else shown.rjust(size, "0" if "0" in flags else " ")
+        return text.ljust(size) if "-" in flags else text.rjust(size, "0" if "0" in flags else " ")
 
     bad = re.search(
         r"%(?![-+0 #]*+(?:\d++|\*)?(?:\.(?:\d++|\*))?(?:l|h|I64)?[sdiuxXo]|%)\S?\S?", text.replace("%%", "")

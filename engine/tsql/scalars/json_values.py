@@ -77,29 +77,29 @@ def _container(text: str, start: int, depth: int) -> JsonNode:
     is_object = text[start] == "{"
     closing = "}" if is_object else "]"
     items: list[tuple[str, JsonNode]] = []
-    place = _skip(text, start + 1)
-    if text[place : place + 1] == closing:
-        return JsonNode("object" if is_object else "array", start, place + 1)
+    position = _skip(text, start + 1)
+    if text[position : position + 1] == closing:
+        return JsonNode("object" if is_object else "array", start, position + 1)
     while True:
-        place = _skip(text, place)
+        position = _skip(text, position)
         key = str(len(items))
         if is_object:
-            match = _STRING.match(text, place)
+            match = _STRING.match(text, position)
             if match is None:
-                raise _MalformedError(place)
-            key, place = json.loads(match[0]), _skip(text, match.end())
-            if text[place : place + 1] != ":":
-                raise _MalformedError(place)
-            place += 1
-        item = _node(text, place, depth + 1)
+                raise _MalformedError(position)
+            key, position = json.loads(match[0]), _skip(text, match.end())
+            if text[position : position + 1] != ":":
+                raise _MalformedError(position)
+            position += 1
+        item = _node(text, position, depth + 1)
         items.append((key, item))
-        place = _skip(text, item.end)
-        sign = text[place : place + 1]
-        place += 1
+        position = _skip(text, item.end)
+        sign = text[position : position + 1]
+        position += 1
         if sign == closing:
-            return JsonNode("object" if is_object else "array", start, place, tuple(items))
+            return JsonNode("object" if is_object else "array", start, position, tuple(items))
         if sign != ",":
-            raise _MalformedError(place - 1)
+            raise _MalformedError(position - 1)
 
 
 def parse(text: str, is_scalar_allowed: bool = False) -> JsonNode:
@@ -112,8 +112,8 @@ def parse(text: str, is_scalar_allowed: bool = False) -> JsonNode:
         if end != len(text):
             raise _MalformedError(end)
     except _MalformedError as problem:
-        place = int(str(problem.args[0]))
-        raise SqlError(13609, text[place : place + 1] or ".", place) from None
+        position = int(str(problem.args[0]))
+        raise SqlError(13609, text[position : position + 1] or ".", position) from None
     return node
 
 
@@ -127,27 +127,27 @@ class JsonPath(Struct, frozen=True):
 
 def path_of(text: str, may_append: bool = False) -> JsonPath:
     """Parse a path. Raises 13607."""
-    rest, place, appends, strict = text, 0, False, False
+    rest, position, appends, strict = text, 0, False, False
     if may_append and rest[:7].lower() == "append ":
-        appends, place = True, 7
+        appends, position = True, 7
     for mode in ("lax ", "strict "):
-        if rest[place:].lower().startswith(mode):
-            strict, place = mode == "strict ", place + len(mode)
+        if rest[position:].lower().startswith(mode):
+            strict, position = mode == "strict ", position + len(mode)
             break
-    place += len(rest[place:]) - len(rest[place:].lstrip(" "))
-    if rest[place : place + 1] != "$":
-        raise SqlError(13607, rest[place : place + 1] or ".", place)
-    place += 1
+    position += len(rest[position:]) - len(rest[position:].lstrip(" "))
+    if rest[position : position + 1] != "$":
+        raise SqlError(13607, rest[position : position + 1] or ".", position)
+    position += 1
     steps: list[str | int] = []
-    while place < len(rest):
-        match = _STEP.match(rest, place)
+    while position < len(rest):
+        match = _STEP.match(rest, position)
         if match is None:
-            raise SqlError(13607, rest[place], place)
+            raise SqlError(13607, rest[position], position)
         if match[3] is not None:
             steps.append(int(match[3]))
         else:
             steps.append(re.sub(r"\\(.)", r"\1", match[1]) if match[1] is not None else match[2])
-        place = match.end()
+        position = match.end()
     return JsonPath(strict, tuple(steps), appends)
 
 
@@ -174,8 +174,8 @@ def scalar_text(text: str, node: JsonNode) -> str | None:
     """Return a scalar as text; None for null."""
     if node.kind == "null":
         return None
-    written = text[node.start : node.end]
-    return str(json.loads(written)) if node.kind == "string" else written
+    written_text = text[node.start : node.end]
+    return str(json.loads(written_text)) if node.kind == "string" else written_text
 
 
 _ISJSON: Final = {
@@ -462,10 +462,10 @@ def _write_pairs(nulls: Scalar, *pairs: Scalar) -> Scalar:
     if None in pairs[::2]:
         raise UnsimulatedFeatureError("JSON_OBJECT with a name that is NULL")
     named = zip(pairs[::2], pairs[1::2], strict=True)
-    written = [
+    lines = [
         f"{_quote(to_text(name))}:{_or_null(value)}" for name, value in named if nulls or value is not None
     ]
-    return f"{{{','.join(written)}}}"
+    return f"{{{','.join(lines)}}}"
 
 
 def _write_elements(nulls: Scalar, *values: Scalar) -> Scalar:

@@ -34,17 +34,17 @@ def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int 
         return None
     if not middle:
         return 0 if text[opening.end() :].strip(" ") == "" else None  # trailing blanks are ignored
-    place, start = opening.end(), None if first.pattern == "" else 0
+    position, start = opening.end(), None if first.pattern == "" else 0
     for piece in middle[:-1]:
-        found = piece.search(text, place)
+        found = piece.search(text, position)
         if found is None:
             return None
         start = found.start() if start is None else start
-        place = found.end()
+        position = found.end()
     last = middle[-1]
     if last.pattern == "":
         return len(text) if start is None else start
-    closing = last.search(text, place)
+    closing = last.search(text, position)
     if closing is None:
         return None
     return closing.start() if start is None else start
@@ -76,23 +76,23 @@ def _pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[str], ..
     The last one includes the end. They are compiled here, because Python caches only 512 and a pattern may
     have thousands.
     """
-    pieces, place = [""], 0
-    while place < len(pattern):
-        char = pattern[place]
-        close = pattern.find("]", place + 2)
-        if escape and char == escape and place + 1 < len(pattern):
-            place += 1
-            pieces[-1] += re.escape(pattern[place])
+    pieces, position = [""], 0
+    while position < len(pattern):
+        char = pattern[position]
+        close = pattern.find("]", position + 2)
+        if escape and char == escape and position + 1 < len(pattern):
+            position += 1
+            pieces[-1] += re.escape(pattern[position])
         elif char == "%":
             pieces.append("")
         elif char == "_":
             pieces[-1] += "."
         elif char == "[" and close > 0:
-            pieces[-1] += _character_class(pattern[place + 1 : close])
-            place = close
+            pieces[-1] += _character_class(pattern[position + 1 : close])
+            position = close
         else:
             pieces[-1] += re.escape(char)
-        place += 1
+        position += 1
     first, *middle = pieces
     kept = [first, *(piece for piece in middle[:-1] if piece)]
     if middle:

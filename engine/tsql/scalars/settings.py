@@ -55,9 +55,9 @@ def settings_of(options: Options) -> SessionSettings:
 
 
 def _culture(language: str, dateformat: str, datefirst: str) -> Culture:
-    chosen = languages.find(language) or languages.ENGLISH
-    first = int(datefirst) if datefirst else chosen.datefirst
-    return Culture(chosen, dateformat or chosen.dateformat, first)
+    selected_language = languages.find(language) or languages.ENGLISH
+    first = int(datefirst) if datefirst else selected_language.datefirst
+    return Culture(selected_language, dateformat or selected_language.dateformat, first)
 
 
 CONTEXT_BYTES: Final = 128

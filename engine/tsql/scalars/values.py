@@ -398,8 +398,8 @@ def _to_char(
     if size == MAX or not size:
         return within_limit(text)
     if len(text) > size and (isinstance(value, int | float) or types.is_encoded_decimal(value)):
-        whole = isinstance(value, int) and (source is None or source.is_integer)
-        if not whole or target.name in WIDE:
+        is_whole = isinstance(value, int) and (source is None or source.is_integer)
+        if not is_whole or target.name in WIDE:
             raise SqlError(8115, "numeric" if source is None else source.name, target.name)
         text = "*"
     if len(text) > size and source is not None and source.name == "uniqueidentifier":
@@ -446,9 +446,9 @@ def money_text(value: Scalar, style: int) -> str:
     shown = to_text(decimal_text(value, 4 if style in (2, 126) else 2))
     if style != 1:
         return shown
-    front, _, back = shown.partition(".")
+    front, _, text = shown.partition(".")
     sign = "-" if front.startswith("-") else ""
-    return f"{sign}{int(front.lstrip('-')):,}.{back}"
+    return f"{sign}{int(front.lstrip('-')):,}.{text}"
 
 
 def float_text(value: float, style: int = 0) -> str:
@@ -540,11 +540,11 @@ def _order_key(text: str) -> tuple[str, str]:
     [DOC: collation and Unicode support]. Base letters are from Unicode decomposition; the order of symbols is
     assumed.
     """
-    shown = comparable(text)
-    if shown.isascii() and shown.isalnum():
-        return shown, shown
-    plain = "".join(c for c in unicodedata.normalize("NFD", shown) if not unicodedata.combining(c))
-    return "".join(c if c.isalnum() else f"\x01{c}" for c in plain), shown
+    shown_text = comparable(text)
+    if shown_text.isascii() and shown_text.isalnum():
+        return shown_text, shown_text
+    plain = "".join(c for c in unicodedata.normalize("NFD", shown_text) if not unicodedata.combining(c))
+    return "".join(c if c.isalnum() else f"\x01{c}" for c in plain), shown_text
 
 
 def compare(a: str, b: str) -> int:

@@ -304,7 +304,7 @@ def test_class_is_led_through_runs_at_the_position_of_the_instructor(tmp_path: P
                 assert seat.hears()["tick"] == 400
             with Stranger(host.invited) as late:
                 late.asks(join(host.invited, "Cyd", "c" * 32), "welcome")
-                assert (shown := late.hears("shown"))["tick"] == 400, "a late comer is led as well"
+                assert (shown := late.hears("shown"))["tick"] == 400, "a latecomer is led as well"
                 assert shown["other"]["name"] == "Bob"
             steer(tmp_path, "show none", "mark 2 why this server?", "mark all at 1:00 end of the part")
             assert ann.hears("shown")["name"] is None

@@ -54,12 +54,12 @@ def test_shipped_drills_train_exactly_the_listed_skills() -> None:
 def test_a_run_that_ended_before_any_task_proves_nothing(played_s: float, runs: int, score: float) -> None:
     found = quorum(ran(0, score, played_s=played_s), today=1)
     assert found.runs == runs
-    assert (found.mastery > 0.0, found.due is not None) == (bool(runs), bool(runs))
+    assert (found.mastery > 0.0, found.due_time is not None) == (bool(runs), bool(runs))
 
 
 def test_nothing_is_due_without_practice() -> None:
     found = quorum(today=0)
-    assert (found.mastery, found.runs, found.last, found.due) == (0.0, 0, None, None)
+    assert (found.mastery, found.runs, found.last_time, found.due_time) == (0.0, 0, None, None)
     assert not found.is_review_due(day(1000))
 
 
@@ -80,8 +80,8 @@ def test_hints_and_points_affect_the_grade() -> None:
 
 def test_recall_falls_to_nine_tenths_at_the_due_date() -> None:
     fresh = quorum(ran(0), today=0)
-    assert fresh.due is not None
-    days = (fresh.due - START) / timedelta(days=1)
+    assert fresh.due_time is not None
+    days = (fresh.due_time - START) / timedelta(days=1)
     assert quorum(ran(0), today=days).mastery == pytest.approx(0.9 * fresh.mastery, abs=1.0)
     assert quorum(ran(0), today=400).mastery < 0.6 * fresh.mastery
     assert not fresh.is_review_due(day(days - 0.01))
@@ -101,20 +101,20 @@ def test_recall_falls_to_nine_tenths_at_the_due_date() -> None:
 )
 def test_the_first_interval_follows_fsrs(score: float, hints: int, mode: DrillMode, days: int) -> None:
     """The first four default parameters are the initial stabilities in days after again, hard, good and easy."""
-    assert quorum(ran(0, score, mode, hints), today=0).due == day(days)
+    assert quorum(ran(0, score, mode, hints), today=0).due_time == day(days)
 
 
 def intervals(*runs: PracticedRun) -> float:
     found = quorum(*runs, today=(runs[-1].at - START) / timedelta(days=1))
-    assert found.due is not None
-    assert found.last is not None
-    return (found.due - found.last) / timedelta(days=1)
+    assert found.due_time is not None
+    assert found.last_time is not None
+    return (found.due_time - found.last_time) / timedelta(days=1)
 
 
 def test_spaced_successes_lengthen_the_interval_up_to_half_a_year() -> None:
     runs = [ran(0, mode=DrillMode.PRACTICE)]
     for _ in range(12):
-        due = quorum(*runs, today=5000).due
+        due = quorum(*runs, today=5000).due_time
         assert due is not None
         runs.append(ran((due - START) / timedelta(days=1), mode=DrillMode.PRACTICE))
     lengths = [intervals(*runs[: n + 1]) for n in range(len(runs))]
@@ -128,7 +128,7 @@ def test_ten_runs_in_one_evening_do_not_count_as_spacing() -> None:
     crammed = quorum(*(ran(minute / 1440) for minute in range(10)), today=0.01)
     assert crammed.successes == 1
     assert crammed.mastery > 95.0
-    assert crammed.due == day(8)
+    assert crammed.due_time == day(8)
 
 
 def test_a_lapse_restarts_the_interval() -> None:
@@ -167,7 +167,10 @@ def test_time_zones_do_not_matter() -> None:
         s for s in estimate_skills(naive, TRAINED, datetime(2026, 1, 5, 12)) if s.skill.key == "quorum"
     ]
     aware = quorum(ran(0, 90), ran(3, 90), today=4)
-    assert (found.mastery, found.due) == (aware.mastery, aware.due and aware.due.replace(tzinfo=None))
+    assert (found.mastery, found.due_time) == (
+        aware.mastery,
+        aware.due_time and aware.due_time.replace(tzinfo=None),
+    )
 
 
 def test_row_order_and_clock_changes_do_not_matter() -> None:
@@ -175,7 +178,7 @@ def test_row_order_and_clock_changes_do_not_matter() -> None:
     assert estimate_skills(runs, TRAINED, day(4)) == estimate_skills(runs[::-1], TRAINED, day(4))
     ahead = quorum(ran(900), today=1)
     assert ahead.mastery == 60.0
-    assert ahead.due == day(1 + 8)
+    assert ahead.due_time == day(1 + 8)
 
 
 # --- recommended drills -------------------------------------------------------------------------------------

@@ -133,7 +133,7 @@ def test_the_current_state_is_announced_on_demand(
     assert "link SERVER_A to SERVER_B" in words
 
 
-def test_without_a_screen_reader_nothing_is_composed(
+def test_without_a_screen_reader_no_announcement_is_composed(
     hands: Hands, window: OpenWindow, announcements: list[str]
 ) -> None:
     QAccessible.setActive(False)

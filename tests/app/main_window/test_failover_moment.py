@@ -272,7 +272,7 @@ def test_the_reason_for_no_failover_is_revealed_by_keys(staged_window: OpenWindo
         press(qtbot, Qt.Key.Key_Right)
     view = staged_window.failover_moment.stage.view
     assert view.is_complete
-    assert {row.name for row in view.rows if not row.met} >= {"A witness is configured", "Safety is FULL"}
+    assert {row.name for row in view.rows if not row.is_met} >= {"A witness is configured", "Safety is FULL"}
     press(qtbot, Qt.Key.Key_Escape)
     assert staged_window.desk.isVisible()
     assert staged_window.session.running

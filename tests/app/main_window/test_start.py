@@ -214,7 +214,7 @@ During = Callable[[Callable[[OpenWindow], None]], None]
 
 @pytest.fixture
 def during(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> During:
-    """Events between the window's appearance and its end."""
+    """Record events between the window's appearance and its end."""
 
     def use(act: Callable[[OpenWindow], None]) -> None:
         codes = [0]

@@ -148,9 +148,9 @@ def test_in_an_exam_the_preview_shows_only_named_objects(lab: OpenWindow) -> Non
     assert lab.session.drill is not None
     world = lab.session.drill.world
     found = preview(world, "cut SERVER_A SERVER_B", truth=False)
-    assert set(found.things) >= {A, B}
+    assert set(found.targets) >= {A, B}
     assert found.databases == ()
-    assert ActionTarget("link", ("SERVER_A", "SERVER_B")) in preview(world, "cut SERVER_A SERVER_B").things
+    assert ActionTarget("link", ("SERVER_A", "SERVER_B")) in preview(world, "cut SERVER_A SERVER_B").targets
 
 
 # --- many databases -----------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def text_parameter(text: str) -> bytes:
 
 
 def messages(password: str) -> list[tuple[int, bytes]]:
-    """One valid message of each kind."""
+    """Return one valid message of each kind."""
     name = "sp_executesql".encode("utf-16-le")
     call = struct.pack("<H", len(name) // 2) + name + bytes(2) + text_parameter("SELECT 1")
     return [

@@ -154,7 +154,7 @@ def sum_spans(spans: tuple[StateSpan, ...], state: str) -> float:
 
 
 def sum_closed_time(drill: Drill, database: str, was_serving: bool) -> float:
-    """Downtime from the events about service alone."""
+    """Return the downtime from the events about service alone."""
     told = [
         (event.tick, read_field(event, "serving"))
         for event in drill.events

@@ -134,7 +134,7 @@ def test_without_witness_and_full_safety_no_failover_is_predicted() -> None:
     view = explain_failover(history)
     assert view is not None
     assert view.missing == 2
-    assert [row.name for row in view.rows if not row.met] == ["A witness is configured", "Safety is FULL"]
+    assert [row.name for row in view.rows if not row.is_met] == ["A witness is configured", "Safety is FULL"]
 
 
 def test_without_a_session_the_other_server_is_missing() -> None:
@@ -143,7 +143,7 @@ def test_without_a_session_the_other_server_is_missing() -> None:
     history.advance_to(1_000)
     view = explain_failover(history)
     assert view is not None
-    assert [(row.name, row.met) for row in view.rows] == [("Another server or node can take over", False)]
+    assert [(row.name, row.is_met) for row in view.rows] == [("Another server or node can take over", False)]
     assert view.missing == 1
 
 

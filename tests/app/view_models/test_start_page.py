@@ -111,16 +111,16 @@ def test_filters_narrow_the_list_and_add_up_to_all(cards: list[Card]) -> None:
 def test_paths_count_passed_drills_and_name_the_next(cards: list[Card]) -> None:
     before = {each.path.key: each for each in list_path_progress(cards)}
     assert sum(each.total for each in before.values()) == sum(card.scored for card in cards)
-    first = before["mirroring"].next
+    first = before["mirroring"].next_card
     assert first is not None
     assert first.name == FIRST_DRILL
     after = [replace(c, best=PASS_POINTS, last=0.0, tries=2) if c.name == FIRST_DRILL else c for c in cards]
     mirroring = list_path_progress(after)[0]
     assert (mirroring.passed, mirroring.total) == (1, before["mirroring"].total)
-    assert mirroring.next is not None
-    assert mirroring.next.name != FIRST_DRILL
+    assert mirroring.next_card is not None
+    assert mirroring.next_card.name != FIRST_DRILL
     done = [replace(card, best=100.0) for card in cards]
-    assert all(each.next is None and each.passed == each.total for each in list_path_progress(done))
+    assert all(each.next_card is None and each.passed == each.total for each in list_path_progress(done))
 
 
 def run(number: int, name: str, score: float, days_ago: float) -> ResultRow:

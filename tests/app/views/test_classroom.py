@@ -93,7 +93,7 @@ def cells(board: ClassBoard, row: int) -> list[str]:
 
 
 def details(board: ClassBoard, row: int) -> list[str]:
-    """Second lines of the cells that have one."""
+    """Return the second lines of the cells that have one."""
     table = board.tiles.table
     return [column.detail(table.rows[row]) for column in table.columns if column.detail is not None]
 

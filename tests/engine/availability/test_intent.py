@@ -125,7 +125,7 @@ def test_a_window_on_the_listener_follows_a_failover() -> None:
 
 
 def test_open_connections_survive_suspended_data_movement() -> None:
-    """[DOC: suspend an availability database]"""
+    """Check documented behavior: [DOC: suspend an availability database]."""
     world = ag_lab()
     assert sql(world, "NODE_3#2", "USE Sales") == []
     assert sql(world, "NODE_3", "ALTER DATABASE Sales SET HADR SUSPEND") == []
@@ -178,7 +178,7 @@ def test_a_program_with_read_intent_is_routed_by_the_listener() -> None:
     [(ALL, False, "NODE_1"), (ALL, True, "NODE_2"), (READ_ONLY, False, 978), (NO, False, 976)],
 )
 def test_a_secondary_redirects_writers_to_the_primary(allowed: str, intent: bool, reached: str | int) -> None:
-    """[DOC: read/write connection redirection]"""
+    """Check documented behavior: [DOC: read/write connection redirection]."""
     world = ag_lab(version=2019)
     modify(world, "NODE_1", "PRIMARY_ROLE (READ_WRITE_ROUTING_URL = 'TCP://NODE_1:1433')")
     modify(world, "NODE_2", f"SECONDARY_ROLE (ALLOW_CONNECTIONS = {allowed})")

@@ -58,7 +58,7 @@ def force_failovers(world: model.World, *servers: str) -> None:
 
 
 def test_each_forced_primary_moves_data_and_two_recovery_forks_are_tracked() -> None:
-    """[DOC: forced failover]"""
+    """Check documented behavior: [DOC: forced failover]."""
     world = ag_lab()
     force_failovers(world, "NODE_3", "NODE_1", "NODE_3")
     for database in ("Sales", "Orders"):
@@ -190,7 +190,7 @@ def test_a_scenario_with_standard_edition_allows_only_basic_groups() -> None:
 
 @pytest.mark.parametrize("verb", ["GRANT {} TO", "DENY {} TO", "REVOKE {} FROM"])
 def test_permissions_on_a_group_are_reported_as_not_simulated(verb: str) -> None:
-    """[DOC: GRANT availability group permissions]"""
+    """Check documented behavior: [DOC: GRANT availability group permissions]."""
     world = ag_lab()
     assert sql(world, "NODE_1", "CREATE LOGIN pm WITH PASSWORD = 'Pa55!!'") == []
     begin, end = verb.split(" {} ")
@@ -206,7 +206,7 @@ SNAP = "CREATE DATABASE {0} ON (NAME = Sales, FILENAME = 'D:\\Data\\{0}.ss') AS 
 
 
 def test_a_secondary_allows_snapshots_regardless_of_reads_and_movement() -> None:
-    """[DOC: database snapshots of availability databases]"""
+    """Check documented behavior: [DOC: database snapshots of availability databases]."""
     world = ag_lab()
     for allowed in ("NO", "READ_ONLY", "ALL"):
         modify(world, "NODE_2", f"SECONDARY_ROLE (ALLOW_CONNECTIONS = {allowed})")

@@ -58,7 +58,7 @@ def test_redo_is_parallel_since_2016(version: int, threads: int) -> None:
 def test_worker_threads_of_groups_follow_the_formula(
     version: int, databases: int, primary: int, secondary: int
 ) -> None:
-    """[DOC: thread usage of groups]"""
+    """Check documented behavior: [DOC: thread usage of groups]."""
     world = group_world(("auto", "auto", "async"), version=version, databases=databases, cores=8)
     threads = group_threads(world.flow.source_setups, world.flow.stream_setups)
     assert threads == {0: primary, 1: secondary, 2: secondary}

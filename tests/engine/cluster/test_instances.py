@@ -36,7 +36,7 @@ def stamps_s(move: Failover) -> list[float]:
 def test_the_failover_policy_defines_a_failure(
     level: int, timeout_ms: int, fault: str, noticed_s: float | None
 ) -> None:
-    """[DOC: failover policy of instances]"""
+    """Check documented behavior: [DOC: failover policy of instances]."""
     world = fci_lab()
     policy = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
     assert sql(world, "SQLFCI1", f"{policy} FailureConditionLevel = {level}") == []

@@ -168,7 +168,7 @@ def test_the_default_groups_of_a_cluster_are_shown() -> None:
     ],
 )
 def test_the_cluster_log_records_detected_events(fault: str, texts: tuple[str, ...]) -> None:
-    """[DOC: group health events]"""
+    """Check documented behavior: [DOC: group health events]."""
     world = ag_lab()
     if fault.endswith(" long lease"):
         do(world, "ps NODE_1 Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 200000")
@@ -521,12 +521,12 @@ SELECTED = [
 
 @pytest.mark.parametrize(("line", "names"), SELECTED)
 def test_names_select_by_wildcard_and_by_node(line: str, names: list[str]) -> None:
-    """[DOC: about pipelines]"""
+    """Check documented behavior: [DOC: about pipelines]."""
     assert ask(ag_lab(), f"{line} | Select-Object -ExpandProperty Name").split("\n") == (names or [""])
 
 
 def test_the_last_node_with_quorum_is_not_stopped() -> None:
-    """[DOC: Stop-ClusterNode]"""
+    """Check documented behavior: [DOC: Stop-ClusterNode]."""
     world = ag_lab()
     shown = ask(world, "Get-ClusterNode | Stop-ClusterNode", "NODE_3")
     assert "The cluster would lose quorum without 'NODE_3'." in shown
@@ -536,7 +536,7 @@ def test_the_last_node_with_quorum_is_not_stopped() -> None:
 
 
 def test_a_moved_group_keeps_its_state_and_avoids_paused_nodes() -> None:
-    """[DOC: MoveClusterGroup]"""
+    """Check documented behavior: [DOC: MoveClusterGroup]."""
     world = fci_lab()
     ask(world, "Stop-ClusterGroup SQLFCI1")
     assert lines(ask(world, "Move-ClusterGroup SQLFCI1 -Node NODE_2"))[2] == ["SQLFCI1", "NODE_2", "Offline"]

@@ -47,7 +47,7 @@ def test_the_mirror_accepts_no_option(option: str) -> None:
 
 
 def test_trustworthy_is_set_per_server() -> None:
-    """[DOC: set up a mirror database to use the TRUSTWORTHY property]"""
+    """Check documented behavior: [DOC: set up a mirror database to use the TRUSTWORTHY property]."""
     world = lab()
     sql(world, P, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
     asked = f"SELECT is_trustworthy_on FROM sys.databases WHERE name = '{DB}'"
@@ -160,7 +160,7 @@ def upgraded_and_failed_over() -> World:
 
 
 def test_after_failing_over_to_the_newer_partner_the_session_cannot_be_resumed() -> None:
-    """[DOC: upgrading mirrored instances]"""
+    """Check documented behavior: [DOC: upgrading mirrored instances]."""
     world = upgraded_and_failed_over()
     said = sql(world, M, f"ALTER DATABASE {DB} SET PARTNER RESUME")
     assert said.numbers == []
@@ -176,7 +176,7 @@ def test_after_failing_over_to_the_newer_partner_the_session_cannot_be_resumed()
 
 @pytest.mark.parametrize(("witness", "leads"), [(2005, False), (2008, True)])
 def test_automatic_failover_requires_an_upgraded_witness(witness: int, leads: bool) -> None:
-    """[DOC: upgrading mirrored instances]"""
+    """Check documented behavior: [DOC: upgrading mirrored instances]."""
     world = lab()
     for server in (P, M):
         world.update_instance(server, version=2008)

@@ -89,7 +89,7 @@ def test_compression_helps_most_where_bandwidth_is_low(figures: dict[str, Figure
     assert np.all(np.diff(gain) < 0.02)
 
 
-def test_encryption_is_marginal(figures: dict[str, Figure]) -> None:
+def test_encryption_hardly_changes_throughput(figures: dict[str, Figure]) -> None:
     for each in figures["Figure 7"].panels[0].lines:
         plain, secret = each.y
         assert plain <= secret < plain * 1.01

@@ -49,7 +49,7 @@ def test_a_lost_log_disk_is_logged_locally_and_causes_a_failover(line: str) -> N
 
 
 def test_a_lost_data_disk_does_not_affect_the_session_but_stops_clients() -> None:
-    """[DOC: possible failures: a data disk failure is unlikely to be detected]"""
+    """Check documented behavior: [DOC: possible failures: a data disk failure is unlikely to be detected]."""
     world = lab()
     assert run_sql(world, P, f"USE {DB}\n    CREATE TABLE t (a int)") == [0]
     events = do(world, f"fail-volume {P} D", then_s=70.0)

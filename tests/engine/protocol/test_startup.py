@@ -49,7 +49,7 @@ ORDER = (
     "Service Broker manager has started.",
     "Recovery is complete.",
 )
-"""[published ERRORLOGs, 2005 to 2017]"""
+"""Check documented behavior: [published ERRORLOGs, 2005 to 2017]."""
 
 
 def in_order(lines: list[tuple[str, str]]) -> list[int]:

@@ -248,7 +248,7 @@ def build_between(a: Expression, low: Expression, high: Expression) -> Condition
 
 
 def build_like(a: Expression, pattern: str) -> Condition:
-    """Return the condition a LIKE pattern: % any text, _ one character, [a-c] one of these, [^a] any other."""
+    """Return the condition `a LIKE pattern`: % any text, _ one character, [a-c] one of these, [^a] any other."""
     out, place = "", 0
     while place < len(pattern):
         sign = pattern[place]

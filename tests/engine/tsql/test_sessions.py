@@ -31,7 +31,7 @@ def count(world: World, server: str, view: str) -> int:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_application_connection_is_listed_and_moves_with_it(view: str) -> None:
-    """[DOC: sys.dm_exec_sessions; sys.dm_exec_connections; sys.sysprocesses]"""
+    """Check documented behavior: [DOC: sys.dm_exec_sessions; sys.dm_exec_connections; sys.sysprocesses]."""
     world = lab()
     assert [count(world, server, view) for server in (P, M, W)] == [1000, 0, 0]
     do(world, f"workload {DB} Workload1 scale=0.5")
@@ -63,7 +63,7 @@ def test_agent_sessions_exist_while_the_agent_runs() -> None:
 
 
 def test_kill_ends_one_connection_and_the_application_opens_another() -> None:
-    """[DOC: KILL]"""
+    """Check documented behavior: [DOC: KILL]."""
     world = lab()
     assert sql(world, P, "KILL 250").numbers == []
     assert world.clients["APP"].cut_connections == 1
@@ -76,7 +76,7 @@ def test_kill_ends_one_connection_and_the_application_opens_another() -> None:
 
 
 def test_sp_who2_has_its_thirteen_columns_and_sp_who_its_nine() -> None:
-    """[DOC: sp_who]"""
+    """Check documented behavior: [DOC: sp_who]."""
     world = lab()
     shown = sql(world, P, "EXEC sp_who2")
     assert shown.columns == [
@@ -113,7 +113,7 @@ def test_an_unknown_login_is_refused() -> None:
 
 
 def test_logins_of_system_services_roles_and_applications_exist() -> None:
-    """[DOC: sys.server_principals; server-level roles]"""
+    """Check documented behavior: [DOC: sys.server_principals; server-level roles]."""
     world = lab()
     rows = sql(world, P, "SELECT name, type FROM sys.server_principals").grids[0]
     kinds = {name: kind.strip() for name, kind in rows}

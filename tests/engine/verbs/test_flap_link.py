@@ -110,7 +110,7 @@ def test_menus_offer_the_fault_and_its_repair() -> None:
 
 
 def test_the_preview_shows_the_affected_objects() -> None:
-    assert LINK in preview(lab(), FLAP).things
+    assert LINK in preview(lab(), FLAP).targets
 
 
 def test_typing_is_completed_and_explained_at_the_desk_and_in_the_editor() -> None:

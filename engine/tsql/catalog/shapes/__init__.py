@@ -49,12 +49,12 @@ def columns_in(shape: Shape, version: int) -> tuple[ColumnShape, ...]:
 
 @lru_cache(maxsize=1024)
 def _columns(shape: Shape) -> tuple[ColumnShape, ...]:
-    found = []
+    columns = []
     for part in shape.text.split(", "):
         name, kind, *versions = part.split()
         since, _, until = versions[0].partition("-") if versions else (shape.since, "", "")
-        found.append(ColumnShape(name, kind, int(since), int(until or 9999)))
-    return tuple(found)
+        columns.append(ColumnShape(name, kind, int(since), int(until or 9999)))
+    return tuple(columns)
 
 
 def _read() -> dict[str, Shape]:
@@ -84,11 +84,11 @@ TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in SHAPES if name.endswit
 
 @cache
 def _entries() -> dict[str, dict[str, Scalar]]:
-    found: dict[str, dict[str, Scalar]] = {}
+    entries: dict[str, dict[str, Scalar]] = {}
     for _, views, pairs in reasons():
         for view in views.split():
-            found.setdefault(view, {}).update(pairs)
-    return found
+            entries.setdefault(view, {}).update(pairs)
+    return entries
 
 
 @cache

@@ -22,7 +22,7 @@ def ranking() -> Ranking:
 
 
 def test_agents_are_ordered_in_the_small_scenario(ranking: Ranking) -> None:
-    assert ranking.wrong == ()
+    assert ranking.violations == ()
     assert ranking.standings[0].agent == "reference"
     assert ranking.result_of("reference").total == 100.0
     assert ranking.result_of("reference").finished
@@ -74,14 +74,14 @@ def test_questions_do_not_change_the_order() -> None:
         *CHANGES, steps, ('"So it is."\nwhy = "It joins as the mirror by itself."', '"It joins."')
     )
     found = rank(scenario)
-    assert found.wrong == ()
+    assert found.violations == ()
     assert found.result_of("stalling").total < 100.0, "its answers come too late"
 
 
 def test_an_unplayable_reference_is_reported() -> None:
     found = rank(small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")))
     assert found.standings == ()
-    assert "cannot be played" in found.wrong[0]
+    assert "cannot be played" in found.violations[0]
     assert "cannot be played" in table([found])
 
 
@@ -90,7 +90,7 @@ def test_an_unplayable_reference_is_reported() -> None:
 )
 def test_shipped_drills_are_in_order(name: str) -> None:
     found = rank(scenario_files.find(name).load())
-    assert found.wrong == ()
+    assert found.violations == ()
 
 
 # --- violations that the ranking detects --------------------------------------------------------------------
@@ -123,7 +123,7 @@ def test_tricks_must_rank_below_the_reference(trick_result: AgentResult) -> None
 def test_early_action_is_no_trick_if_nothing_follows() -> None:
     found = rank(load_shipped_scenario("wrong-port"))
     assert "before the failure" in dict(found.allowed)
-    assert found.wrong == ()
+    assert found.violations == ()
     story = rank(load_shipped_scenario("no-witness"))
     assert "before the failure" not in dict(story.allowed)
     assert story.result_of("before the failure").total < 90.0

@@ -14,7 +14,7 @@ A, B = f"{P}#a", f"{P}#b"
 
 
 def acquire(resource: str, mode: str = "Exclusive", arguments: str = "") -> str:
-    """Text that acquires a lock of the session and shows the return code."""
+    """Return a text that acquires a lock of the session and shows the return code."""
     return f"DECLARE @r int EXEC @r = sp_getapplock '{resource}', '{mode}', 'Session'{arguments} SELECT @r"
 
 

@@ -264,7 +264,7 @@ KEYED = (
     ],
 )
 def test_a_query_by_a_unique_key_waits_only_for_its_row(statement: str, must_wait: bool) -> None:
-    """[DOC: lock compatibility]."""
+    """Check documented behavior: [DOC: lock compatibility]."""
     world = table()
     ask(world, A, KEYED, 2)
     ask(world, A, "BEGIN TRAN UPDATE k SET v = 9, u = 'new' WHERE id = 1", 1)

@@ -91,7 +91,7 @@ def test_a_function_waits_for_a_locked_table_with_its_query() -> None:
 
 
 def test_columns_of_existing_tables_are_checked_at_creation() -> None:
-    """[DOC: Create a stored procedure]"""
+    """Check documented behavior: [DOC: Create a stored procedure]."""
     world = lab(workload="none")
     made = (
         "CREATE FUNCTION f () RETURNS int AS BEGIN DECLARE @n int SELECT @n = nothing FROM {} RETURN @n END"
