@@ -107,14 +107,14 @@ def _rows(world: World, node: Node) -> Iterator[ClusterRow]:
             role.name,
             config.read_role_state(role),
             TONES.get(role.state, "warn"),
-            role.owner,
+            config.read_owner(world, node.name, role),
             preferred,
         )
         for resource in role.resources:
-            yield _resource(world, role, resource)
+            yield _resource(world, node.name, role, resource)
 
 
-def _resource(world: World, role: ClusterRole, resource: Resource) -> ClusterRow:
+def _resource(world: World, node: str, role: ClusterRole, resource: Resource) -> ClusterRow:
     state = config.read_resource_state(world, role, resource)
     possible = tr("possible owners {nodes}").format(nodes=", ".join(resource.owners) or formatting.NOTHING)
     return ClusterRow(
@@ -122,7 +122,7 @@ def _resource(world: World, role: ClusterRole, resource: Resource) -> ClusterRow
         resource.name,
         state.value,
         TONES.get(state, "warn"),
-        role.owner,
+        config.read_owner(world, node, role),
         f"{resource.kind} · {possible}",
     )
 
