@@ -63,6 +63,11 @@ class HostConnection(threading.Thread, Generic[FromHost]):
         self._news = asyncio.Event()
         self._has_ended = False
 
+    @property
+    def is_welcome(self) -> bool:
+        """Return whether the host has welcomed the client over the present connection."""
+        return self._is_welcome
+
     def wake(self) -> None:
         """Wake the sender; safe from any thread."""
         if not self._loop.is_closed():
@@ -98,6 +103,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
                 self._refuse(tr(OTHER_VERSION))
             wait_s = AGAIN_S[0] if self._is_welcome else wait_s
             self._on_disconnected()
+            self._is_welcome = False
             if not (self._has_ended or self.refused):
                 # spreads the reconnects of a class over time
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))

@@ -42,6 +42,9 @@ class TeamDesk(QWidget):
         super().__init__(parent, Qt.WindowType.Window)
         self.replica = TeamReplica(welcome)
         self._role_name = welcome.role_name
+        self._state, self._is_connected = "", True
+        self.is_over = False
+        """True if the drill of the team is over, and its host may leave."""
         self._sent = ""
         """The last line that this window sent."""
         self.setWindowTitle(f"{welcome.role_name} – {welcome.title}")
@@ -131,7 +134,19 @@ class TeamDesk(QWidget):
         self.time.setText(formatting.run_time(view["t_s"]))
         vacant = message.waits_for
         state = tr("Finished.") if view["over"] else tr("The class is frozen.") if message.frozen else ""
-        self.state.setText(tr("Waiting for the start.") if vacant else state)
+        self._state = tr("Waiting for the start.") if vacant else state
+        self.is_over = self.is_over or view["over"]
+        self._show_state()
+
+    def show_connection(self, is_connected: bool) -> None:
+        """Show whether the team answers. Inputs wait until it does."""
+        if is_connected != self._is_connected:
+            self._is_connected = is_connected
+            self._show_state()
+
+    def _show_state(self) -> None:
+        lost = tr("Not connected to the team. Your inputs are sent when it answers again.")
+        self.state.setText(self._state if self._is_connected else lost)
 
     def _show_duties(self, message: RoleView) -> None:
         """Show the role, its goals and open questions, and the brief."""

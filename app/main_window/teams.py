@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from app.classroom.code import InvalidJoinCodeError, invitation
 from app.classroom.link import OTHER_VERSION
 from app.classroom.messages.team import (
+    InputDone,
     InputFailed,
     InstructorMessage,
     MemberWelcome,
@@ -118,8 +119,8 @@ class Teams(QObject):
     def _on_process_finished(self, process: QProcess) -> None:
         self._forget_code()
         text = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
-        if text:
-            self._notice.warn(text)
+        if text:  # the last line of a traceback names the error
+            self._notice.warn(tr("The team has stopped: {why}").format(why=text.splitlines()[-1]))
 
     # --- taking a role
 
@@ -165,6 +166,8 @@ class Teams(QObject):
         if self._member is not None:
             for said in _drain_messages(self._member):
                 self._handle_message(said)
+        if self._member is not None and self.seat is not None and not self.seat.is_over:
+            self.seat.show_connection(self._member.is_welcome)
 
     def _handle_message(self, message: ToMember) -> None:
         match message:
@@ -172,12 +175,16 @@ class Teams(QObject):
                 self._open_desk(message, self._member)
             case RoleView() if self.seat is not None:
                 self.seat.show_view(message)
+            case InputDone() if self.seat is not None:
+                self.seat.show_answer("")  # the refusal of an earlier input
             case InputFailed() if self.seat is not None:
                 self.seat.show_answer(str(message.text), True)
             case InstructorMessage() if self.seat is not None:
                 self.seat.show_answer(message.text)
             case TeamDrillEnded():
                 verdict = message.verdict
+                if self.seat is not None:
+                    self.seat.is_over = True
                 if self.seat is not None and verdict is not None and verdict["score"] is not None:
                     self.seat.show_answer(
                         tr("Finished: {score} of 100 points.").format(

@@ -289,9 +289,7 @@ class RosterTable(TableView):
         super().__init__(TableModel(COLUMNS), tr("Seats"))
         self.seats: list[int] = []
         """Numbers of the seats in row order."""
-        self.set_empty_text(
-            tr("Nobody has joined yet. On each computer of the class: Class ▸ Join a class, with the code.")
-        )
+        self.set_empty_text(tr("Starting the class…"))
         self.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
         self.setItemDelegateForColumn(0, TwoLineCells(self, band=True))
         for index, column in enumerate(COLUMNS):
@@ -318,6 +316,9 @@ class RosterTable(TableView):
 
         While the pointer is over the list no row moves: seats that join are added below.
         """
+        self.set_empty_text(
+            tr("Nobody has joined yet. On each computer of the class: Class ▸ Join a class, with the code.")
+        )
         seat = self.selected_seat
         if self.is_pointed_at():
             known = {number: index for index, number in enumerate(self.seats)}

@@ -127,9 +127,15 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     call = room.wait_for("view", lambda said: said.view["calls"]).view["calls"][0]
     assert (call["by_name"], call["text"]) == ("DBA", ORDER)
 
+    assert dba.is_welcome
     process.kill()  # accepted inputs are on disk, and the code does not change
+    until = time.monotonic() + WAIT_S
+    while dba.is_welcome:
+        assert time.monotonic() < until
+        time.sleep(0.02)
     process.start()
     room.says(f"read-back dba {ORDER}")
+    assert room.is_welcome
     dba.wait_for("view", lambda said: any(row["read_back"] for row in said.view["calls"]))
     dba.says("confirm room")
     room.end()  # a laptop dies, and another one goes on

@@ -207,6 +207,16 @@ def test_lobby_names_vacant_roles_until_somebody_starts(qtbot: QtBot) -> None:
         qtbot.keyClick(desk.panel.line, Qt.Key.Key_F1)
 
 
+def test_desk_says_while_its_team_does_not_answer(qtbot: QtBot) -> None:
+    team = Team()
+    desk, _ = open_desk(qtbot, team, "dba")
+    team.show(desk)
+    desk.show_connection(is_connected=False)
+    assert desk.state.text().startswith("Not connected to the team.")
+    desk.show_connection(is_connected=True)
+    assert (desk.state.text(), desk.is_over) == ("", False)
+
+
 def test_no_sight_shows_the_whole_world() -> None:
     """A role that sees nothing gets a picture with names only."""
     drill = Drill(CABLE)
