@@ -163,6 +163,11 @@ class DebriefPage(WindowPart):
         """Run of the page, replayed; None if this version cannot replay it."""
         return self._drill
 
+    @property
+    def analyzing(self) -> bool:
+        """Return True while the analysis runs in the background."""
+        return self._analysis.running
+
     # --- run on screen --------------------------------------------------------------------------------------
 
     def _show_finished(self, report: Report) -> None:

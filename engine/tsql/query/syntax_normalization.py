@@ -31,23 +31,11 @@ def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
 
 NEUTRAL_PREFIX: Final = "plain_"
 """Prefix that keeps calls from becoming special nodes of sqlglot."""
-_PLAIN_CALLS: Final = frozenset(
-    {
-        "JSON_VALUE",
-        "JSON_QUERY",
-        "CONCAT_WS",
-        "GREATEST",
-        "LEAST",
-        "DATETRUNC",
-        "GENERATE_SERIES",
-        "DATE_BUCKET",
-        "GET_BIT",
-        "SET_BIT",
-        "LEFT_SHIFT",
-        "RIGHT_SHIFT",
-        "JSON_PATH_EXISTS",
-    }
-)
+_PLAIN_NAMES: Final = """
+JSON_VALUE JSON_QUERY JSON_PATH_EXISTS CONCAT_WS GREATEST LEAST DATETRUNC GENERATE_SERIES DATE_BUCKET
+GET_BIT SET_BIT LEFT_SHIFT RIGHT_SHIFT
+"""
+_PLAIN_CALLS: Final = frozenset(_PLAIN_NAMES.split())
 
 
 _JSON: Final = f"{NEUTRAL_PREFIX}json"
