@@ -257,13 +257,17 @@ def _role(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRol
     return found
 
 
+_STAYING_STATES: Final = (ResourceState.ONLINE, ResourceState.ONLINE_PENDING, ResourceState.OFFLINE)
+"""States of a role in which a move to its own owner changes nothing."""
+
+
 def move(world: World, name: str, target: str, observer: str = "") -> None:
     """Execute Move-ClusterGroup. The cluster moves the role without checking the databases.
 
     A role that was taken offline stays offline on its new owner. [DOC: MoveClusterGroup]
     """
     node, role = _role(world, name, observer)
-    if role.owner == target and role.state in (ResourceState.ONLINE, ResourceState.OFFLINE):
+    if role.owner == target and role.state in _STAYING_STATES:
         raise InputError(say("{node} already owns {role}", node=target, role=role.name))
     state = config.read_node_state(world, node.name, target)
     if state == "Down":

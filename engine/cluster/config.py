@@ -35,10 +35,11 @@ def is_running(world: World, node: Node) -> bool:
 def address(world: World, computer: str) -> str:
     """Return the address of a computer in its subnet, as ERRORLOGs show it.
 
-    Assumed for a computer without an instance.
+    Assumed for a computer without an instance of its own. A clustered instance has an address that moves with it.
     """
     subnet = world.nodes[computer].subnet if computer in world.nodes else "10.0.0"
-    instance = next(iter(world.instances_on(computer)), "")
+    own_names = (name for name in world.instances_on(computer) if not world.instances[name].clustered)
+    instance = next(own_names, "")
     number = 201 + list(world.computers).index(computer)
     own = security.client_ip(world, instance).rpartition(".")[2] if instance else str(number)
     return f"{subnet}.{own}"

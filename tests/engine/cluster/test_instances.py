@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.availability.commands import configuration
+from engine.cluster import config
 from engine.inputs import InputError
 from engine.messages import SqlError
 from engine.model import AvailabilityGroup, CommitMode, Failover, Replica, ResourceState, World
@@ -92,6 +93,29 @@ def test_a_planned_move_takes_15_s() -> None:
     stamps = stamps_s(world.failovers[0])
     assert stamps[-1] - stamps[0] == pytest.approx(15.0, abs=1.0)
     assert world.availability["Sales"].lost_transactions == 0
+
+
+def test_a_role_that_comes_online_does_not_move_to_its_own_node() -> None:
+    world = fci_lab()
+    run_until(world, 30)
+    do(world, "move-role SQLFCI1 NODE_2")
+    while (role(world, "SQLFCI1").owner, role(world, "SQLFCI1").state) != (
+        "NODE_2",
+        ResourceState.ONLINE_PENDING,
+    ):
+        run_until(world, world.t_s + 0.5)
+        assert world.t_s < 60
+    with pytest.raises(InputError, match="NODE_2 already owns SQLFCI1"):
+        do(world, "move-role SQLFCI1 NODE_2")
+
+
+def test_a_node_keeps_its_address_when_an_instance_moves() -> None:
+    world = fci_lab()
+    before = {name: config.address(world, name) for name in world.nodes}
+    assert len(set(before.values())) == len(before)
+    do(world, "move-role SQLFCI1 NODE_2")
+    run_until(world, 60)
+    assert {name: config.address(world, name) for name in world.nodes} == before
 
 
 @pytest.mark.parametrize(("fault", "noticed_s"), [("stop-service SQLFCI1", 5), ("hang SQLFCI1", 60)])
