@@ -63,7 +63,7 @@ def _with_columns(
             used = {known[name.lower()] for name in _names_in(rule.text) if name.lower() in known}
             if rule.columns and used - set(rule.columns):
                 raise SqlError(8141, "CHECK", rule.columns[0], table, also=(1750,))
-            rule = replace(rule, columns=tuple(used) if len(used) == 1 else rule.columns)
+            rule = replace(rule, columns=tuple(sorted(used)) if len(used) == 1 else rule.columns)
         made.append(rule)
     return tuple(made)
 

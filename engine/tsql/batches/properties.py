@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from engine import arithmetic
 from engine.availability import replicas
 from engine.constants import INTERNAL_VERSION, PRODUCT
 from engine.messages import SqlError
@@ -368,7 +369,7 @@ def _collation_property(context: Context, name: Scalar, wanted: Scalar) -> Scala
     code_page, locale = _LOCALES[match["locale"].lower()]
     if asked == "comparisonstyle":
         ignored = [(match["case"], 1), (match["accent"], 2)]
-        letters = sum(bit for letter, bit in ignored if letter and letter.upper() == "I")
+        letters = arithmetic.total(bit for letter, bit in ignored if letter and letter.upper() == "I")
         return (
             0 if match["binary"] else letters + 65_536 * (not match["kana"]) + 131_072 * (not match["width"])
         )
