@@ -14,6 +14,7 @@ from engine.cluster.instances import NAME_S
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.report import DISCONNECTED
 from engine.drill.running.comparison import INSTANCE, find_technology
+from engine.drill.time.event_log import select_events
 from engine.events import ClientData, ClusterData, DetectedData, Event, select_data
 from engine.model import Failover, Tick, World, ticks
 from engine.protocol.service import STARTING
@@ -240,12 +241,8 @@ def list_clients(world: World, database: str) -> list[str]:
 
 
 def _select_since(events: Sequence[Event], tick: Tick) -> list[Event]:
-    found = []
-    for event in reversed(events):
-        if event.tick < tick:
-            break
-        found.append(event)
-    return found[::-1]
+    """Return the events since *tick* that end phases."""
+    return [*select_events(events, "client", "cluster", "detected", "service", since_tick=tick)]
 
 
 SHORT_S: Final = 0.05

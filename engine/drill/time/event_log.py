@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from engine.events import Event, EventData, Row, SqlDoneData
 from engine.flow import Array
 from engine.localization import LocalizableMessage
+from engine.model import Tick
 
 COLUMNS: Final = np.dtype(
     [("tick", "i8"), ("kind", "i4"), ("server", "i4"), ("database", "i4"), ("text", "i4"), ("data", "i4")]
@@ -107,12 +108,12 @@ class EventLog(Sequence[Event]):
             np.concatenate([EventLog(earlier_events, self._words).columns, self.columns])
         )
 
-    def select(self, *kinds: str, database_name: str | None = None) -> Iterator[Event]:
-        """Yield the events of these *kinds* in order.
+    def select(self, *kinds: str, database_name: str | None = None, since_tick: Tick = 0) -> Iterator[Event]:
+        """Yield the events of these *kinds* since a tick in order.
 
         *database_name*: only events of this database and events without one.
         """
-        columns = self.columns
+        columns = self.columns[np.searchsorted(self.columns["tick"], since_tick) :]
         columns = columns[self._match_kinds(columns["kind"], kinds)]
         if database_name is not None:
             database = columns["database"]
@@ -219,17 +220,21 @@ class EventLog(Sequence[Event]):
         return Event(tick, self._words.data[data], str(texts[text]), texts[server], texts[database])
 
 
-def select_events(events: Iterable[Event], *kinds: str, database_name: str | None = None) -> Iterator[Event]:
-    """Yield the events of *kinds*, if *database_name* is given only those of this database or without one.
+def select_events(
+    events: Iterable[Event], *kinds: str, database_name: str | None = None, since_tick: Tick = 0
+) -> Iterator[Event]:
+    """Yield the events of *kinds* since a tick; with *database_name* only those of this database or without one.
 
     This is fast for an EventLog.
     """
     if isinstance(events, EventLog):
-        return events.select(*kinds, database_name=database_name)
+        return events.select(*kinds, database_name=database_name, since_tick=since_tick)
     return (
         e
         for e in events
-        if e.kind in kinds and (database_name is None or e.database in (None, database_name))
+        if e.tick >= since_tick
+        and e.kind in kinds
+        and (database_name is None or e.database in (None, database_name))
     )
 
 
