@@ -63,16 +63,22 @@ class HasTerms(HasWorld, Protocol):
 def picture_of(world: World, open_database: str = "") -> Picture:
     """Return the faces of all objects in *world*; copies of *open_database* are always shown in full."""
     return Picture(
-        servers=(
-            *(
-                _server_face(world, server, index, open_database)
-                for index, server in enumerate(world.instances.values())
-            ),
-            *group_picture.computer_faces(world),
-        ),
-        clients=tuple(_client_face(world, client) for client in world.clients.values()),
+        servers=tuple(server_faces(world, open_database)),
+        clients=tuple(client_faces(world)),
         links=tuple(_link_faces(world)),
     )
+
+
+def server_faces(world: World, open_database: str = "") -> Iterator[ServerFace]:
+    """Yield the faces of instances and then of computers."""
+    for index, server in enumerate(world.instances.values()):
+        yield _server_face(world, server, index, open_database)
+    yield from group_picture.computer_faces(world)
+
+
+def client_faces(world: World) -> Iterator[ClientFace]:
+    """Yield the faces of all clients."""
+    return (_client_face(world, client) for client in world.clients.values())
 
 
 def all_copies(world: World, truth: bool = True) -> list[CopyFace]:

@@ -123,9 +123,9 @@ def _find_state(vote: Vote | None) -> str:
 
 def capture_facts(world: World, failover: Failover, technology: str) -> StageFacts:
     """Return what the stage shows of *world*."""
-    faces = picture.picture_of(world, failover.database)
-    servers = {face.name: face for face in faces.servers}
-    clients = [face for face in faces.clients if failover.database in world.clients[face.name].databases]
+    servers = {face.name: face for face in picture.server_faces(world, failover.database)}
+    faces = picture.client_faces(world)
+    clients = [face for face in faces if failover.database in world.clients[face.name].databases]
     places = _find_places(world, failover, technology, servers)
     cards = {place: _make_card(world, servers[name], failover, technology) for place, name in places.items()}
     if clients:

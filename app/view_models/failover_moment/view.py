@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from app.view_models.faces import StatusSign
 from app.view_models.failover_moment.facts import LOST, NONE, YES, StageFacts
@@ -96,8 +97,10 @@ class StageView(Struct, frozen=True):
 
     @property
     def static_key(self) -> tuple[object, ...]:
-        """The part that changes only from phase to phase."""
-        return (self.number, self.heading, self.sentence, self.facts.tick, self.over, tuple(self.lines),
+        """The part that changes only from phase to phase: facts without their time and the queue, which moves."""
+        still = replace(self.facts, tick=0, redo_kb=None)
+        return (self.number, self.heading, self.sentence, still, self.over, tuple(self.lines), self.lit, self.glowing,
+                self.vessel is None,
                 tuple(state for _, state, _ in self.resources),
                 tuple(chip.state for chip in self.chips), tuple(row.tone for row in self.rows))  # fmt: skip
 
