@@ -224,21 +224,22 @@ def test_the_film_is_written(
         qtbot.waitUntil(staged_window.failover_moment.stage.buttons["export"].isEnabled, timeout=5_000)
 
 
-@pytest.mark.parametrize("target", ["folder.gif", "missing/failover.gif"])
 def test_a_film_that_cannot_be_written_is_refused_at_once(
-    staged_window: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+    staged_window: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A film of a cluster takes more than a minute to draw."""
     begin(staged_window, "automatic-failover", "practice")
     wait_for(staged_window, "over")
     (tmp_path / "folder.gif").mkdir()
-    file = str(tmp_path / target)
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (file, "GIF (*.gif)"))
-    press(qtbot, Qt.Key.Key_E)
-    assert "cannot be written" in staged_window.notice.text
-    assert "Errno" not in staged_window.notice.text
-    assert "unfinished" not in staged_window.notice.text
-    assert staged_window.failover_moment.stage.buttons["export"].isEnabled()
+    for target in ("folder.gif", "missing/failover.gif"):
+        answer = (str(tmp_path / target), "GIF (*.gif)")
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
+        staged_window.notice.clear()
+        press(qtbot, Qt.Key.Key_E)
+        assert "cannot be written" in staged_window.notice.text
+        assert "Errno" not in staged_window.notice.text
+        assert "unfinished" not in staged_window.notice.text
+        assert staged_window.failover_moment.stage.buttons["export"].isEnabled()
 
 
 def test_the_reason_is_offered_after_a_jump_to_the_failure(staged_window: OpenWindow) -> None:
