@@ -178,7 +178,7 @@ def test_unusable_arguments_are_refused(call: Any, arguments: tuple[str, ...]) -
 # --- list, check, drill -------------------------------------------------------------------------------------
 
 
-def test_list_names_shipped_and_own_scenarios(call: Any, profile_folder: Path) -> None:
+def test_list_names_shipped_and_user_scenarios(call: Any, profile_folder: Path) -> None:
     own = profile_folder / "scenarios"
     own.mkdir(parents=True)
     (own / "small.toml").write_text(SMALL)
@@ -213,7 +213,7 @@ def test_the_course_lists_every_drill_of_groups_once_and_migration_last(call: An
     )
 
 
-def test_list_reports_broken_own_scenarios_and_lists_the_others(call: Any, profile_folder: Path) -> None:
+def test_list_reports_broken_user_scenarios_and_lists_the_others(call: Any, profile_folder: Path) -> None:
     own = profile_folder / "scenarios"
     own.mkdir(parents=True)
     (own / "broken.toml").write_text("title = 3\n")

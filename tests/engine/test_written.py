@@ -14,20 +14,20 @@ from tests.room import room
 JOB = Job(name="a", every_s=1.0)
 
 
-def test_items_read_as_a_sorted_list_after_any_change() -> None:
+def test_cached_items_have_the_repr_of_a_sorted_list_after_any_change() -> None:
     written = ReprCache()
     for parts in ({"b": JOB, "a": 1}, {"b": JOB, "a": 1.0}, {"b": replace(JOB, every_s=2.0)}, {}):
         assert b"".join(written.items("x", parts)).decode() == repr(sorted(parts.items()))
         assert b"".join(written.items("y", {"b": 0})) == b"[('b', 0)]"
 
 
-def test_values_read_as_their_list() -> None:
+def test_cached_values_have_the_repr_of_their_list() -> None:
     written = ReprCache()
     for parts in ([JOB, 1], [JOB, True], [1, JOB], list(range(2 * JOINED_TEXTS + 1)), [0] * JOINED_TEXTS, []):
         assert b"".join(written.values("x", parts)).decode() == repr(parts)
 
 
-def test_an_unchanged_part_is_not_written_again() -> None:
+def test_the_repr_of_an_unchanged_part_is_not_computed_again() -> None:
     class Counted:
         said = 0
 

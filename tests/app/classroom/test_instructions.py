@@ -26,7 +26,7 @@ def seat_of(number: int, group: str = "") -> SeatState:
     return SeatState(number, f"Person {number}", "", 0, 0, 0, 0, group=group)
 
 
-def test_a_seat_gets_the_instructions_to_it_its_group_and_all_in_order() -> None:
+def test_a_seat_gets_instructions_for_itself_its_group_and_the_class_in_order() -> None:
     book = InstructionBook([instruct(4, 1), instruct(1, None), instruct(2, 2), instruct(3, None, "Blue")])
     book.add([instruct(5, 1), instruct(4, 2)])  # the second 4 is known already
     assert [one.number for one in book.select_for(seat_of(1, "Blue"))] == [1, 3, 4, 5]

@@ -291,7 +291,7 @@ scenario = "ag-lab"
 """
 
 
-def test_a_plan_with_parts_needs_no_scenario_of_its_own() -> None:
+def test_a_plan_with_parts_needs_no_scenario_at_the_top_level() -> None:
     assert [one.scenario for one in of_text(PARTS_ALONE).parts()] == ["lab", "ag-lab"]
 
 

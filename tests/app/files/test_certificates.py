@@ -102,7 +102,7 @@ def test_each_level_has_about_a_quarter_of_the_drills() -> None:
     assert all(abs(counted[level] - len(NAMES) / 4) <= 4 for level in LEVELS), counted
 
 
-def test_every_drill_is_within_one_level_of_its_measurement() -> None:
+def test_the_level_of_every_drill_is_within_one_of_the_measured_level() -> None:
     """The author rates the required knowledge; the measurement shows how easily the drill goes wrong."""
     for file in scenario_files.all_files()[0]:
         measured, said = proof.level(file.name), file.load().level

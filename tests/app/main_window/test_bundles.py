@@ -172,7 +172,7 @@ def test_a_file_dropped_on_the_window_is_opened(window: OpenWindow, file: Path, 
     get_quarantine(window)
 
 
-def test_own_drills_can_be_exported(
+def test_user_drills_can_be_exported(
     window: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window.bundling.export()

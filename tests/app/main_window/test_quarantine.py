@@ -89,7 +89,7 @@ def test_an_accepted_file_is_remembered_by_its_text(window: OpenWindow, profile:
     get_quarantine(window)
 
 
-def test_own_and_shipped_files_are_not_held(window: OpenWindow, file: Path) -> None:
+def test_user_and_shipped_files_are_not_quarantined(window: OpenWindow, file: Path) -> None:
     copy = file.with_name("copy.toml")
     copy.write_text((files("scenarios") / "lab.toml").read_text(encoding="utf-8"), encoding="utf-8")
     window.open_file(str(copy))
@@ -177,7 +177,7 @@ def test_files_accepted_by_an_earlier_version_are_kept_and_can_be_forgotten(
 
 
 @pytest.mark.slow
-def test_forgetting_an_own_drill_is_reported(window: OpenWindow, file: Path) -> None:
+def test_forgetting_a_user_drill_is_reported(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     get_quarantine(window).accept.click()
     own = scenario_files.own_folder()

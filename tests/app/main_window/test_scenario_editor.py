@@ -158,7 +158,9 @@ def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: OpenWindow) -
     assert page.file_name == "planned-failover-copy.toml"
 
 
-def test_the_start_page_opens_a_copy_or_the_own_text(hands: Hands, window: OpenWindow) -> None:
+def test_edit_opens_a_copy_of_a_shipped_drill_and_the_file_of_a_user_drill(
+    hands: Hands, window: OpenWindow
+) -> None:
     def edit(name: str) -> str:
         window.picker.choose_card(name)
         card = window.picker.current()

@@ -198,7 +198,7 @@ def test_an_output_value_is_at_the_position_of_its_parameter(
     assert asked.outputs == ((len(leading_parameters), "@p", "int"),)
 
 
-def test_a_row_count_is_that_of_a_change_unless_rows_precede_it() -> None:
+def test_only_a_statement_without_rows_sends_its_row_count() -> None:
     """JDBC would take a row count after a SELECT as the count of an update."""
     counted = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(1 row affected)", "rows": 1}
     grid = {"columns": ["a"], "types": ["int"], "rows": [[1]], "after_messages": 1}
@@ -207,7 +207,7 @@ def test_a_row_count_is_that_of_a_change_unless_rows_precede_it() -> None:
     assert out.endswith(struct.pack("<BHHQ", 0xFD, 0x10, 0xC1, 1))  # the last, and nothing behind it
 
 
-def test_an_assignment_and_a_call_in_a_batch_have_ends_of_their_own() -> None:
+def test_an_assignment_and_a_call_in_a_batch_each_send_a_done_token() -> None:
     """SqlClient skips the count of a SELECT without columns; python-tds reads the status of a call."""
     grid = {"columns": ["a"], "types": ["int"], "rows": [[1]], "after_messages": 0}
     counted = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(1 row affected)", "rows": 1}

@@ -73,7 +73,7 @@ def test_an_action_is_described_in_the_past_tense(line: str, expected: str) -> N
     assert describe_action(line, {}) == expected
 
 
-def test_a_step_names_the_server_without_columns() -> None:
+def test_a_step_shows_the_server_and_abbreviates_the_columns() -> None:
     step = describe_step(parse_line("sql S#2 SELECT a_column, another_column FROM sys.databases", 6500), {})
     assert (step.at, step.text) == ("1:05", "On S: SELECT … FROM sys.databases")
 

@@ -154,7 +154,7 @@ def test_versions_before_2008_do_not_compress(planner: Planner) -> None:
 
 
 @pytest.mark.slow
-def test_impossible_own_figures_are_reported(planner: Planner) -> None:
+def test_impossible_custom_figures_are_reported(planner: Planner) -> None:
     controls = planner.controls
     assert not controls.own["connections"].isVisible()
     controls.workload.setCurrentText(OWN)

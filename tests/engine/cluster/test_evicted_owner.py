@@ -9,7 +9,7 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 
 @pytest.mark.parametrize("first_line", ["power-off NODE_1", "stop-service NODE_1", "evict NODE_1"])
-def test_a_run_continues_after_its_owner_is_evicted(first_line: str) -> None:
+def test_a_run_continues_after_the_owner_of_a_role_is_evicted(first_line: str) -> None:
     drill = Drill(load_shipped_scenario("ag-lab"), mode=DrillMode.LAB)
     drill.advance_to(100)
     drill.do(first_line)

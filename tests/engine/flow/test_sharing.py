@@ -77,7 +77,7 @@ def test_links_to_different_mirrors_are_independent() -> None:
     assert means(flow, 10).sent_kb_per_s == pytest.approx(50 * 122.07 * 0.949, rel=0.01)
 
 
-def test_log_files_on_one_device_slow_each_other_beyond_its_streams() -> None:
+def test_log_files_on_one_device_slow_each_other_beyond_the_streams_of_the_device() -> None:
     load = replace(W2, cpu_ms=0.1, connections=40)
     site = replace(NEC, cores=64, log_streams=2.0)
     alone = total_tps(build_equal_sources(1, load, SafetyMode.NONE, site=site))

@@ -94,7 +94,7 @@ def test_a_rejected_principal_stays_in_recovery_until_its_next_start(return_kind
     assert drill.world.copies["A", "Sales"].db_state is DbState.ONLINE
 
 
-def test_without_a_newer_session_its_session_ends_at_once() -> None:
+def test_an_old_principal_leaves_its_session_if_the_partner_has_no_newer_one() -> None:
     first = "\n".join(REPAIR.splitlines()[:2])
     drill = _play(f"{first}\n{RETURN['start']}")
     assert drill.world.copies["A", "Sales"].db_state is DbState.ONLINE

@@ -172,7 +172,7 @@ def test_statements_belong_to_one_curve() -> None:
     ("connections", "think_s", "log_kb", "tps"),
     [(200, 1.0, 8.0, 150), (1000, 4.0, 3.0, 241), (20, 0.0, 55, 200)],
 )
-def test_own_figures_give_the_requested_rate(
+def test_custom_figures_give_the_requested_rate(
     connections: float, think_s: float, log_kb: float, tps: float
 ) -> None:
     workload = build_custom_workload(connections, think_s, log_kb, tps)
@@ -181,7 +181,7 @@ def test_own_figures_give_the_requested_rate(
     assert found.log_kb_per_s == pytest.approx(tps * log_kb, rel=2e-3)
 
 
-def test_impossible_own_figures_are_refused_with_the_maximum() -> None:
+def test_impossible_custom_figures_are_refused_with_the_maximum() -> None:
     with pytest.raises(ValueError, match=r"at most 4\.99 transactions/s"):
         build_custom_workload(20, 4.0, 3.0, 241)
     with pytest.raises(ValueError, match="above zero"):
