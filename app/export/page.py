@@ -41,7 +41,7 @@ def page(source: ExportSource) -> str:
 def document(title: str, content: str) -> str:
     """Build a self-contained HTML file. *title* and *content* are HTML already."""
     return (
-        f'<!DOCTYPE html>\n<html lang="{_tongue()}"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="{_language_code()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{title}</title><style>{STYLE}</style></head><body>{content}</body></html>\n"
@@ -65,7 +65,7 @@ def _caption(source: ExportSource) -> str:
     return escape_text(" ".join(lines))
 
 
-def _tongue() -> str:
+def _language_code() -> str:
     """Return the language code of the page, for browsers and screen readers."""
     return language.current() if language.current() in language.LANGUAGES else language.ENGLISH
 
