@@ -32,7 +32,7 @@ class Golden(Struct, frozen=True):
 
 
 def play() -> Golden:
-    """Play the run here."""
+    """Play the golden run on this machine and return its hashes."""
     drill = Drill(scenario_files.find("lab").load())
     play_inputs(drill, parse_script(SCRIPT)[0])
     drill.advance_to(ticks(END_S))

@@ -98,7 +98,7 @@ class CommonMistake(Struct, frozen=True):
     """Mistake that several seats made."""
 
     what: str
-    """Mistake as described for the seat that it cost most."""
+    """Description of the mistake, taken from the seat that lost the most points by it."""
     better: str
     seats: tuple[int, ...]
     points: float

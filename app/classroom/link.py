@@ -132,10 +132,10 @@ class HostConnection(threading.Thread, Generic[FromHost]):
         self._refuse(reason)
 
     def _on_disconnected(self) -> None:
-        """Prepare the next attempt."""
+        """Prepare the next attempt to connect, after the connection has closed."""
 
     async def _stop_tasks(self) -> None:
-        """Stop tasks next to the connection."""
+        """Stop the tasks that run in addition to the connection."""
 
 
 class HostLink(HostConnection[ToSeat]):

@@ -1,4 +1,4 @@
-"""Self-signed certificate, for connections that need no other authority. Without Qt."""
+"""Self-signed certificate for connections whose clients know the certificate or its fingerprint. Without Qt."""
 
 import ssl
 import tempfile

@@ -87,7 +87,7 @@ def error_numbers() -> dict[str, list[int]]:
 
 
 def _list_search_words(scenario: Scenario, shipped: bool) -> str:
-    """Return the distinct words of the texts a search looks into, in lower case, and the drill's error numbers."""
+    """Return the error numbers and the distinct lowercase words of all texts that the search of drills covers."""
     texts = [
         *(map(str, error_numbers().get(scenario.name, ())) if shipped else ()),
         scenario.brief,

@@ -107,7 +107,7 @@ class Host:
 
     @property
     def live(self) -> Drill | None:
-        """Run at its latest time."""
+        """Run in its latest state; None without a run."""
         return self.history.drill if self.history is not None else None
 
     def open(self, run: Drill | History, recorder: Recorder) -> None:

@@ -439,7 +439,7 @@ class Desk(QMainWindow):
         return round(min(LEFT_UNITS * self.fontMetrics().height(), LEFT_SHARE_MAX * self.width()))
 
     def _size_titles(self) -> None:
-        """Set the size of dock titles: with the program's own font, Qt keeps that of the start."""
+        """Set the font size of dock titles. Qt would keep the size that the font had at the start."""
         for dock in self.docks.values():
             dock.setFont(_title_font(self))
 

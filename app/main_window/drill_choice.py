@@ -1,4 +1,4 @@
-"""Choice of a drill: its brief is shown, and its run begins there."""
+"""Choice of a drill: shows the brief of the chosen drill, and starts its run from the brief."""
 
 from functools import partial
 

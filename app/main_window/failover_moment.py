@@ -411,7 +411,10 @@ class FailoverMoment(WindowPart):
             self._session.set_speed(times.live_speed(moment.phases[self._shown_count], drill.tick))
 
     def _follow(self, drill: Drill) -> Moment | None:
-        """Return the current moment; an expected failover may have begun, or may no longer be expected."""
+        """Return the current state of the failover; None if an expected failover is no longer possible.
+
+        An expected failover that has begun becomes the staged one.
+        """
         if self._number is None:
             self._number = next(
                 (n for n in reversed(range(len(drill.world.failovers))) if _runs(drill.world.failovers[n])),

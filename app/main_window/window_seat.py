@@ -196,7 +196,7 @@ class WindowSeat(QObject):
             self.state_shown.emit(label)
 
     def _show(self, message: RunShown) -> None:
-        """Show the runs of other seats over the desk, which waits; without a name the own run continues."""
+        """Show the runs of other seats over the desk, which waits; without a name the participant's run continues."""
         history = self._history
         if history is None or (message.name is None and self.replay is None):
             return

@@ -62,7 +62,7 @@ class ApiCursor(Struct):
     """Rows of a query with the position of the latest fetch."""
 
     result: Row
-    """Grid in the form of `sql_done`."""
+    """Result set with columns, types and rows, in the form of the event `sql_done`."""
     start: int = 0
     """Index of the first row of the latest fetch; the number of rows stands for the position behind the last."""
     held: int = 0

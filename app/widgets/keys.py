@@ -136,7 +136,7 @@ def format_native(text: str) -> str:
 
 
 def types_a_character(text: str) -> bool:
-    """Return whether the key alone types a character, which text fields outside its view need."""
+    """Return whether the key types a character, so that a command with it would block typing in text fields."""
     first = _parts(QKeySequence(text))[0]
     writes = first.key() < Qt.Key.Key_Escape  # codes above this are not characters
     return writes and not first.keyboardModifiers() & _NO_TEXT

@@ -26,7 +26,7 @@ class RoleProblem(NamedTuple):
 
     reason: str = ""
     delay_s: float = 0.0
-    """Seconds until the cluster detects it."""
+    """Seconds until the cluster detects the problem."""
     signs: tuple[tuple[str, str], ...] = ()
     """(level, text) of the lines that the resource writes into the cluster log."""
 

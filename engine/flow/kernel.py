@@ -1434,7 +1434,7 @@ def note_runs(places: NumberTable, count: int) -> None:
 
 @inside
 def gather_own_columns(flow: Arrays) -> None:
-    """Copy the own columns of all sources and streams into compact work rows."""
+    """Copy the columns that belong to single sources and streams into compact work rows."""
     sources = flow.sources
     streams = flow.streams
     source_work, stream_work = flow.source_work, flow.stream_work

@@ -31,7 +31,7 @@ class LogVerdict(TypedDict):
     stuck_since_s: float | None
     """Time since which nothing was done or reached, if longer than STUCK_S; None otherwise."""
     goals: dict[str, float | None]
-    """Name -> when it was reached."""
+    """Name of each goal -> seconds until it was reached; None if it was not."""
     instructor_inputs: NotRequired[int]
     """Inputs of the instructor in this run, without those that end it."""
     instructor_goals: NotRequired[list[str]]

@@ -106,7 +106,7 @@ class Verdict(Struct, frozen=True):
     """Heading of the steps; empty without steps."""
     steps: tuple[Step, ...] = ()
     lines: tuple[str, ...] = ()
-    """Sentences if there are no steps."""
+    """Sentences that are shown in place of steps; empty if there are steps."""
     retry: Retry | None = None
     lesson: RunSegment | None = None
     lessons: tuple[RunSegment, ...] = field(default=())

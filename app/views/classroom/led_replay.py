@@ -156,7 +156,7 @@ class SeatReplay(QWidget):
     """Window of a seat: runs that the instructor shows, at the instructor's position."""
 
     left = Signal()
-    """Signal: the person returns to the own run."""
+    """Signal: the participant returns to their own run."""
 
     def __init__(self, make_picture: Callable[[], QWidget], parent: QWidget | None = None) -> None:
         super().__init__(
@@ -184,7 +184,7 @@ class SeatReplay(QWidget):
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Stay open while the instructor leads: the own run would wait without a visible reason."""
+        """Stay open while the instructor leads: the participant's run would wait without a visible reason."""
         event.setAccepted(not self.leave.isHidden())
         if event.isAccepted():
             self.left.emit()

@@ -193,9 +193,9 @@ def _time(title: str, value: Callable[[MonitorRow], float | None]) -> TableColum
 
 
 def columns() -> list[TableColumn]:
-    """Return the columns of the history dialog, followed by the transactions; rows are (date, recorded row).
+    """Return the columns of the documented history dialog, followed by the transactions.
 
-    Documented.
+    A row of the table is (date, recorded row).
     """
     return [
         TableColumn(title=mark("Time recorded"), text=lambda found: found[0], sample="2005-10-22 12:00:41"),

@@ -56,7 +56,7 @@ class ActionImpact(Struct, frozen=True):
     """Index in the journal."""
     tick: Tick
     what: str
-    """Command and its server, or another action."""
+    """Description of the action: command and server, or an action such as power-off."""
     outcomes: tuple[OutcomeRow, ...]
     """Outcomes of this run (left) and of the run without the action (right)."""
     points: float

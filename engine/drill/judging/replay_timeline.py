@@ -111,8 +111,9 @@ class Lanes(Struct, frozen=True):
     """Mirroring state that the principal knows, or NONE."""
     preconditions: tuple[PreconditionHistory, ...]
     estimates: tuple[tuple[Tick, Estimate], ...] = ()
-    """Estimates of the published formulas just before each failover of an availability group, by the tick of
-    the loss.
+    """(tick of the failure, estimate) for each failover of an availability group.
+
+    The published formulas are applied to the state just before the failure.
     """
 
 

@@ -68,13 +68,13 @@ class FailoverReview(Struct, frozen=True):
     to_server: str
     phases: tuple[Phase, ...]
     took_s: float | None
-    """Seconds from detection to the new principal, as in the paper; None if the failover was not completed."""
+    """Seconds from detection to the new principal, as the white paper measures them; None if not completed."""
     published_s: float | None
     published_ref: str
     unlike: str
-    """Differences from the paper's conditions; empty if the failover is comparable."""
+    """Differences from the conditions of the white paper; empty if the failover is comparable with its figures."""
     estimate: Estimate | None = None
-    """Estimate of the published formulas just before the failover, in an availability group."""
+    """Availability group: estimate by the published formulas, from the state just before the failure."""
 
 
 class Outage(Struct, frozen=True):

@@ -55,7 +55,7 @@ class SearchPlan(Struct, frozen=True):
     """True if every goal is reached."""
     fair: bool
     points: tuple[Tick, ...] = ()
-    """Decision points of its run."""
+    """Ticks of the decision points in the run of this plan."""
     sprung: frozenset[str] = frozenset()
     """Traps that it falls into: forbidden states and priced actions, by their names in Drill.first_held."""
     held: int = 0
@@ -190,7 +190,7 @@ class Trials:
             )
 
     def count_neighbors(self, decision: Decision, rules: Rules) -> int:
-        """Return the number of neighbors at a decision."""
+        """Return the number of plans that differ from the current plan from this decision on."""
         return len(self._get_decision_state(decision, rules).neighbors)
 
     def _get_decision_state(self, decision: Decision, rules: Rules) -> DecisionState:

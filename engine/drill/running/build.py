@@ -265,7 +265,7 @@ def build_world(scenario: Scenario, seed: int) -> World:
 
 
 def start_world(scenario: Scenario, seed: int) -> World:
-    """Build the world before the [[before]] lines."""
+    """Build the world in its state before the [[before]] lines are applied."""
     world = World(
         seed=seed,
         chance=Chance.from_seed(seed),

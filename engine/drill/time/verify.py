@@ -30,7 +30,7 @@ class Divergence(Struct, frozen=True):
     """First point at which a replay differs from the recorded run."""
 
     agreed: StateHash | None
-    """Last hash that was equal."""
+    """Last state hash that run and replay have in common; None if the first one differs."""
     expected: StateHash | None
     found: StateHash | None
     lines: tuple[str, ...] = ()

@@ -276,7 +276,7 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     transaction_name: str = ""
     transaction_id: int = 0
     transaction_tick: int = 0
-    """Start tick of the latest transaction, which also numbers it."""
+    """Start tick of the latest transaction."""
     savepoints: tuple[tuple[str, Undo], ...] = ()
     doomed: bool = False
     """True after a caught error under XACT_ABORT: only a rollback is possible."""
@@ -346,7 +346,7 @@ class Submission(Struct, frozen=True, kw_only=True):
     acts: int = 0
     """Number of statements that changed the world."""
     spent: int = 0
-    """Work since the start of the submission."""
+    """Work units since the start of the submission."""
     told: bool = False
     """True if a message has already reported its long duration."""
     command: str = ""

@@ -137,7 +137,7 @@ class ResumableComputation(Generic[T]):
         return self._steps is None and self.spent <= work
 
     def run_in_slices(self) -> Generator[int, None, T]:
-        """Run the rest as steps of a larger computation."""
+        """Complete the computation in steps, and yield the work of each step to the caller."""
         while not self.reached(self.spent):
             before = self.spent
             self.reached(before + 1)

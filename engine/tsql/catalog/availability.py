@@ -39,7 +39,7 @@ SMALL_KB: Final = 1.0
 
 
 def groups(context: Context) -> list[tuple[AvailabilityGroup, ReplicaState]]:
-    """Return (group, knowledge of the own replica) for each group with a replica on the instance."""
+    """Return (group, knowledge of the local replica) for each group with a replica on the instance."""
     world, me = context.world, context.session.server
     known = ((replicas.group_of(world, me, state.guid), state) for state in replicas.on_server(world, me))
     return sorted(

@@ -79,7 +79,7 @@ _CHECKED_EARLY: Final[dict[type[s.Statement], str]] = {
 
 
 def check_names(statement: s.Statement, version: int, line: int) -> None:
-    """Raise SqlSyntaxError 155, so that the batch does not run, for an option that the statement does not have."""
+    """Raise SqlSyntaxError 155 for an option that the statement does not have. The batch then does not run."""
     title = _CHECKED_EARLY.get(type(statement))
     pairs: Iterable[tuple[str, object]] = getattr(statement, "options", ()) if title is not None else ()
     options = {rule.option for rule in rules() if rule.statement == title and rule.since <= version}

@@ -71,19 +71,19 @@ class QueryCost(Struct, frozen=True, eq=False):
     calls: int = 0
     """Function calls per result row."""
     group_calls: int = 0
-    """Function calls per group, outside its aggregates."""
+    """Function calls per group, outside aggregate functions."""
     grouped_by: tuple[int, ...] | None = None
     """Indexes of the sources that have the grouping columns; None: unknown."""
     filters: int = 0
     """Function calls and comparisons per row that is examined."""
     inner: tuple[tuple[QueryCost, bool], ...] = ()
-    """(query in its expressions, whether it runs again for every row)."""
+    """(subquery in its expressions, True if it runs again for every row)."""
     sorts: int = 0
     one_row: bool = False
     most: int = COST_MAX
-    """Maximum number of rows by LIMIT, if that is a number."""
+    """Maximum number of rows, if LIMIT is a number."""
     most_by: tuple[str, bool] | None = None
-    """(parameter of LIMIT, whether the length of its text counts)."""
+    """Parameter that LIMIT names, and True if the length of its text is the limit; None without a parameter."""
     recursive: bool = False
     columns: tuple[tuple[str, str, str], ...] = ()
     """Result columns that are unchanged columns of a table: (name, table, column)."""

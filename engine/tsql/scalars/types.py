@@ -159,7 +159,7 @@ GUID: Final = SqlType("uniqueidentifier")
 def numeric(precision: int, scale: int) -> SqlType:
     """Return the decimal type with these digits. Beyond 38 the scale is reduced, but not below 6 or its own value.
 
-    Documented.
+    This rule is documented.
     """
     if precision > PRECISION_MAX:
         whole = precision - scale
@@ -499,12 +499,12 @@ def compare(a: Decimal, b: Decimal) -> int:
 
 
 def plain_text(text: str) -> str:
-    """Return the text without the marks of stored values and without half surrogate pairs."""
+    """Return the text with U+FFFD in place of type marks and of half surrogate pairs."""
     return remove_marks(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def remove_marks(text: str) -> str:
-    """Return the text without the marks of stored values."""
+    """Return the text with U+FFFD in place of the marks that encode decimals and dates as texts."""
     return text.replace(DATE_MARK, "\ufffd").replace(MARK, "\ufffd")
 
 

@@ -65,7 +65,7 @@ class XmlPath(Struct, frozen=True):
 
     steps: tuple[PathStep, ...]
     call: str = ""
-    """Function that is applied to the path's result; else empty."""
+    """Function that is applied to the result of the path, such as `count`; empty without one."""
 
 
 class PathCondition(Struct, frozen=True):
