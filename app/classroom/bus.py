@@ -196,12 +196,12 @@ class Bus:
                     for message in messages:
                         self._next_sequence = message.metadata.sequence.stream + 1
                         try:
-                            said = _NEWS.read(message.data)
+                            news = _NEWS.read(message.data)
                         except ProtocolError as problem:
                             logger.warning("NATS: %s", problem)
                             continue
-                        if said.host != self.own:
-                            await on_message(said)
+                        if news.host != self.own:
+                            await on_message(news)
             except asyncio.CancelledError:
                 raise
             # any error of nats-py, a socket or a URL; the class continues meanwhile

@@ -316,15 +316,15 @@ def _object(raw: bytes) -> dict[str, object]:
 
 def _compare_with_dashboard(result: LogCheck, claim: dict[str, object] | None) -> LogCheck:
     """Compare *result* with the dashboard in the same archive."""
-    said = claim.get("verdict") if claim is not None else None
-    if not isinstance(said, dict) or result.verdict is None:
+    claimed_verdict = claim.get("verdict") if claim is not None else None
+    if not isinstance(claimed_verdict, dict) or result.verdict is None:
         return replace(result, problem=tr("the dashboard does not list it"))
-    other = [(name, value) for name, value in result.verdict.items() if said.get(name) != value]
+    other = [(name, value) for name, value in result.verdict.items() if claimed_verdict.get(name) != value]
     if not other:
         return result
     name, value = other[0]
     problem = tr("{what} is {said} on the dashboard, but {found} according to the log").format(
-        what=name, said=said.get(name), found=value
+        what=name, said=claimed_verdict.get(name), found=value
     )
     return replace(result, problem=problem)
 
@@ -353,8 +353,8 @@ def _of_run(raw: bytes, file: str) -> LogCheck:
     """Return a file of `run --json`, of the debrief or of `class join`. Raises RunFileError."""
     report, text = run_files.parse(raw, file)
     whole_report: Row = report
-    told = whole_report.get("class")
-    seat, name = _read_seat_identity(told if isinstance(told, dict) else {}, report["scenario"])
+    info = whole_report.get("class")
+    seat, name = _read_seat_identity(info if isinstance(info, dict) else {}, report["scenario"])
     try:
         with guarded():
             drill = run_files.play(report, text)

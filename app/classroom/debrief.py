@@ -264,13 +264,13 @@ def _compute_account(drill: Drill, seconds: float) -> Account | None:
 
 
 def _read_reflection(log: Log) -> Reflection | None:
-    said = log.reflection
-    if said is None:
+    reflection = log.reflection
+    if reflection is None:
         return None
     return replace(
-        said,
-        happened=anonymize_text(said.happened, log.hide),
-        otherwise=anonymize_text(said.otherwise, log.hide),
+        reflection,
+        happened=anonymize_text(reflection.happened, log.hide),
+        otherwise=anonymize_text(reflection.otherwise, log.hide),
     )
 
 

@@ -230,22 +230,22 @@ class ClassHost:
             await send_message(socket, self._attention.replay.message)
             self._board.changed.add(line.number)
             while True:
-                said = await receive_request(socket)
-                check_permission("seat", said)
-                if isinstance(said, requests.SeatStatus):
-                    await self._update_status(line, said)
-                elif isinstance(said, requests.Ready):
-                    if said.version != line.version:
+                request = await receive_request(socket)
+                check_permission("seat", request)
+                if isinstance(request, requests.SeatStatus):
+                    await self._update_status(line, request)
+                elif isinstance(request, requests.Ready):
+                    if request.version != line.version:
                         await self._writer.keep(
-                            self._record.change_seats, [line.number], version=said.version
+                            self._record.change_seats, [line.number], version=request.version
                         )
-                    line.version, line.recording = said.version, said.recording
+                    line.version, line.recording = request.version, request.recording
                     self._board.changed.add(line.number)
-                elif isinstance(said, requests.Reflect):
-                    thought = Reflection(said.happened, said.otherwise, said.expected_score)
+                elif isinstance(request, requests.Reflect):
+                    thought = Reflection(request.happened, request.otherwise, request.expected_score)
                     await self._writer.keep(self._record.reflect, line.number, thought)
-                elif isinstance(said, requests.AppendEntries):
-                    await self._append_entries(line, [acts.parse_entry(entry) for entry in said.acts])
+                elif isinstance(request, requests.AppendEntries):
+                    await self._append_entries(line, [acts.parse_entry(entry) for entry in request.acts])
                     await send_message(socket, Acknowledged(line.acknowledged))
         finally:
             if line.socket is socket:
@@ -573,24 +573,24 @@ class ClassHost:
         try:
             await send_message(socket, self._board.build_dashboard())
             while True:
-                said = await receive_request(socket)
-                check_permission("instructor", said)
+                request = await receive_request(socket)
+                check_permission("instructor", request)
                 try:
-                    if isinstance(said, requests.Instruct):
-                        await self._send_instruction(said)
-                    elif isinstance(said, requests.OfSeat):
-                        await self._attention.execute(socket, said)
-                    elif isinstance(said, requests.OfPace):
-                        await self._steer(said)
-                    elif isinstance(said, requests.SetMark):
-                        await self._set_mark(said)
-                    elif isinstance(said, requests.HandIn):
-                        await self._hand_in(said)
-                    await send_message(socket, RequestDone(said.kind))
-                    if isinstance(said, requests.StartNextPart):
+                    if isinstance(request, requests.Instruct):
+                        await self._send_instruction(request)
+                    elif isinstance(request, requests.OfSeat):
+                        await self._attention.execute(socket, request)
+                    elif isinstance(request, requests.OfPace):
+                        await self._steer(request)
+                    elif isinstance(request, requests.SetMark):
+                        await self._set_mark(request)
+                    elif isinstance(request, requests.HandIn):
+                        await self._hand_in(request)
+                    await send_message(socket, RequestDone(request.kind))
+                    if isinstance(request, requests.StartNextPart):
                         self._follow()
                 except (RequestRefusedError, LogMismatchError) as why:
-                    await send_message(socket, RequestFailed(said.kind, str(why)))
+                    await send_message(socket, RequestFailed(request.kind, str(why)))
         finally:
             self._board.consoles.discard(socket)
             await self._looks.end(socket)

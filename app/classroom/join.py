@@ -105,15 +105,15 @@ def _play_seat(
 
 def _begin(seat_log: SeatLog, link: HostLink) -> None:
     try:
-        said = link.incoming.get(timeout=JOIN_S)
+        reply = link.incoming.get(timeout=JOIN_S)
     except Empty:
         addresses = ", ".join(link.trying) or tr("the network")
         raise JoinFailedError(tr("no answer from {addresses}").format(addresses=addresses)) from None
-    if isinstance(said, SeatRefusal):
-        raise JoinFailedError(said.text)
-    assert isinstance(said, SeatWelcome), "a host says nothing else first"
-    seat_log.begin(build_assignment(said, seat_log.name))
-    link.incoming.put(said)  # also contains whether the class is frozen
+    if isinstance(reply, SeatRefusal):
+        raise JoinFailedError(reply.text)
+    assert isinstance(reply, SeatWelcome), "a host says nothing else first"
+    seat_log.begin(build_assignment(reply, seat_log.name))
+    link.incoming.put(reply)  # also contains whether the class is frozen
     link.wake()
 
 

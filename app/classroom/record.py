@@ -262,12 +262,12 @@ class ClassRecord:
                     "name": "", "token_hash": f"{ERASED}{number}", "group_name": "", "acknowledged": 0,
                 }  # fmt: skip
                 connection.execute(update(Seat).where(Seat.id == number).values(nobody))
-            said = select(ClassInstruction.number, ClassInstruction.text).where(
+            query = select(ClassInstruction.number, ClassInstruction.text).where(
                 ClassInstruction.kind != INJECT
             )
-            for order, words in connection.execute(said).all():
-                told = update(ClassInstruction).where(ClassInstruction.number == order)
-                connection.execute(told.values(text=_replace_names(words, people)))
+            for order, words in connection.execute(query).all():
+                change = update(ClassInstruction).where(ClassInstruction.number == order)
+                connection.execute(change.values(text=_replace_names(words, people)))
             plan = connection.scalar(select(ClassPart.plan)) or ""
             connection.execute(update(ClassPart).values(plan=_remove_names(plan, people)))
         if self._engine.dialect.name == "sqlite":

@@ -434,8 +434,8 @@ def _format_end(seat: SeatReview, version: str) -> str:
             return tr("{version}, its states are not verified").format(
                 version=tr("Version {version}").format(version=version)
             )
-        said = tr("diverges at {t}") if version else tr("diverges at {t}, or has an older version")
-        return said.format(t=formatting.run_time(seat.verdict["parted_t_s"]))
+        text = tr("diverges at {t}") if version else tr("diverges at {t}, or has an older version")
+        return text.format(t=formatting.run_time(seat.verdict["parted_t_s"]))
     ended_by = seat.verdict["ended_by"]
     if ended_by == BY_INSTRUCTOR:
         return tr("ended by the instructor")

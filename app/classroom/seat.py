@@ -218,33 +218,33 @@ class SeatRun:
         """Process messages. Raises ClassEndedError, PartMismatchError."""
         while True:
             try:
-                said = self._link.incoming.get_nowait()
+                message = self._link.incoming.get_nowait()
             except Empty:
                 return
-            match said:
+            match message:
                 case SeatRefusal():
                     raise ClassEndedError
-                case SeatWelcome() if said.part != self.assignment.part:
-                    raise PartMismatchError(said.part)
+                case SeatWelcome() if message.part != self.assignment.part:
+                    raise PartMismatchError(message.part)
                 case SeatWelcome() if not (self.drill.terms.rewind and self._seat_log.acts):
-                    self._skip_to(said.tick, said.events)
+                    self._skip_to(message.tick, message.events)
             was_watched = self._orders.is_watched
-            self._orders.apply(said)
-            if self._orders.is_over and isinstance(said, SeatWelcome | PaceState):
+            self._orders.apply(message)
+            if self._orders.is_over and isinstance(message, SeatWelcome | PaceState):
                 raise ClassEndedError
-            match said:
+            match message:
                 case VerdictMessage():
-                    self.verdict = said.verdict
+                    self.verdict = message.verdict
                 case Attention():
                     self._announce_attention(was_watched)
                 case HandLowered():
                     self._link.hand = None
                     self._link.wake()
                 case RunShown():
-                    self._shown = said if said.name is not None else None
-                    self._list_shown_inputs(said.tick)
+                    self._shown = message if message.name is not None else None
+                    self._list_shown_inputs(message.tick)
                 case ShownPosition():
-                    self._list_shown_inputs(said.tick)
+                    self._list_shown_inputs(message.tick)
 
     def _list_shown_inputs(self, tick: Tick | None) -> None:
         """List the inputs of the runs that the instructor shows, up to the shared time."""

@@ -93,11 +93,11 @@ def cmi5(review: ClassReview, page: str) -> bytes:
         "</courseStructure>\n"
     )
     script = resources.files("assets").joinpath("cmi5.js").read_text(encoding="utf-8")
-    told = page.replace("default-src 'none'", "default-src 'none'; script-src 'self'; connect-src *")
-    told = told.replace("</body>", '<script src="cmi5.js"></script></body>')
+    document = page.replace("default-src 'none'", "default-src 'none'; script-src 'self'; connect-src *")
+    document = document.replace("</body>", '<script src="cmi5.js"></script></body>')
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in (("cmi5.xml", structure), ("index.html", told), ("cmi5.js", script)):
+        for name, text in (("cmi5.xml", structure), ("index.html", document), ("cmi5.js", script)):
             archive.writestr(name, text)
     return buffer.getvalue()
 

@@ -100,7 +100,7 @@ def select_lanes(lanes: Mapping[str, Lanes]) -> list[Lanes]:
 
 def describe_lanes(lanes: Iterable[Lanes]) -> str:
     """Describe the drawing in sentences."""
-    told = []
+    sentences = []
     for lane in lanes:
         bare = tr("{database} was unprotected: {times}.")
         if not _has_copies(lane):
@@ -108,8 +108,8 @@ def describe_lanes(lanes: Iterable[Lanes]) -> str:
         for what, spans in ((tr("{database} was down: {times}."), lane.service), (bare, lane.protection)):
             bad = [span for span in spans if span.what in (DOWN, EXPOSED) and span.ticks > 0]
             times = ", ".join(_format_span(span) for span in bad)
-            told.append(what.format(database=lane.database, times=times or tr("never")))
-    return " ".join(told)
+            sentences.append(what.format(database=lane.database, times=times or tr("never")))
+    return " ".join(sentences)
 
 
 def _has_copies(lane: Lanes) -> bool:

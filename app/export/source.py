@@ -54,5 +54,5 @@ def signature(source: ExportSource) -> str:
 
 def as_json(source: ExportSource) -> dict[str, object]:
     """Return report and review in one object."""
-    said = {"player": source.player, "played_at": source.played_at}
-    return {**said, "report": dict(source.report), "review": source.review.as_json()}
+    origin = {"player": source.player, "played_at": source.played_at}
+    return {**origin, "report": dict(source.report), "review": source.review.as_json()}

@@ -83,10 +83,10 @@ def _read(entry: object) -> AcceptedText | None:
         entry = {"sha256": entry}
     if not isinstance(entry, dict):
         return None
-    said = {field.name: entry[field.name] for field in fields(AcceptedText) if field.name in entry}
-    texts = [value for name, value in said.items() if name != "own"]
+    values = {field.name: entry[field.name] for field in fields(AcceptedText) if field.name in entry}
+    texts = [value for name, value in values.items() if name != "own"]
     if not all(isinstance(text, str) and len(text) <= TEXT_MAX for text in texts):
         return None
-    if not isinstance(said.get("own", False), bool) or not _SHA256.fullmatch(said.get("sha256", "")):
+    if not isinstance(values.get("own", False), bool) or not _SHA256.fullmatch(values.get("sha256", "")):
         return None
-    return AcceptedText(**said)
+    return AcceptedText(**values)

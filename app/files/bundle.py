@@ -410,8 +410,8 @@ def build_bundle(
     }
     members |= {f"runs/{name}.json": raw for name, raw in runs.items()}
     members = dict(sorted(members.items()))
-    said = {"title": title, "author": author, "licence": licence}
-    lines = [f"format = {FORMAT}", *(f"{key} = {quoted(text)}" for key, text in said.items() if text)]
+    manifest = {"title": title, "author": author, "licence": licence}
+    lines = [f"format = {FORMAT}", *(f"{key} = {quoted(text)}" for key, text in manifest.items() if text)]
     for name, content in members.items():
         digest = hashlib.sha256(content).hexdigest()
         lines += ["", "[[member]]", f"name = {quoted(name)}", f"sha256 = {quoted(digest)}"]

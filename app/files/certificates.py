@@ -43,10 +43,10 @@ def warnings(certificate: ParCertificate, file: str) -> list[Problem]:
     """Return the problems of the drill in *file* that its certificate shows."""
     par, idle = certificate["par"]["score"], certificate["idle"]["score"]
     reference = certificate["reference"]["score"]
-    said = []
+    sentences = []
     if reference is not None and reference < par - BETTER_MAX:
         text = tr("the reference solution earns {points:g} points, the best known plan {par:g}")
-        said.append(
+        sentences.append(
             (
                 text.format(points=reference, par=par),
                 tr("The reference solution is as good as any known plan"),
@@ -55,10 +55,10 @@ def warnings(certificate: ParCertificate, file: str) -> list[Problem]:
     solved = "shortest" not in certificate or certificate["shortest"] is not None
     if not solved:
         text = tr("no known plan reaches all goals; the best earns {par:g} points")
-        said.append((text.format(par=par), tr("All goals can be reached")))
+        sentences.append((text.format(par=par), tr("All goals can be reached")))
     if solved and idle > par - WORTH_MIN:
         text = tr("doing nothing earns {points:g} points, the best known plan {par:g}")
-        said.append((text.format(points=idle, par=par), tr("Points require an action")))
+        sentences.append((text.format(points=idle, par=par), tr("Points require an action")))
     for trap in certificate.get("traps", ()) if solved else ():  # otherwise no other trap can cost points
         if trap["best"] is not None and trap["best"] > par - TRAP_MIN:
             text = tr(
@@ -66,16 +66,16 @@ def warnings(certificate: ParCertificate, file: str) -> list[Problem]:
                 "plan earns {par:g}"
             )
             what = text.format(trap=trap["text"] or trap["name"], points=trap["best"], par=par)
-            said.append((what, tr("The trap costs points")))
+            sentences.append((what, tr("The trap costs points")))
     luck, robust = certificate.get("luck"), certificate.get("robust")
     if luck is not None and luck["most"] - luck["least"] > LUCK_MAX:
         text = tr("with other seeds the reference solution earns {least:g} to {most:g} points")
-        said.append((text.format(**luck), tr("The result does not depend on luck")))
+        sentences.append((text.format(**luck), tr("The result does not depend on luck")))
     if (
         luck is not None
         and robust is not None
         and (least := max(luck["least"], robust["least"])) < par - LUCK_MAX
     ):
         text = tr("the best plan earns only {least:g} points with another seed, but {par:g} with this one")
-        said.append((text.format(least=least, par=par), tr("The result does not depend on luck")))
-    return [Problem(file, 1, 1, "", text, expected) for text, expected in said]
+        sentences.append((text.format(least=least, par=par), tr("The result does not depend on luck")))
+    return [Problem(file, 1, 1, "", text, expected) for text, expected in sentences]

@@ -207,9 +207,9 @@ class Host:
         inputs are skipped. *at_once_s*: as for `background_task`.
         """
         slices = replay_inputs(History(Drill(scenario, seed, mode)), inputs, tick, hashes, lenient)
-        said = tr("The journal cannot be replayed: {problem}")
+        text = tr("The journal cannot be replayed: {problem}")
         self.work(
-            slices, self.loaded.emit, on_error=lambda fault: self._refuse(fault, said), at_once_s=at_once_s
+            slices, self.loaded.emit, on_error=lambda fault: self._refuse(fault, text), at_once_s=at_once_s
         )
 
     def work(
@@ -369,8 +369,8 @@ class Host:
         if history is None:
             return tr(inbox.NO_RUN)
         if self._playback is not None:
-            said = inbox.OVER if self._playback.stays else inbox.READ_ONLY
-            return tr(said).format(moment=formatting.run_time(self._playback.drill.world.t_s))
+            reason = inbox.OVER if self._playback.stays else inbox.READ_ONLY
+            return tr(reason).format(moment=formatting.run_time(self._playback.drill.world.t_s))
         if self._work is not None:
             return tr(inbox.NOT_YET)
         drill = history.drill

@@ -46,8 +46,8 @@ def recommend_drills(
     found = estimate_skills(runs, trained, current_time)
     due = {s.skill.key: s for s in found if s.is_review_due(current_time)}
     fresh = {s.skill.key for s in found if s.last_time is None}
-    told = [run for run in runs if run.is_evidence]
-    taken = {run.scenario: run.at for run in sorted(told, key=lambda run: run.at)}
+    evidence = [run for run in runs if run.is_evidence]
+    taken = {run.scenario: run.at for run in sorted(evidence, key=lambda run: run.at)}
     never = datetime.min.replace(tzinfo=current_time.tzinfo)
     out: list[Recommendation] = []
     while due:

@@ -216,8 +216,8 @@ class Classes(QObject):
 
         def on_process_finished() -> None:
             if self.board is not None and process in (self._host, self._console):
-                said = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
-                reason = said.splitlines()[-1] if said else ""  # the last line of a traceback names the error
+                text = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
+                reason = text.splitlines()[-1] if text else ""  # the last line of a traceback names the error
                 if self._console is None:
                     self.board.show_failed_start(reason)
                 self.board.show_problem(reason or tr("The class has ended."))

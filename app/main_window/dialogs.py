@@ -26,10 +26,10 @@ def ask_note(parent: QWidget, do: Callable[[str], None]) -> None:
 
 def ask_moment(parent: QWidget, now_s: float, run_to: Callable[[float], None]) -> None:
     """Ask for a future time, in seconds since the start."""
-    to_s, said = QInputDialog.getDouble(
+    to_s, accepted = QInputDialog.getDouble(
         parent, tr("Run to"), tr("Seconds since the start:"), now_s + 60.0, now_s, now_s + 86_400.0, 2
     )
-    if said:
+    if accepted:
         run_to(to_s)
 
 

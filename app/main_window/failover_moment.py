@@ -74,8 +74,8 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
         file += ".gif"
 
     def report(problem: OSError) -> None:
-        said = tr("{file} cannot be written: {reason}.")
-        notice.warn(said.format(file=file, reason=problem.strerror))
+        text = tr("{file} cannot be written: {reason}.")
+        notice.warn(text.format(file=file, reason=problem.strerror))
 
     try:
         atomic_write.check(Path(file))

@@ -157,13 +157,13 @@ class RunController(QObject):
         try:
             scenario = load_scenario(run.scenario_text, f"{run.scenario_name}.toml")
         except ScenarioError as problem:
-            said = tr("This run cannot be continued: this version cannot read its scenario ({problem}).")
-            self.message_ready.emit(said.format(problem=said_of(str(problem))))
+            text = tr("This run cannot be continued: this version cannot read its scenario ({problem}).")
+            self.message_ready.emit(text.format(problem=said_of(str(problem))))
             return
         inputs, problems = parse_script("\n".join(line.text for line in run.lines))
         if problems:
-            said = tr("This run cannot be continued: its journal is inconsistent ({problem}).")
-            self.message_ready.emit(said.format(problem=said_of(problems[0])))
+            text = tr("This run cannot be continued: its journal is inconsistent ({problem}).")
+            self.message_ready.emit(text.format(problem=said_of(problems[0])))
             return
         hashes = [(checkpoint.tick, checkpoint.state_hash) for checkpoint in run.checkpoints]
         self._then = lambda history: self._on_resumed(history, run.run_id)
@@ -184,8 +184,8 @@ class RunController(QObject):
         self.leave()
         inputs, problems = parse_script("\n".join(report["inputs"]))
         if problems:
-            said = tr("The run cannot be replayed: {problem}.")
-            self.message_ready.emit(said.format(problem=said_of("; ".join(problems))))
+            text = tr("The run cannot be replayed: {problem}.")
+            self.message_ready.emit(text.format(problem=said_of("; ".join(problems))))
             callback(None)
             return
 
@@ -299,11 +299,11 @@ class RunController(QObject):
             self.began.emit(history.drill)
             self._session.watch(history, at_each_input=True)
 
-        said = tr("The reference solution cannot be played: {problem}.")
+        text = tr("The reference solution cannot be played: {problem}.")
         self._session.work(
             solving(history),
             start_watching,
-            on_error=lambda problem: self.message_ready.emit(said.format(problem=said_of(str(problem)))),
+            on_error=lambda problem: self.message_ready.emit(text.format(problem=said_of(str(problem)))),
         )
 
     def introduce(self, scenario: Scenario, tick: Tick) -> None:
@@ -465,8 +465,8 @@ class RunController(QObject):
         try:
             return self._create_recorder(self._profile, drill)
         except RecordingError as problem:
-            said = tr("{problem} Recording is paused until then. The run is recorded completely afterwards.")
-            self._unrecorded = said.format(problem=problem)
+            text = tr("{problem} Recording is paused until then. The run is recorded completely afterwards.")
+            self._unrecorded = text.format(problem=problem)
             return LateRecorder(partial(self._record_late, self._profile, self.branches.history))
 
     def _create_recorder(self, profile: Profile, drill: Drill) -> ProfileRecorder:
@@ -488,9 +488,9 @@ class RunController(QObject):
         self.watching, self.best = False, None
         self.began.emit(history.drill)
         self._session.open(history, run)
-        said, self._unrecorded = self._unrecorded, ""
-        if said:  # not earlier: a new run clears the message about the last one
-            self.message_ready.emit(said)
+        notice, self._unrecorded = self._unrecorded, ""
+        if notice:  # not earlier: a new run clears the message about the last one
+            self.message_ready.emit(notice)
 
     def _write(self, change: Callable[[Profile], None]) -> None:
         try:

@@ -67,8 +67,8 @@ class FinishedRuns(WindowPart):
         box.setWindowTitle(tr("Delete runs"))
         box.setTextFormat(Qt.TextFormat.PlainText)  # a title may contain HTML
         if len(runs) == 1:
-            said = tr("Delete the run of {date}, “{drill}”, permanently?")
-            box.setText(said.format(date=_name(runs[0]), drill=runs[0].title))
+            question = tr("Delete the run of {date}, “{drill}”, permanently?")
+            box.setText(question.format(date=_name(runs[0]), drill=runs[0].title))
         else:
             box.setText(
                 trn("Delete {n} run permanently?", "Delete {n} runs permanently?", len(runs)).format(
@@ -155,11 +155,11 @@ class BranchViews(WindowPart):
         tree = self._play.branches
         if self.page is None or tree is None or not self._navigation.shows(self.page):
             return
-        page, said = self.page, tr("This branch cannot be replayed: {problem}.")
+        page, text = self.page, tr("This branch cannot be replayed: {problem}.")
         self._session.work(
             tree.recalling(),
             lambda _: page.show_tree(tree),
-            on_error=lambda problem: self._notice.warn(said.format(problem=said_of(str(problem)))),
+            on_error=lambda problem: self._notice.warn(text.format(problem=said_of(str(problem)))),
         )
 
     def _switch(self, name: str) -> None:

@@ -157,15 +157,15 @@ class Teams(QObject):
         """Process all messages that have arrived."""
         if self._asking is not None:
             member, dialog = self._asking
-            for said in _drain_messages(member):
-                if isinstance(said, Roles):
-                    dialog.show_roles(said.roles)
-                elif isinstance(said, TeamRefusal):
-                    dialog.show_problem(said.text)
+            for message in _drain_messages(member):
+                if isinstance(message, Roles):
+                    dialog.show_roles(message.roles)
+                elif isinstance(message, TeamRefusal):
+                    dialog.show_problem(message.text)
                 self._asking = None
         if self._member is not None:
-            for said in _drain_messages(self._member):
-                self._handle_message(said)
+            for message in _drain_messages(self._member):
+                self._handle_message(message)
         if self._member is not None and self.seat is not None and not self.seat.is_over:
             self.seat.show_connection(self._member.is_welcome)
 

@@ -294,8 +294,8 @@ class WindowSeat(QObject):
             case VerdictMessage():
                 score = message.verdict["score"]
                 if score is not None:
-                    told = tr("The host verified your run: {score} of 100 points.")
-                    self._points = told.format(score=formatting.plain_number(score))
+                    text = tr("The host verified your run: {score} of 100 points.")
+                    self._points = text.format(score=formatting.plain_number(score))
                     self._announce_points()
             case SeatRefusal():
                 self._give_up(tr("The class host rejected this seat: {why}.").format(why=message.text))

@@ -41,11 +41,11 @@ def encode_answer(request: bytes, instances: Known) -> bytes:
         instances = {one: instance for one, instance in instances.items() if one.lower() == name.lower()}
     elif request not in (bytes([TO_ALL]), bytes([TO_ONE])):
         return b""
-    told = "".join(
+    answer = "".join(
         f"ServerName;LOCALHOST;InstanceName;{one};IsClustered;No;Version;{version};tcp;{port};;"
         for one, (port, version) in instances.items()
     ).encode()
-    return bytes([ANSWER]) + struct.pack("<H", len(told)) + told if told else b""
+    return bytes([ANSWER]) + struct.pack("<H", len(answer)) + answer if answer else b""
 
 
 class Browser(asyncio.DatagramProtocol):

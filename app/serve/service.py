@@ -44,7 +44,7 @@ async def serve(
     PEM. *browser*: clients may query instances by name. Raises PortUnavailableError.
     """
     loop, over = asyncio.get_running_loop(), asyncio.Event()
-    host, here, told = Host(), threading.get_ident(), list[str]()
+    host, here, unwritten_lines = Host(), threading.get_ident(), list[str]()
 
     def wake() -> None:
         """Process a client's request at once. Only lines of standard input come from another thread."""
@@ -56,12 +56,12 @@ async def serve(
 
     def frame(elapsed_ms: float) -> None:
         host.on_frame(elapsed_ms)
-        if told:  # one write for all events: thousands of single writes a second are too slow
-            show("\n".join(told))
-            told.clear()
+        if unwritten_lines:  # one write for all events: thousands of single writes a second are too slow
+            show("\n".join(unwritten_lines))
+            unwritten_lines.clear()
 
     host.inbox.wake = wake
-    host.happened.connect(lambda events: told.extend(map(_line, events)))
+    host.happened.connect(lambda events: unwritten_lines.extend(map(_line, events)))
     host.open(drill, recorder)
     host.set_speed(speed)
     listener = Listener(host)
@@ -103,8 +103,8 @@ def addresses(listener: Listener) -> dict[str, object]:
     every = {name: {**there, "port": port} for name, port in listener.ports.items()}
     moving = listener.world.listeners
     return {
-        "servers": {name: told for name, told in every.items() if name not in moving},
-        "listeners": {name: told for name, told in every.items() if name in moving},
+        "servers": {name: address for name, address in every.items() if name not in moving},
+        "listeners": {name: address for name, address in every.items() if name in moving},
     }
 
 
@@ -130,10 +130,10 @@ def _read(
 
 def _line(event: Event) -> str:
     """Return an event as the report has it; the rows of a batch are in the record alone."""
-    told = event.as_json()
+    row = event.as_json()
     if isinstance(event.data, SqlDoneData):
-        told["results"] = [{**one, "rows": len(one["rows"])} for one in event.data.results]
-    return _ENCODER.encode(told)
+        row["results"] = [{**one, "rows": len(one["rows"])} for one in event.data.results]
+    return _ENCODER.encode(row)
 
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, default=to_json_types)

@@ -81,33 +81,33 @@ def encode_answer(
             out.extend(end.encode(inner, types.MORE, tds))
             end = None
 
-    for said in in_order(messages, results, ends):
-        if "text" in said and not results and _is_unsupported(said):
-            said = {**said, "number": 50000, "severity": 16}  # a client that waits for a result must get one
-        if "after_results" in said:
-            if said["status"] is None or not request.call:
+    for part in in_order(messages, results, ends):
+        if "text" in part and not results and _is_unsupported(part):
+            part = {**part, "number": 50000, "severity": 16}  # a client that waits for a result must get one
+        if "after_results" in part:
+            if part["status"] is None or not request.call:
                 flush_end()
-                out += b"" if said["status"] is None else types.encode_return_status(said["status"])
+                out += b"" if part["status"] is None else types.encode_return_status(part["status"])
                 end = StatementEnd(
-                    types.ERROR if failed else 0, said["rows"], calls=said["status"] is not None
+                    types.ERROR if failed else 0, part["rows"], calls=part["status"] is not None
                 )
                 failed = False
-        elif "columns" in said:
+        elif "columns" in part:
             flush_end()
-            out += types.grid(said, tds)
-            end = StatementEnd(shows=True, fails=bool(said.get("failed")))
-        elif said.get("rows") is not None:
+            out += types.grid(part, tds)
+            end = StatementEnd(shows=True, fails=bool(part.get("failed")))
+        elif part.get("rows") is not None:
             if end is None or not end.shows:
                 flush_end()
-            end = StatementEnd(types.ERROR if failed else 0, said["rows"], changes=end is None)
+            end = StatementEnd(types.ERROR if failed else 0, part["rows"], changes=end is None)
             failed = False
-        elif end is not None and end.fails and said["severity"] > 10:  # the error belongs to these rows
-            out += types.encode_message(said, server, tds)
+        elif end is not None and end.fails and part["severity"] > 10:  # the error belongs to these rows
+            out += types.encode_message(part, server, tds)
             end = StatementEnd(types.ERROR)
-        elif not _is_client_message(said):
+        elif not _is_client_message(part):
             flush_end()
-            out += types.encode_message(said, server, tds)
-            failed = failed or said["severity"] > 10
+            out += types.encode_message(part, server, tds)
+            failed = failed or part["severity"] > 10
     if request.call:
         flush_end()
     out += changes
@@ -179,9 +179,9 @@ def _is_unsupported(message: OutputRow) -> bool:
 
     Messages without severity and state do not count, nor options that drivers set at each login.
     """
-    told = bool(message.get("severity") or message.get("state"))
+    error = bool(message.get("severity") or message.get("state"))
     about = message["text"].removeprefix(NOT_SIMULATED)
-    return told and message["number"] == 0 and about != message["text"] and not about.startswith("SET ")
+    return error and message["number"] == 0 and about != message["text"] and not about.startswith("SET ")
 
 
 def _is_client_message(message: OutputRow) -> bool:
@@ -402,7 +402,7 @@ class TdsSession:
             password is not None and secrets.compare_digest(login.password.encode(), password.encode())
             for password in (self.context.password, own_password)
         )
-        said = {
+        message = {
             "login": login.user,
             "password": "right" if right else "wrong",
             "host": login.host,
@@ -415,7 +415,7 @@ class TdsSession:
             "encrypted": "yes" if self._wire.hidden else "",
             "packet_bytes": str(login.packet_size) if login.packet_size != SIZE else "",
         }
-        return json.dumps({name: value for name, value in said.items() if value or name == "login"})
+        return json.dumps({name: value for name, value in message.items() if value or name == "login"})
 
     async def _welcome(self, login: LoginPacket, build: str) -> None:
         session = self._session()
@@ -438,8 +438,8 @@ class TdsSession:
         return types.encode_login_ack(tds, logins.build_of(build))
 
     def _encode_info(self, number: int, text: str) -> bytes:
-        said = {"number": number, "severity": 10, "state": 1, "line": 1, "text": text}
-        return types.encode_message(said, self.server, self._tds)
+        message = {"number": number, "severity": 10, "state": 1, "line": 1, "text": text}
+        return types.encode_message(message, self.server, self._tds)
 
     def _session(self) -> SqlSession:
         """Return the session in the world. Raises ConnectionClosedError if it no longer exists."""
@@ -499,8 +499,8 @@ class TdsSession:
         raise MalformedPacketError(f"a message of type {message.kind:#04x} after the login")
 
     def _failed(self, number: int, text: str, severity: int = 16) -> bytes:
-        said = {"number": number, "severity": severity, "state": 1, "line": 1, "text": text}
-        return types.encode_message(said, self.server, self._tds) + types.encode_done(
+        message = {"number": number, "severity": severity, "state": 1, "line": 1, "text": text}
+        return types.encode_message(message, self.server, self._tds) + types.encode_done(
             status=types.ERROR, tds=self._tds
         )
 

@@ -314,8 +314,8 @@ def encode_message(message_row: Row, server: str, tds: int) -> bytes:
 
 def encode_routing(host: str, port: int) -> bytes:
     """Encode ENVCHANGE 20: log in at another address instead [MS-TDS 2.2.7.9]."""
-    told = b"\0" + struct.pack("<HH", port, len(host)) + host.encode("utf-16-le")  # protocol 0: TCP
-    body = bytes([ROUTING]) + struct.pack("<H", len(told)) + told + b"\0\0"
+    routing = b"\0" + struct.pack("<HH", port, len(host)) + host.encode("utf-16-le")  # protocol 0: TCP
+    body = bytes([ROUTING]) + struct.pack("<H", len(routing)) + routing + b"\0\0"
     return struct.pack("<BH", 0xE3, len(body)) + body
 
 
@@ -395,11 +395,11 @@ def columns_of_cursor(result: Row, tds: int) -> bytes:
     """
     names = [*result["columns"], ROW_STATUS]
     metadata = _metadata(names, [*columns_of(result, tds), _status_column(tds)], tds, hidden=1)
-    told = b"".join(
+    columns = b"".join(
         bytes([index & 0xFF, 0, _EXPRESSION | (_OF_DRIVER if index == len(names) else 0)])
         for index in range(1, len(names) + 1)
     )
-    return metadata + struct.pack("<BH", 0xA4, 0) + struct.pack("<BH", 0xA5, len(told)) + told
+    return metadata + struct.pack("<BH", 0xA4, 0) + struct.pack("<BH", 0xA5, len(columns)) + columns
 
 
 def rows_of_cursor(result: Row, rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:

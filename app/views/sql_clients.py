@@ -188,8 +188,8 @@ class SqlClients(QDialog):
         """Add the inputs since the last call. The latest is the last row and stays visible."""
         if rows:
             table = self.inputs.table
-            kept = [*table.rows, *rows][-INPUTS_MAX:]
-            table.replace(kept)
+            latest_rows = [*table.rows, *rows][-INPUTS_MAX:]
+            table.replace(latest_rows)
             self.inputs.scrollToBottom()
 
     def reject(self) -> None:

@@ -17,6 +17,6 @@ def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str | N
     asking.setLabelText(label)
     asking.setTextValue(text)
     fit_on_screen(asking, WIDTH_UNITS * asking.fontMetrics().height(), asking.sizeHint().height())
-    said = asking.exec()
+    accepted = asking.exec()
     asking.deleteLater()
-    return asking.textValue() if said else None
+    return asking.textValue() if accepted else None

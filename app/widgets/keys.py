@@ -170,8 +170,8 @@ class Clash(Struct, frozen=True):
         """Return the clash as text."""
         one, other = BY_NAME[self.first], BY_NAME[self.second]
         where = tr(SCOPES[_find_inner_scope(one, other)][0])
-        said = tr("{keys} is assigned to both “{one}” and “{other}” {where}.")
-        return said.format(keys=format_native(self.keys), one=tr(one.text), other=tr(other.text), where=where)
+        text = tr("{keys} is assigned to both “{one}” and “{other}” {where}.")
+        return text.format(keys=format_native(self.keys), one=tr(one.text), other=tr(other.text), where=where)
 
 
 def clashes(keys: Keys) -> list[Clash]:

@@ -70,8 +70,8 @@ def _report_lost(world: World, server: str, guid: int) -> None:
             if copy.availability.peer(peer) is SyncState.SYNCHRONIZED or _set_ready(
                 world, copy.key, peer, False
             ):
-                kept = tuple(one for one in world.copies[copy.key].availability.lost if one != peer)
-                world.update_availability(copy.key, lost=kept)
+                still_lost = tuple(one for one in world.copies[copy.key].availability.lost if one != peer)
+                world.update_availability(copy.key, lost=still_lost)
                 world.touch(guid)
 
 
@@ -161,9 +161,9 @@ def lose(world: World, key: Key, server: str) -> None:
     replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
     _set_closing(world, key, server, None)
     if peer is SyncState.SYNCHRONIZED:
-        told = _set_ready(world, key, server, False)
+        is_new = _set_ready(world, key, server, False)
         lost = set(world.copies[key].availability.lost)
-        world.update_availability(key, lost=tuple(sorted(lost - {server} if told else lost | {server})))
+        world.update_availability(key, lost=tuple(sorted(lost - {server} if is_new else lost | {server})))
     if not any(state is SyncState.SYNCHRONIZED for _, state in world.copies[key].availability.peers):
         fit_own_state(world, key)
 

@@ -368,8 +368,8 @@ def add_dependency(world: World, name: str, provider: str, observer: str = "") -
         raise InputError(say("{name} already depends on {other}", name=resource.name, other=needed.name))
     _put(world, node, role, replace(resource, needs=(*resource.needs, needed.name)))
     if resource.kind == "SQL Server" and needed.drive and role.name in world.instances:
-        apart = tuple(one for one in world.instances[role.name].drives_apart if one != needed.drive)
-        world.update_instance(role.name, drives_apart=apart)
+        other_drives = tuple(one for one in world.instances[role.name].drives_apart if one != needed.drive)
+        world.update_instance(role.name, drives_apart=other_drives)
 
 
 def _resource(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole, Resource]:

@@ -449,8 +449,8 @@ def can_come_online(world: World, observer: Node, role: ClusterRole, node: str) 
     """Return whether the node could run the role, as far as *observer* can see. A node that does not answer might."""
     if not _is_reached(world, observer, node):
         return True
-    kind, again = KINDS[role.kind], role.way == "restart" and node == role.owner
-    return kind.restartable(world, role) if again else kind.hostable(world, role, node)
+    kind, is_restart = KINDS[role.kind], role.way == "restart" and node == role.owner
+    return kind.restartable(world, role) if is_restart else kind.hostable(world, role, node)
 
 
 def report_online(world: World, name: str, owner: str) -> None:

@@ -261,9 +261,9 @@ class Flow:
         ]
         shift = max(shifts, default=s[k.FLUSHED] - steady[k.FLUSHED])
         since_look_s = int(self.clock[k.TICKS]) % k.LOOK_TICKS / TICKS_PER_S
-        kept = (k.TRANSACTIONS, k.REUSE, k.LOG_SIZE, k.OPERATION_LEFT, k.SOURCE_ARMED)
+        kept_columns = (k.TRANSACTIONS, k.REUSE, k.LOG_SIZE, k.OPERATION_LEFT, k.SOURCE_ARMED)
         positions = [column for column in SOURCE_POSITIONS.values() if column != k.TRANSACTIONS]
-        rows.adopt_steady_row(s, steady, kept, positions, shift)
+        rows.adopt_steady_row(s, steady, kept_columns, positions, shift)
         s[k.RELEASED] = s[k.FLUSHED]
         s[k.CHECKPOINT_LOG] += s[k.GENERATED] - steady[k.GENERATED]
         rows.no_rate(s, k.SOURCE_TOTALS, since_look_s)

@@ -341,14 +341,14 @@ def _hand_over(world: World, principal_key: Key, sequence: int, hardened_kb: flo
 
 def _account_loss(world: World, failover: Failover, old_principal: DatabaseCopy, stream: int) -> None:
     """Account for acknowledged commits that the new principal does not have."""
-    committed_kb, kept = (
+    committed_kb, hardened_kb = (
         streams.committed_kb(world, old_principal),
         world.flow.stream_positions(stream).hardened_kb,
     )
-    count = commits.count(world, old_principal, kept, committed_kb)
+    count = commits.count(world, old_principal, hardened_kb, committed_kb)
     if count == 0:
         return
-    lost_kb = max(0.0, committed_kb - kept)
+    lost_kb = max(0.0, committed_kb - hardened_kb)
     _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
     world.update_copy(old_principal.key, written_off_kb=streams.committed_kb(world, old_principal))
     commits.record_loss(world, old_principal.database, failover.to_server, count, lost_kb, commits.THIS_COPY)

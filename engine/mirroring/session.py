@@ -316,18 +316,18 @@ def _step_down(world: World, copy: DatabaseCopy, leader: DatabaseCopy) -> None:
 
 def _join(world: World, principal: Key, mirror: Key) -> None:
     """Resume the session of a principal and a mirror that are connected and agree on their roles."""
-    lead, follow = world.copies[principal], world.copies[mirror]
-    suspended = MirrorState.SUSPENDED in (lead.mirroring.state, follow.mirroring.state)
+    lead, mirror_copy = world.copies[principal], world.copies[mirror]
+    suspended = MirrorState.SUSPENDED in (lead.mirroring.state, mirror_copy.mirroring.state)
     if not prerequisites.version_fits(world, principal[0], mirror[0]):
         suspended = True  # during a rolling upgrade: an older instance cannot redo this log
-    was_promoted = follow.mirroring.role is Role.PRINCIPAL
+    was_promoted = mirror_copy.mirroring.role is Role.PRINCIPAL
     if was_promoted:
         roles.take_role(
             world, mirror, Role.MIRROR, reason="Role Synchronization", sequence=lead.mirroring.role_sequence
         )
     world.update_mirroring(
         mirror,
-        role_sequence=max(lead.mirroring.role_sequence, follow.mirroring.role_sequence),
+        role_sequence=max(lead.mirroring.role_sequence, mirror_copy.mirroring.role_sequence),
         safety=lead.mirroring.safety,
         safety_sequence=lead.mirroring.safety_sequence,
         timeout_s=lead.mirroring.timeout_s,
@@ -336,7 +336,7 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
         armed=False,
     )
     world.update_mirroring(
-        principal, role_sequence=max(lead.mirroring.role_sequence, follow.mirroring.role_sequence)
+        principal, role_sequence=max(lead.mirroring.role_sequence, mirror_copy.mirroring.role_sequence)
     )
     failover.cancel(
         world,

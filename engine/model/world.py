@@ -57,10 +57,10 @@ class ReprCache:
     def _list(self, name: str, items: Iterable[tuple[object, object]], form: str) -> Iterator[bytes]:
         before, now = self._entries.get(name, {}), {}
         for key, value in items:
-            said = before.get(key)
-            if said is None or said[0] is not value:
-                said = value, form.format(key, value).encode()
-            now[key] = said
+            entry = before.get(key)
+            if entry is None or entry[0] is not value:
+                entry = value, form.format(key, value).encode()
+            now[key] = entry
         self._entries[name] = now
         texts = [text for _, text in now.values()]
         yield b"["

@@ -38,14 +38,14 @@ def test_connection(world: World, node: str, call: CmdletCall, piped: PipelineTa
         target is not None and world.computers[target].powered and network.is_passing(world, node, target)
     )
     row = {"ComputerName": name, "PingSucceeded": str(is_present)}
-    said = is_present
+    output = is_present
     if port != "0":
-        said = (
+        output = (
             is_present and target is not None and _listens(world, target, int(port) if port.isdigit() else 0)
         )
-        row |= {"RemotePort": port, "TcpTestSucceeded": str(said)}
+        row |= {"RemotePort": port, "TcpTestSucceeded": str(output)}
     if call.value("informationlevel").lower() == "quiet":
-        return PipelineTable("text", text=str(said))
+        return PipelineTable("text", text=str(output))
     return PipelineTable("connection", tuple(row), (row,), as_list=True)
 
 

@@ -34,18 +34,18 @@ def run(world: World, node: str, line: str) -> None:
         raise InputError(say("{node} is off", node=node))
     if node in world.nodes and world.nodes[node].service in ("off", "starting"):
         raise InputError(say("{node} is booting", node=node))
-    command, said, refused = line.strip(), [], False
+    command, outputs, refused = line.strip(), [], False
     for statement in statements(line):
         try:
-            said.append(_answer(world, node, _substitute_variables(world, node, statement)))
+            outputs.append(_answer(world, node, _substitute_variables(world, node, statement)))
         except InputError as problem:
             name = statement.lstrip("( ").partition(" ")[0].rstrip(")")
-            said.append(str(ShellError(name, str(problem))))
+            outputs.append(str(ShellError(name, str(problem))))
             refused = True
         except (ShellError, CommandNotSimulatedError) as problem:
-            said.append(str(problem))
+            outputs.append(str(problem))
             refused = True
-    output = "\n".join(text for text in said if text)
+    output = "\n".join(text for text in outputs if text)
     world.emit(
         PowerShellData(node=node, command=command, output=output, refused=refused), output, server=node
     )

@@ -300,8 +300,8 @@ def _put_user(world: World, server: str, old_user: User | None, new_user: User |
     """
     key = (server, (new_user or old_user or User(name="", database="", sid=0)).database)
     if key in world.copies:
-        gone = {old_user.name: None} if old_user is not None else {}
-        changed = {**gone, **({new_user.name: new_user} if new_user is not None else {})}
+        removed = {old_user.name: None} if old_user is not None else {}
+        changed = {**removed, **({new_user.name: new_user} if new_user is not None else {})}
         logspace.write(world, key, USER_KB)
         edits = tuple((USER + name.lower(), user) for name, user in changed.items())
         commits.append(world, key, edits, USER_KB)
@@ -527,8 +527,8 @@ def change(security: Security, verb: str, grants: tuple[Grant, ...]) -> Security
 
     GRANT and DENY replace the grantee's entry for the permission; REVOKE removes it.
     """
-    gone = {(grant.kind, grant.name, grant.permission, grant.grantee) for grant in grants}
-    kept_grants = tuple(g for g in security.grants if (g.kind, g.name, g.permission, g.grantee) not in gone)
+    keys = {(grant.kind, grant.name, grant.permission, grant.grantee) for grant in grants}
+    kept_grants = tuple(g for g in security.grants if (g.kind, g.name, g.permission, g.grantee) not in keys)
     return replace(security, grants=kept_grants if verb == "REVOKE" else (*kept_grants, *grants))
 
 

@@ -66,7 +66,7 @@ def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
         client = world.clients[name]
         if client.connected_to != server:
             continue
-        login, ended, opened = login_of(world, client, server), dict(client.killed), iter(client.killed)
+        login, ended, kills = login_of(world, client, server), dict(client.killed), iter(client.killed)
         for copy in _copies(world, client, server):
             assert copy.source is not None
             whole = _count(world, copy)
@@ -101,7 +101,7 @@ def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
                 client.query is not None,
             )
             spid += 1
-        for _, tick in opened:  # connections that the application opened to replace killed ones
+        for _, tick in kills:  # connections that the application opened to replace killed ones
             if spid not in ended and spid <= SPID_MAX:
                 database = client.databases[0]
                 yield ApplicationConnection(spid, client, database, login, client.name, tick, False)

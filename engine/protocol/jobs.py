@@ -139,10 +139,10 @@ def add_linked_server(world: World, server: str, name: str) -> list[Message]:
 def drop_linked_server(world: World, server: str, name: str) -> list[Message]:
     """Drop a linked server (sp_dropserver); raise 15015 if there is none."""
     linked = world.instances[server].linked_servers
-    kept = tuple(known for known in linked if known.lower() != name.lower())
-    if kept == linked:
+    remaining = tuple(known for known in linked if known.lower() != name.lower())
+    if remaining == linked:
         raise SqlError(15015, name)
-    world.update_instance(server, linked_servers=kept)
+    world.update_instance(server, linked_servers=remaining)
     return []
 
 

@@ -325,13 +325,13 @@ def _admission() -> list[FigureRow]:
     error_numbers = run_sql(forced, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} FAILOVER")
     run_sql(forced, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS")
     play(forced, "", 90.0)
-    again = primary(forced)
+    later_primary = primary(forced)
     play(forced, "90 power-on NODE_2\n", 200.0)
     reason = forced.copies["NODE_2", DATABASE].availability.suspended
     return [
         statement("GRP.ready.suspended", stays, "nothing is primary" if stays else "another took over"),
         statement("GRP.ready.former", back == "NODE_1", f"primary: {back}"),
-        statement("GRP.forced.waits", waits, f"primary: {again} after it was forced"),
+        statement("GRP.forced.waits", waits, f"primary: {later_primary} after it was forced"),
         statement("GRP.forced.planned", 41125 in error_numbers, f"errors {error_numbers}"),
         statement(
             "GRP.forced.suspended",

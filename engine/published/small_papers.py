@@ -103,14 +103,14 @@ def _drain_s(ratio: float) -> float:
 
 
 def _rule() -> list[FigureRow]:
-    kept, used = wire_ratio(0.88, 2008), wire_ratio(0.87, 2008)
+    sent_ratio, used = wire_ratio(0.88, 2008), wire_ratio(0.87, 2008)
     off = wire_ratio(0.27, 2005)
     raw, tried = (measured(_case(SafetyMode.FULL, 1000.0, ratio), 60.0) for ratio in (1.0, 0.95))
     return [
         statement(
             "COMP.rule",
-            kept == 1.0 and used == 0.87,
-            f"12% saved: {kept:g}, 13% saved: {used:g} wire bytes a byte",
+            sent_ratio == 1.0 and used == 0.87,
+            f"12% saved: {sent_ratio:g}, 13% saved: {used:g} wire bytes a byte",
         ),
         statement(
             "COMP.rule.cpu",

@@ -344,15 +344,15 @@ def _suspended() -> list[FigureRow]:
     suspended = setup_of(WORKLOAD1, SafetyMode.FULL, sending=False)
     flow = steady(suspended)
     before_kb = flow.stream_reading(0).send_queue_kb
-    kept = means(flow, 60.0)
+    suspended_means = means(flow, 60.0)
     queue = flow.stream_reading(0).send_queue_kb - before_kb
     alone = measured(setup_of(WORKLOAD1, SafetyMode.NONE))
     hours, halted = _fill_log_disk()
     return [
         statement(
             "suspend.rate",
-            abs(kept.transactions_per_s / alone.transactions_per_s - 1) < 0.005 and queue > 40_000,
-            f"{kept.transactions_per_s:.0f} transactions/s, {queue:.0f} KB unsent after a minute",
+            abs(suspended_means.transactions_per_s / alone.transactions_per_s - 1) < 0.005 and queue > 40_000,
+            f"{suspended_means.transactions_per_s:.0f} transactions/s, {queue:.0f} KB unsent after a minute",
         ),
         number("suspend.40GB", hours),
         statement("suspend.halt", halted, "no transaction commits" if halted else "transactions go on"),

@@ -31,12 +31,14 @@ def parse_line(text: str, tick: int = 0) -> Input:
     Raises InputError.
     """
     if text.lstrip().startswith("@"):
-        by, _, deed = text.lstrip()[1:].partition(" ")
+        by, _, input_text = text.lstrip()[1:].partition(" ")
         if not _ROLE.fullmatch(by):
             raise InputError(say("@ must be followed by the key of a role, not {word!r}", word=by))
-        if deed.lstrip().startswith("@"):
-            raise InputError(say("a line can have only one role; remove {word!r}", word=deed.split()[0]))
-        return replace(parse_line(deed, tick), by=by)
+        if input_text.lstrip().startswith("@"):
+            raise InputError(
+                say("a line can have only one role; remove {word!r}", word=input_text.split()[0])
+            )
+        return replace(parse_line(input_text, tick), by=by)
     for end in _LINE_ENDS:  # normalize line ends, so that a journal can be read back unchanged
         if end[0] in text:  # cheap: four milliseconds for a million lines
             text = text.replace(end, "\n")

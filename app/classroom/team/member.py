@@ -154,16 +154,16 @@ def roles(invitation: Invitation, name: str) -> list[TeamRole]:
     member = TeamMember(invitation, name, "")
     member.start()
     try:
-        said = member.incoming.get(timeout=ANSWER_S)
+        message = member.incoming.get(timeout=ANSWER_S)
     except Empty:
         raise JoinFailedError(tr("no answer from this address")) from None
     finally:
         member.end()
-    if not isinstance(said, Roles):
+    if not isinstance(message, Roles):
         raise JoinFailedError(
-            said.text if isinstance(said, TeamRefusal) else tr("no answer from this address")
+            message.text if isinstance(message, TeamRefusal) else tr("no answer from this address")
         )
-    return said.roles
+    return message.roles
 
 
 def play_role(
@@ -177,22 +177,22 @@ def play_role(
     if not isinstance(lines, Sequence):
         threading.Thread(target=_typed, args=(member, lines), daemon=True).start()
     noticed: list[Row] = []
-    for said in _receive_messages(member):
-        match said:
+    for message in _receive_messages(member):
+        match message:
             case MemberWelcome():
-                show(f"{said.role_name}: {said.role_text}")
+                show(f"{message.role_name}: {message.role_text}")
             case RoleView():
-                while script and script[0].tick <= said.view["t_s"] * TICKS_PER_S and not said.frozen:
+                while script and script[0].tick <= message.view["t_s"] * TICKS_PER_S and not message.frozen:
                     member.do(script.popleft().line_without_time)
-                noticed += said.view["news"]
-                for row in said.view["news"]:
+                noticed += message.view["news"]
+                for row in message.view["news"]:
                     show(f"{row['t_s']:g} {row['text']}")
             case InputFailed():
-                show(str(said.text))
+                show(str(message.text))
             case InstructorMessage():
-                show(tr("Instructor: {text}").format(text=said.text))
+                show(tr("Instructor: {text}").format(text=message.text))
             case TeamDrillEnded():
-                return noticed, said.verdict
+                return noticed, message.verdict
     return noticed, None
 
 
@@ -202,15 +202,15 @@ def _receive_messages(member: TeamMember) -> Iterator[ToMember]:
     has_begun = False
     while True:
         try:
-            said = member.incoming.get(timeout=0.2)
+            message = member.incoming.get(timeout=0.2)
         except Empty:
             if not has_begun and time.monotonic() > first:
                 raise JoinFailedError(tr("no answer from this address")) from None
             continue
-        if isinstance(said, TeamRefusal):
-            raise JoinFailedError(said.text)
+        if isinstance(message, TeamRefusal):
+            raise JoinFailedError(message.text)
         has_begun = True
-        yield said
+        yield message
 
 
 def _typed(member: TeamMember, lines: TextIO) -> None:

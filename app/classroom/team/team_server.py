@@ -121,12 +121,12 @@ class TeamServer:
         self._world.viewers.add(viewer)
         try:
             while True:
-                said = await _receive_request(connection)
-                if isinstance(said, SubmitInput):
-                    queue_message(await self._apply_input(member.role, said))
-                elif isinstance(said, Ask):
-                    self._world.ask(member.name, said.question)
-                elif isinstance(said, StartTeam):
+                request = await _receive_request(connection)
+                if isinstance(request, SubmitInput):
+                    queue_message(await self._apply_input(member.role, request))
+                elif isinstance(request, Ask):
+                    self._world.ask(member.name, request.question)
+                elif isinstance(request, StartTeam):
                     self._world.waits = False
                 else:
                     raise InputRejectedError(tr("you already have a role"))

@@ -137,11 +137,11 @@ def sentences(expected: Mapping[str, str], sample_ticks: int) -> list[str]:
 
     There is one sample per *sample_ticks*.
     """
-    said = [f"{tr(COUNTERS[name].title)}: {words}" for name, words in expected.items()]
+    sentences = [f"{tr(COUNTERS[name].title)}: {words}" for name, words in expected.items()]
     if sample_ticks > TICKS_PER_S:
         words = tr("Long run: one value every {time} from here on.")
-        said.append(words.format(time=localize(format_duration(sample_ticks / TICKS_PER_S))))
-    return said
+        sentences.append(words.format(time=localize(format_duration(sample_ticks / TICKS_PER_S))))
+    return sentences
 
 
 def _log_room_kb(world: World, database: str) -> float:

@@ -139,9 +139,9 @@ def format_points(tile: Tile) -> str:
 
 
 def _format_reachable(tile: Tile) -> str:
-    said = tr("Best score still possible for this seat")
+    heading = tr("Best score still possible for this seat")
     course = [f"{formatting.run_time(t_s)}  {points:.0f}" for t_s, points in tile.worth]
-    return "\n".join([said, *course[-TOLD_LINES:]])
+    return "\n".join([heading, *course[-TOLD_LINES:]])
 
 
 def _is_last_by_instructor(verdict: LogVerdict) -> bool:
@@ -193,14 +193,14 @@ def describe_seat(tile: Tile, goal_texts: Mapping[str, str]) -> str:
 
 def describe_class(board: DashboardUpdate, tiles: Sequence[Tile], nameless: bool) -> str:
     """Describe seats, times and state of the class in one line."""
-    there = sum(bool(tile.connected) for tile in tiles)
+    connected_count = sum(bool(tile.connected) for tile in tiles)
     said = trn("{n} seat", "{n} seats", len(tiles)).format(n=len(tiles))
     if board.part:
         part = tr("Part {n} of {all}: {name}.").format(
             n=board.part_number, all=board.parts, name=tr(KINDS[board.part])
         )
         said = f"{part} {said}"
-    said += ", " + tr("{n} connected").format(n=there)
+    said += ", " + tr("{n} connected").format(n=connected_count)
     if board.clock_s is not None:
         said += ", " + tr("class clock {t}").format(t=formatting.run_time(board.clock_s))
     if board.ends_in_s is not None:

@@ -147,10 +147,10 @@ def verdict(failover: Row, unlike: str = "") -> str:
     text = text.format(time=formatting.seconds(failover_s))
     published = failover.get("published_s")
     if published is None:
-        apart = tr("No comparable figure is published.")
+        comparison = tr("No comparable figure is published.")
         if unlike:
-            apart = tr("Not compared with published times: {reason}.").format(reason=said_of(unlike))
-        return f"{text} {apart} {losses}".rstrip()
+            comparison = tr("Not compared with published times: {reason}.").format(reason=said_of(unlike))
+        return f"{text} {comparison} {losses}".rstrip()
     share = formatting.percent(failover_s / published - 1.0, 0, sign=True)
     beside = tr("Published: {time} ({reference}), {share}.").format(
         time=formatting.seconds(published, 1), reference=failover["published_ref"], share=share

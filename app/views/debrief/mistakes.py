@@ -25,13 +25,13 @@ Retry = Callable[[float, str], None]
 def retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -> QPushButton:
     """Build a button for a retry from *begin* on, early enough to do *action* by *due_tick*."""
     left = formatting.seconds((due_tick - begin) / TICKS_PER_S, 0)
-    text, said = tr("Retry from {moment}"), ""
+    text, notice = tr("Retry from {moment}"), ""
     if due_tick > begin:
         text = tr("Retry {left} before this ({moment})")
-        said = tr("{left} until {at}: {what}").format(left=left, at=moment(due_tick), what=action)
+        notice = tr("{left} until {at}: {what}").format(left=left, at=moment(due_tick), what=action)
     button = QPushButton(text.format(left=left, moment=moment(begin)))
     button.setToolTip(tr("Enough time to look and type. The clock is paused until you press Run."))
-    button.clicked.connect(lambda _=False: retry(begin / TICKS_PER_S, said))
+    button.clicked.connect(lambda _=False: retry(begin / TICKS_PER_S, notice))
     return button
 
 
@@ -88,7 +88,7 @@ def format_counterfactual(action: ActionImpact) -> str:
     if action.points <= 0.0:
         return ""
     figures = {row.name: (row.right, row.left) for row in action.outcomes}
-    said = [
+    differences = [
         tr("{name} {there} instead of {here}").format(name=name, there=show(there), here=show(here))
         for key, name, show in (
             ("downtime_s", tr("downtime"), formatting.seconds),
@@ -99,7 +99,7 @@ def format_counterfactual(action: ActionImpact) -> str:
         for there, here in [figures.get(key, (0.0, 0.0))]
         if round(there, 2) != round(here, 2)
     ]
-    return tr("Without this mistake: {figures}.").format(figures=", ".join(said))
+    return tr("Without this mistake: {figures}.").format(figures=", ".join(differences))
 
 
 def _build_texts(

@@ -378,7 +378,7 @@ def show_account(
         _certainty(account, provisional, search_on, has_solution),
     ]
     curve.setWhatsThis(explain_curve())
-    again, chance = (retry if can_retry else None), account.last_chance
+    offer, chance = (retry if can_retry else None), account.last_chance
     missed = next(
         (
             move
@@ -395,14 +395,14 @@ def show_account(
             (
                 format_loss(move.regret),
                 tr(TONES[move.label][0]),
-                _build_move_texts(move, chance if move is missed else None, again, watch, choices, refused),
+                _build_move_texts(move, chance if move is missed else None, offer, watch, choices, refused),
             ),
         )
         for move in worst
     ]
     if chance is not None and missed is None:
         rows.append(
-            ((chance.tick, 0), (CROSS, tr("last chance"), _last_chance(chance, again, watch, choices)))
+            ((chance.tick, 0), (CROSS, tr("last chance"), _last_chance(chance, offer, watch, choices)))
         )
     return [*parts, *build_marked_rows([row for _, row in sorted(rows, key=lambda row: row[0])])]
 

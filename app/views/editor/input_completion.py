@@ -183,8 +183,8 @@ def complete_field(data: Mapping[str, object], field_kind: str, prefix: str) -> 
     """
     if field_kind in GO_ON:
         return GO_ON[field_kind](prefix, lambda kind: names(data, kind))
-    there = {word.strip() for word in prefix.split(",")[:-1]}
-    return [name for name in names(data, field_kind) if name not in there]
+    entered_names = {word.strip() for word in prefix.split(",")[:-1]}
+    return [name for name in names(data, field_kind) if name not in entered_names]
 
 
 def names_in(text: str, kind: str) -> list[str]:
@@ -228,8 +228,8 @@ def find_completions(text: str, position: int) -> list[str]:
         return names_in(rest, kind)
 
     if key is None:
-        there = set(_keys_before(before))
-        return [name for name in place if name not in there] + ([] if line.strip() else sorted(_tables()))
+        keys = set(_keys_before(before))
+        return [name for name in place if name not in keys] + ([] if line.strip() else sorted(_tables()))
     of = _OFFERED.get(key[1], "")
     value = line[key.end() :]
     if of in GO_ON:

@@ -128,7 +128,7 @@ class FailoverTimesDialog(QDialog):
         asked = lay_row(
             QLabel(tr("How often is the database online within")), self.limit, QLabel(tr("of a failure?")), 0
         )
-        said = tr(
+        text = tr(
             "{runs} runs for each cause on the planned link ({rtt} ms, {bandwidth} Mbps), with "
             "safety FULL and a witness at the mirror site. Times run from the failure until the "
             "database is online on the other server."
@@ -137,7 +137,7 @@ class FailoverTimesDialog(QDialog):
             rtt=formatting.significant(plan.rtt_ms),
             bandwidth=formatting.significant(plan.bandwidth_mbps),
         )
-        words = QLabel(said, wordWrap=True)
+        words = QLabel(text, wordWrap=True)
         words.setProperty("muted", "true")
         self._rows.setHorizontalSpacing(18)
         self._rows.setColumnStretch(1, 1)
@@ -180,10 +180,10 @@ class Shares(QWidget):
     def show_times(self, times: Mapping[str, Sequence[float]], limit_s: float) -> None:
         """Show the distribution of seconds by cause, with the limit."""
         self._times, self._limit_s = times, limit_s
-        said = tr("{cause}: {hits} of {runs}")
+        text = tr("{cause}: {hits} of {runs}")
         self.setAccessibleDescription(
             "; ".join(
-                said.format(
+                text.format(
                     cause=tr(NAMES[cause]), hits=len([t for t in each if t <= limit_s]), runs=len(each)
                 )
                 for cause, each in times.items()

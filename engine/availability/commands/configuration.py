@@ -437,23 +437,23 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
     if any(options for _, options in replica_options):
         raise SqlError(156, "WITH")
     group = primary(world, server, name, "remove", "replica")
-    gone: set[str] = set()
+    hosts: set[str] = set()
     for target, _ in replica_options:
         where = spelled(world, target)
         if group.replica(where) is None:
             raise SqlError(35283, target, group.name)
         if where == server:
             raise SqlError(35284, target, group.name)
-        gone.add(where)
-    left = tuple(_without_routes(replica, gone) for replica in group.replicas if replica.server not in gone)
+        hosts.add(where)
+    left = tuple(_without_routes(replica, hosts) for replica in group.replicas if replica.server not in hosts)
     check_required(replace(group, replicas=left), "REMOVE REPLICA")
     replicas.change(
         world,
         server,
         group.guid,
-        lambda now: replace(movement.remove_places(now, lambda place: place[1] in gone), replicas=left),
+        lambda now: replace(movement.remove_places(now, lambda place: place[1] in hosts), replicas=left),
     )
-    for where in sorted(gone):
+    for where in sorted(hosts):
         for copy in replicas.copies(world, server, group.guid):
             movement.forget(world, (server, copy.database), where)
     movement.watch_removals(world)

@@ -153,8 +153,8 @@ _SPOKEN: Final = {
 
 def _format_expected(expected: Iterable[str]) -> LocalizableMessage:
     """Format the expected terminals of the grammar as text."""
-    said = {_SPOKEN.get(name, name.lower()) for name in expected}
-    return join_messages(", ", sorted(said)) if said else say("a fact such as `Sales is SYNCHRONIZED`")
+    names = {_SPOKEN.get(name, name.lower()) for name in expected}
+    return join_messages(", ", sorted(names)) if names else say("a fact such as `Sales is SYNCHRONIZED`")
 
 
 OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {

@@ -126,8 +126,8 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
         )
     least = (len(reached) - len(asking)) * ASKING_SHARE / (1.0 - ASKING_SHARE) / len(asking)
     weight = max(1, math.ceil(least))
-    kept = [*asking, *(goal for goal in reached if goal not in asking)][:GOALS_MAX]
-    shown_goals = [goal for goal in reached if goal in kept]
+    chosen_goals = [*asking, *(goal for goal in reached if goal not in asking)][:GOALS_MAX]
+    shown_goals = [goal for goal in reached if goal in chosen_goals]
     base["goal"] = [{**goal, "weight": weight if goal in asking else 1} for goal in shown_goals]
     base["hint"] = [_build_hint(str(goal["name"])) for goal in shown_goals]
     down_ticks = arithmetic.total(

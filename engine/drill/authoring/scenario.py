@@ -399,10 +399,10 @@ def _is_invisible(sign: str) -> bool:
 
 def _list_visible_texts(scenario: Scenario) -> Iterator[tuple[str, object]]:
     """Yield (key, text) for all texts that people read."""
-    kept = scenario.model_dump(by_alias=True)
+    fields = scenario.model_dump(by_alias=True)
     for key in ("brief", "role", "goal", "forbidden", "question", "predict", "hint", "solution", "timeline",
                 "facilitator", "fidelity"):  # fmt: skip
-        yield key, kept.get(key)
+        yield key, fields.get(key)
 
 
 def _texts(value: object) -> Iterator[str]:

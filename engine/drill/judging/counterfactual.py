@@ -247,5 +247,5 @@ def find_retry_tick(tick: Tick, act: Input | None, journal: Iterable[Input]) -> 
     typed = 0 if act is None else len(act.args[-1] if act.verb in ("sql", "ps") else act.command_text)
     early = tick - ticks(min(LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed))
     finished_ticks = [item.tick for item in journal if item.verb not in REMARKS and not is_inspection(item)]
-    kept = [at + 1 for at in finished_ticks if early <= at <= tick - ticks(LOOK_S)]
-    return max(0, early, *kept)
+    earliest_ticks = [at + 1 for at in finished_ticks if early <= at <= tick - ticks(LOOK_S)]
+    return max(0, early, *earliest_ticks)

@@ -92,7 +92,7 @@ def mistakes(
     action.
     """
     rules = {rule.name: rule for rule in drill.scenario.rubric}
-    by_place = {deed.place: deed for deed in deeds}
+    by_place = {move.place: move for move in deeds}
     items = drill.score().items
     advice = {loss.cause: loss.better for item in items if item.name == DISARMED for loss in item.losses}
     mistake_list = []
@@ -104,10 +104,10 @@ def mistakes(
     explained = {mistake.without.place for mistake in mistake_list if mistake.without is not None}
     mistake_list += [
         Mistake(
-            deed.tick, "", DIFFERENCE, deed.what, deed.points, "", _retry(drill, deed.place), deed.tick, deed
+            move.tick, "", DIFFERENCE, move.what, move.points, "", _retry(drill, move.place), move.tick, move
         )
-        for deed in deeds
-        if deed.points >= DIFFERENCE_MIN and deed.place not in explained
+        for move in deeds
+        if move.points >= DIFFERENCE_MIN and move.place not in explained
     ]
     return sorted(mistake_list, key=lambda m: (-(m.without.points if m.without else 0.0), m.tick, -m.points))
 
@@ -144,9 +144,9 @@ def _mistake(
     retry_tick = counterfactual.find_retry_tick(loss_tick, None, drill.journal)
     mistake = Mistake(loss_tick, item.name, loss.why, loss.cause, loss.points, loss.better, retry_tick)
     if index is not None:
-        deed = drill.journal[index]
-        said = replace(mistake, cause=loss.cause or describe_input(deed), cause_tick=deed.tick)
-        return replace(said, retry_tick=_retry(drill, index), without=deeds.get(index))
+        action = drill.journal[index]
+        explained = replace(mistake, cause=loss.cause or describe_input(action), cause_tick=action.tick)
+        return replace(explained, retry_tick=_retry(drill, index), without=deeds.get(index))
     if rule is not None and rule.kind in ("goals", "condition") and plan:
         tick, line = plan[0]
         step = parse_line(line, min(tick, loss_tick))
@@ -176,8 +176,8 @@ def _before_harm(drill: Drill) -> Tick:
 
 
 def _retry(drill: Drill, index: int) -> Tick:
-    deed = drill.journal[index]
-    return counterfactual.find_retry_tick(deed.tick, deed, drill.journal[:index])
+    action = drill.journal[index]
+    return counterfactual.find_retry_tick(action.tick, action, drill.journal[:index])
 
 
 def _find_costliest_action(item: str, deeds: Mapping[int, ActionImpact]) -> int | None:

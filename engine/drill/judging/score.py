@@ -402,8 +402,8 @@ def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
     ]
     if len(given_orders) < rule.least:
         missing = rule.least - len(given_orders)
-        said = say("Required orders that were not given: {n}.", n=missing)
-        losses.append(Loss(round(points_each * missing, 1), None, said, rule.better))
+        text = say("Required orders that were not given: {n}.", n=missing)
+        losses.append(Loss(round(points_each * missing, 1), None, text, rule.better))
     return RuleResult(
         points_each * len(closed), message, [given_order.tick for given_order in given_orders], losses
     )

@@ -59,14 +59,14 @@ def list_candidates(drill: Drill, known_lines: tuple[str, ...]) -> list[str]:
         for question in drill.open_questions()
         for number in range(1, len(question.choices) + 1)
     )
-    again = [
+    repairs = [
         line
         for session in drill.scenario.sessions
         for line in list_setup_statements(drill.world, session)[:1]
     ]
-    again += list_vote_restorations(drill.world, drill.scenario)
+    repairs += list_vote_restorations(drill.world, drill.scenario)
     lines |= dict.fromkeys(
-        (*_list_repair_lines(drill.world), *_list_statements(drill.world), *again, *known_lines)
+        (*_list_repair_lines(drill.world), *_list_statements(drill.world), *repairs, *known_lines)
     )
     return [line for line in lines if _is_applicable(drill.world, line)]
 

@@ -132,8 +132,8 @@ def _advance_and_filter(doubt: BeliefState, item: Input) -> BeliefState:
     for run in runs:
         run.advance_to(item.tick)
     shown = [_list_observations(run.events, item.tick) for run in runs]
-    kept = zip(runs[1:], shown[1:], doubt.rivals, strict=True)
-    return BeliefState(runs[0], tuple((run, steps) for run, saw, (_, steps) in kept if saw == shown[0]))
+    candidates = zip(runs[1:], shown[1:], doubt.rivals, strict=True)
+    return BeliefState(runs[0], tuple((run, steps) for run, saw, (_, steps) in candidates if saw == shown[0]))
 
 
 def _list_observations(events: Sequence[Event], tick: int) -> list[tuple[object, ...]]:

@@ -373,8 +373,8 @@ def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], in
         way = rollouts[later - 1]
         if rollouts[later].score >= way.score:
             break
-        again = [continuations.build_plan_continuation(way.actions[way.done :])]
-        rollouts[later] = yield from _improve_rollout(moments[later], rollouts[later], again)
+        candidates = [continuations.build_plan_continuation(way.actions[way.done :])]
+        rollouts[later] = yield from _improve_rollout(moments[later], rollouts[later], candidates)
 
 
 def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:

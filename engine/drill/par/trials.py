@@ -182,8 +182,8 @@ class Trials:
                 yield None
                 continue
             one_more = inserted is not None and len(later_inputs) == crossing.left
-            vain = one_more and self._causes is None and is_noop(run, drill)
-            plan = None if vain else self.play(drill, later_inputs, rules)
+            has_no_effect = one_more and self._causes is None and is_noop(run, drill)
+            plan = None if has_no_effect else self.play(drill, later_inputs, rules)
             more = plan is not None and plan.score < TOTAL_MAX
             yield Trial(
                 state.digest(), plan, collect_facts(self._play_idle(), drill) if more else frozenset()

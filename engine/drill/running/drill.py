@@ -492,9 +492,9 @@ class Drill(ConditionPoller):
         for name, when, premise, text in self._watched:
             if name in self.first_held or not self.holds(when):
                 continue
-            so = premise is None or self.holds(premise)
-            self.first_held[name] = self.world.tick if so else None
-            if so:
+            counts = premise is None or self.holds(premise)
+            self.first_held[name] = self.world.tick if counts else None
+            if counts:
                 self._emit_event(ScoreData(rule=name), text)
 
     def _compare_failovers(self) -> None:

@@ -173,15 +173,15 @@ def _ask(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
 
 def _status(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
     caller, fact = item.args
-    so = true(fact)
+    is_true = true(fact)
     for call in calls:
         if call.kind == "question" and (call.by, call.to) == (caller, item.by) and call.waits:
             asked = set(extract_keywords(call.text)) & names
             if asked and not asked & set(extract_keywords(fact)):
                 continue  # the call is about another subject
-            return _replace_call(calls, call, replace(call, status=fact, status_tick=item.tick, true=so))
+            return _replace_call(calls, call, replace(call, status=fact, status_tick=item.tick, true=is_true))
     unasked = TeamCall(
-        "question", caller, item.by, "", item.tick, status=fact, status_tick=item.tick, true=so
+        "question", caller, item.by, "", item.tick, status=fact, status_tick=item.tick, true=is_true
     )
     return (*calls, unasked)
 

@@ -33,13 +33,13 @@ def find_due_line(
 def _list_due_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[str]:
     for call in drill.calls:
         line, since = _find_next_line(drill, call)
-        by, _, deed = line.partition(" ")
+        by, _, text = line.partition(" ")
         if (
             line
             and by in role_keys
             and drill.tick >= since + ANSWER_TICKS
             and not any(
-                item.by == by and item.command_text == deed and item.tick >= since for item in drill.journal
+                item.by == by and item.command_text == text and item.tick >= since for item in drill.journal
             )
         ):
             yield f"@{line}"
@@ -103,12 +103,12 @@ def _find_solution_action(drill: DrillState, call: TeamCall) -> str:
 
     Similar: the same names, and at least half of the words.
     """
-    said, order_matches = set(extract_keywords(call.text)), False
-    names = {word for word in said if word in _index_server_names(drill)}
+    spoken_words, order_matches = set(extract_keywords(call.text)), False
+    names = {word for word in spoken_words if word in _index_server_names(drill)}
     for item, _ in _steps(drill):
         if item.verb == "call":
             words = set(extract_keywords(item.args[-1]))
-            alike = 2 * len(said & words) >= len(words) and names == {
+            alike = 2 * len(spoken_words & words) >= len(words) and names == {
                 word for word in words if word in _index_server_names(drill)
             }
             order_matches = alike and item.args[0] == call.to

@@ -140,12 +140,12 @@ def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
 def _compare_end(drill: Drill, report: Report) -> Divergence | None:
     """Compare the end of the run with that of the report. All recorded hashes have matched before."""
     state_hash = StateHash(drill.tick, len(drill.journal), drill.state_hash())
-    said = StateHash(
+    reported = StateHash(
         ticks(report["ended_at_s"]), state_hash.inputs, report.get("state_hash", state_hash.digest)
     )
     return (
-        Divergence(drill.hashes[-1] if drill.hashes else None, said, state_hash)
-        if said != state_hash
+        Divergence(drill.hashes[-1] if drill.hashes else None, reported, state_hash)
+        if reported != state_hash
         else None
     )
 

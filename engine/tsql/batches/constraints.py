@@ -393,11 +393,11 @@ def _enforce_references(
             target = _find_referenced_columns(old_table, item)
             if target is None or not isinstance(table, Table):
                 continue
-            gone = {_key_of(row, target) for row in old_table.rows} - {
+            removed_keys = {_key_of(row, target) for row in old_table.rows} - {
                 _key_of(row, target) for row in new_table.rows
             }
             places = find_column_positions(table, item.columns, stored_object.name)
-            if gone and any(_key_of(row, places) in gone for row in table.rows):
+            if removed_keys and any(_key_of(row, places) in removed_keys for row in table.rows):
                 column = item.columns[0] if len(places) == 1 else ""
                 kind = "SAME TABLE REFERENCE" if is_own else "REFERENCE"
                 raise _make_conflict_error(

@@ -514,9 +514,9 @@ QUOTED_IDENTIFIER, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
 
 
 def _options(context: Context) -> int:
-    said, number = dict(context.session.options), 0
+    options, number = dict(context.session.options), 0
     for name, bit in _OPTION_BITS.items():
-        if said.get(name, "ON" if bit & _ON_AT_LOGIN else "OFF") == "ON":
+        if options.get(name, "ON" if bit & _ON_AT_LOGIN else "OFF") == "ON":
             number |= bit
     return number
 

@@ -291,8 +291,8 @@ def _set_context_info(machine: Machine, value: s.Value) -> None:
     if given is None:
         raise SqlError(2743)
     found = convert(given, f"binary({settings.CONTEXT_BYTES})")
-    kept = found.hex() if isinstance(found, bytes) else ""
-    options = {**dict(machine.session.options), "CONTEXT_INFO": kept}
+    hex_text = found.hex() if isinstance(found, bytes) else ""
+    options = {**dict(machine.session.options), "CONTEXT_INFO": hex_text}
     machine.note(options=tuple(options.items()), error=0)
 
 

@@ -163,10 +163,10 @@ class SubmissionOutput:
         if room and len(self.messages) + len(self.results) < OUTPUT_MAX:
             running = (scope.procedure for scope in reversed(self.scopes) if scope.procedure)
             called = procedure or next(running, "")
-            said = Message(
+            message = Message(
                 number, severity, state, line, text, self.session.server, self._lines_above, rows, called
             )
-            self.messages.append(said)
+            self.messages.append(message)
         elif not self.messages or self.messages[-1].text != _OUTPUT_LIMIT:
             self.messages.append(Message(0, 0, 0, 0, _OUTPUT_LIMIT, self.session.server))
 
@@ -179,8 +179,8 @@ class SubmissionOutput:
         """Append `(n rows affected)`, unless SET NOCOUNT is ON."""
         self.note(rowcount=count, error=0)
         if dict(self.session.options).get("NOCOUNT") != "ON":
-            said = f"({count} row affected)" if count == 1 else f"({count} rows affected)"
-            self.append_message(said, rows=count)
+            text = f"({count} row affected)" if count == 1 else f"({count} rows affected)"
+            self.append_message(text, rows=count)
 
     def end_statement(self, rows: int | None = None, status: int | None = None) -> None:
         """Record the end of a statement for drivers. SET NOCOUNT ON suppresses the number of rows."""

@@ -278,15 +278,15 @@ def _user_options(machine: Machine, arguments: Arguments) -> None:
     Their order is that of the documentation [DOC: DBCC USEROPTIONS]. Switches are listed only if they are ON.
     """
     culture = machine.settings.culture
-    said = dict(machine.session.options)
+    options = dict(machine.session.options)
     level = locks.isolation_of(machine.session)
     rows: list[tuple[Scalar, ...]] = [
-        ("textsize", said.get("TEXTSIZE", "2147483647")),
+        ("textsize", options.get("TEXTSIZE", "2147483647")),
         ("language", culture.language.name),
         ("dateformat", culture.dateformat),
         ("datefirst", str(culture.datefirst)),
         ("lock_timeout", str(locks.lock_timeout_ms(machine.session))),
-        *((name, "SET") for name in _SHOWN_OPTIONS.split() if said.get(name.upper(), "ON") == "ON"),
+        *((name, "SET") for name in _SHOWN_OPTIONS.split() if options.get(name.upper(), "ON") == "ON"),
         ("isolation level", level),
     ]
     machine.add_result(("Set Option", "Value"), rows)

@@ -154,9 +154,9 @@ def _read_committed_objects(context: Context, database: str) -> Mapping[str, Sto
             commits.find_last_commit(world, picture.family, picture.lineage, picture.end_of_log_kb)
         )
     return {
-        name: kept
-        for (server, where, name), kept in world.objects.items()
-        if (server, where) == (here, database.lower()) and isinstance(kept, StoredObject)
+        name: stored
+        for (server, where, name), stored in world.objects.items()
+        if (server, where) == (here, database.lower()) and isinstance(stored, StoredObject)
     }
 
 

@@ -308,7 +308,7 @@ def _merge(machine: Machine, plan: QueryPlan) -> None:
     assert plan.target is not None
     touched: list[tuple[str, Row | None, Row | None]] = []
     updates: list[tuple[tuple[str, ...], Row]] = []
-    gone: list[Row] = []
+    deleted_rows: list[Row] = []
     added: list[tuple[tuple[str, ...], Row]] = []
     seen: set[object] = set()
     for part in plan.parts:
@@ -323,7 +323,7 @@ def _merge(machine: Machine, plan: QueryPlan) -> None:
             if action == "INSERT":
                 added.append((columns, tuple(values[first:last])))
             elif action == "DELETE":
-                gone.append((number,))
+                deleted_rows.append((number,))
             else:
                 updates.append((columns, (number, *values[first:last])))
     before = sources.table(machine, plan.target)
@@ -335,8 +335,8 @@ def _merge(machine: Machine, plan: QueryPlan) -> None:
     for _, change in updates:
         position = int(str(change[0])) - 1
         touched.append(("UPDATE", before.rows[position], table.rows[position]))
-    touched += [("DELETE", before.rows[int(str(row[0])) - 1], None) for row in gone]
-    sources.change_table(machine, plan.target, before, tables.delete(table, gone), "MERGE")
+    touched += [("DELETE", before.rows[int(str(row[0])) - 1], None) for row in deleted_rows]
+    sources.change_table(machine, plan.target, before, tables.delete(table, deleted_rows), "MERGE")
     for columns, same_rows in groupby(added, itemgetter(0)):
         rows = [row for _, row in same_rows]
         sources.put(machine, plan.target, columns, rows)

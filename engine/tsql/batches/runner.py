@@ -239,7 +239,7 @@ class Runner(Machine):
 
     def _guard(self, work: Callable[[], None]) -> None:
         """Run *work* completely or not at all. Errors are reported, or caught as in T-SQL."""
-        before, tables, said = dict(self.context.writes), self.session.tables, len(self.messages)
+        before, tables, message_count = dict(self.context.writes), self.session.tables, len(self.messages)
         try:
             work()
             if self.session.doomed and (dict(self.context.writes), self.session.tables) != (before, tables):
@@ -265,7 +265,7 @@ class Runner(Machine):
             self.context.writes = before
             self.refuse(str(problem))
         finally:
-            transactions.after_statement(self, said)
+            transactions.after_statement(self, message_count)
 
     def _perform(self, action: RunStatement | BranchIfFalse) -> None:
         scope = self.scopes[-1]

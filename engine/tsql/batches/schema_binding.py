@@ -74,8 +74,8 @@ def check_column(context: Context, action: str, parts: tuple[str, ...], column: 
 def _find_bound(context: Context, parts: tuple[str, ...]) -> Iterator[tuple[str, Sequence[Token]]]:
     """Yield the schema-bound modules that name the object, with their tokens."""
     wanted = ((len(parts) > 1 and parts[-2].lower()) or "dbo", parts[-1].lower())
-    for kept, item in objects.list_objects(context):
-        if not isinstance(item, objects.UserView | objects.UserFunction) or kept.name.lower() == wanted[1]:
+    for key, item in objects.list_objects(context):
+        if not isinstance(item, objects.UserView | objects.UserFunction) or key.name.lower() == wanted[1]:
             continue
         tokens = tokens_of(item.definition)
         if not _binds_schema(tokens):
@@ -84,7 +84,7 @@ def _find_bound(context: Context, parts: tuple[str, ...]) -> Iterator[tuple[str,
         if any(
             (names[at], names[at + 2]) == wanted and tokens[at + 1].is_op(".") for at in range(len(names) - 2)
         ):
-            yield kept.name, tokens
+            yield key.name, tokens
 
 
 def _binds_schema(tokens: Sequence[Token]) -> bool:
@@ -154,9 +154,9 @@ def drop(machine: Machine, name: str) -> list[Message]:
     found = _find(machine, name, "drop")
     if found in objects.SCHEMAS and objects.SCHEMAS[found] < CREATED_SCHEMA_ID_MIN:
         raise SqlError(15150, "drop", "schema", found)
-    for kept, _ in objects.list_objects(machine.context):
-        if kept.schema == found:
-            raise SqlError(3729, "drop schema", found, kept.name)
+    for object_name, _ in objects.list_objects(machine.context):
+        if object_name.schema == found:
+            raise SqlError(3729, "drop schema", found, object_name.name)
     if found in objects.SCHEMAS:
         raise UnsimulatedFeatureError("DROP SCHEMA of a schema that every database has")
     objects.put_schema(machine.context, found, None)

@@ -248,9 +248,9 @@ def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Ro
 
 def delete(table: Table, numbers: Sequence[Row]) -> Table:
     """Return the table without the rows with these numbers, counted from 1."""
-    gone = {int(str(number[0])) - 1 for number in numbers}
-    rows = tuple(row for index, row in enumerate(table.rows) if index not in gone)
-    ids = tuple(number for index, number in enumerate(table.ids) if index not in gone)
+    deleted_rows = {int(str(number[0])) - 1 for number in numbers}
+    rows = tuple(row for index, row in enumerate(table.rows) if index not in deleted_rows)
+    ids = tuple(number for index, number in enumerate(table.ids) if index not in deleted_rows)
     return replace(table, rows=rows, ids=ids, characters=characters_in(rows))
 
 
@@ -299,8 +299,10 @@ def compare_rows(old_table: Table, new_table: Table) -> RowChanges:
     before = dict(zip(old_table.ids, old_table.rows, strict=True))
     after = dict(zip(new_table.ids, new_table.rows, strict=True))
     put = [(number, row) for number, row in after.items() if before.get(number) is not row]
-    gone = [(number, None) for number in before if number not in after]
-    return RowChanges((*put, *gone), new_table.next_identity, new_table.next_id, new_table.identity_cache)
+    deleted_rows = [(number, None) for number in before if number not in after]
+    return RowChanges(
+        (*put, *deleted_rows), new_table.next_identity, new_table.next_id, new_table.identity_cache
+    )
 
 
 def merge_row_changes(first_changes: RowChanges, second_changes: RowChanges) -> RowChanges:

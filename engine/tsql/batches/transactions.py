@@ -138,7 +138,7 @@ def _collect_used_identities(machine: Machine, edits: dict[ObjectKey, object]) -
 
     They are not reused [DOC: IDENTITY property, Remarks].
     """
-    kept: dict[ObjectKey, object] = {}
+    used_identities: dict[ObjectKey, object] = {}
     for place, edit in edits.items():
         stored_object = objects.read_object(machine.context, place, include_other_sessions=False)
         table = stored_object.item if stored_object is not None else None
@@ -147,8 +147,8 @@ def _collect_used_identities(machine: Machine, edits: dict[ObjectKey, object]) -
             and isinstance(table, Table)
             and table.next_identity != edit.next_identity
         ):
-            kept[place] = RowChanges((), edit.next_identity, table.next_id, edit.identity_cache)
-    return kept
+            used_identities[place] = RowChanges((), edit.next_identity, table.next_id, edit.identity_cache)
+    return used_identities
 
 
 def _hold_log(machine: Machine) -> None:

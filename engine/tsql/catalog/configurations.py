@@ -58,19 +58,19 @@ def option_value(context: Context, name: str) -> int:
 
 def configured_value(context: Context, name: str) -> int:
     """Return the configured value of an option of sp_configure. RECONFIGURE makes it the value in use."""
-    kept = ledger.find(context.world, context.server.name, "options", "name", name)
-    return option_value(context, name) if kept is None else int(str(kept["value"]))
+    row = ledger.find(context.world, context.server.name, "options", "name", name)
+    return option_value(context, name) if row is None else int(str(row["value"]))
 
 
 def _set_value(context: Context, name: str, column: str) -> int:
-    kept = ledger.find(context.world, context.server.name, "options", "name", name)
+    row = ledger.find(context.world, context.server.name, "options", "name", name)
     default = next(option.default for option in options(context.version) if option.name == name)
-    if kept is None:
+    if row is None:
         return default
-    waits = kept.get("at_start")
-    if column == "in_use" and waits is not None and context.server.started_tick > int(str(kept["tick"])):
+    waits = row.get("at_start")
+    if column == "in_use" and waits is not None and context.server.started_tick > int(str(row["tick"])):
         return int(str(waits))  # RECONFIGURE has deferred it to the next start
-    return int(str(kept[column]))
+    return int(str(row[column]))
 
 
 def _configurations(context: Context) -> Iterable[Record]:

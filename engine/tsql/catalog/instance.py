@@ -28,8 +28,8 @@ view("sys.messages", _messages)
 
 
 def _rpc_out(context: Context, name: str) -> bool:
-    kept = ledger.find(context.world, context.server.name, "serveroptions", "server", name)
-    return kept is not None and bool(kept.get("rpc out"))
+    stored_row = ledger.find(context.world, context.server.name, "serveroptions", "server", name)
+    return stored_row is not None and bool(stored_row.get("rpc out"))
 
 
 def _servers(context: Context) -> Iterable[Record]:

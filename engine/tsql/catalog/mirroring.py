@@ -69,7 +69,7 @@ def _witness_records(context: Context) -> Iterable[Record]:
         (key, record) for key, record in context.world.witnesses.items() if key[0] == context.session.server
     ]
     for (_, guid), record in sorted(mine, key=lambda item: item[0]):
-        apart = record.exposed or record.suspended
+        is_exposed = record.exposed or record.suspended
         yield {
             "database_name": record.database,
             "principal_server_name": record.principal,
@@ -82,8 +82,8 @@ def _witness_records(context: Context) -> Iterable[Record]:
             "family_guid": unique_id("session family", guid),
             "is_suspended": int(record.suspended),
             "is_suspended_sequence_number": 1,
-            "partner_sync_state": 6 if apart else 5,
-            "partner_sync_state_desc": "UNSYNCHRONIZED" if apart else "SYNCHRONIZED",
+            "partner_sync_state": 6 if is_exposed else 5,
+            "partner_sync_state_desc": "UNSYNCHRONIZED" if is_exposed else "SYNCHRONIZED",
         }
 
 

@@ -183,7 +183,7 @@ def _job_id(context: Context, job: Scalar) -> Scalar:
 
 def _jobs(context: Context) -> Iterable[Record]:
     for job in context.server.jobs:
-        kept = ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) or {}
+        stored_row = ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) or {}
         long_ago = context.datetime_value(-86_400_00 * 100)
         yield {
             "job_id": _job_id(context, job.name),
@@ -191,16 +191,16 @@ def _jobs(context: Context) -> Iterable[Record]:
             "originating_server_id": 0,
             "name": job.name,
             "enabled": int(job.enabled),
-            "description": kept.get("description", "No description available."),
-            "start_step_id": kept.get("start_step_id", 1),
-            "category_id": kept.get("category_id") or 0,
-            "owner_sid": sid_of(context, to_text(kept.get("owner") or "sa")),
-            "date_created": kept.get("date_created", long_ago),
-            "date_modified": kept.get("date_modified", long_ago),
-            "notify_level_eventlog": kept.get("notify_level_eventlog", 0),
-            "notify_level_email": kept.get("notify_level_email", 0),
-            "notify_email_operator_id": kept.get("notify_email_operator_id") or 0,
-            "version_number": kept.get("version_number", 1),
+            "description": stored_row.get("description", "No description available."),
+            "start_step_id": stored_row.get("start_step_id", 1),
+            "category_id": stored_row.get("category_id") or 0,
+            "owner_sid": sid_of(context, to_text(stored_row.get("owner") or "sa")),
+            "date_created": stored_row.get("date_created", long_ago),
+            "date_modified": stored_row.get("date_modified", long_ago),
+            "notify_level_eventlog": stored_row.get("notify_level_eventlog", 0),
+            "notify_level_email": stored_row.get("notify_level_email", 0),
+            "notify_email_operator_id": stored_row.get("notify_email_operator_id") or 0,
+            "version_number": stored_row.get("version_number", 1),
         }
 
 

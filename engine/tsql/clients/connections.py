@@ -147,11 +147,11 @@ def report_refused_login(
     if problem.number != 53:
         errors = refusals(problem, world.sessions[name].target.database, _login(world, name, server))
     version = world.instances[server].version
-    said = []
+    messages = []
     for error in errors:
         severity, text = fill_message(error.number, *error.parameters, version=version)
-        said.append(Message(error.number, severity, error.state, 0, text, server))
-    return replace(run, messages=(*run.messages, *said))
+        messages.append(Message(error.number, severity, error.state, 0, text, server))
+    return replace(run, messages=(*run.messages, *messages))
 
 
 def _login(world: World, name: str, server: str) -> str:

@@ -66,11 +66,11 @@ def execute(machine: Machine, name: str, text: str) -> None:
         is_done = _run_there(remote, name)
     finally:
         machine.meter.add(meter.spent)
-    for said in in_order(remote.messages, remote.results):
-        if isinstance(said, ResultSet):
-            machine.add_result(said.columns, said.rows)
-        elif not (machine.captures and not said.number and said.text.endswith("affected)")):
-            machine.append_message(said.text, said.number, said.severity, said.state, said.line)
+    for part in in_order(remote.messages, remote.results):
+        if isinstance(part, ResultSet):
+            machine.add_result(part.columns, part.rows)
+        elif not (machine.captures and not part.number and part.text.endswith("affected)")):
+            machine.append_message(part.text, part.number, part.severity, part.state, part.line)
     errors = [message for message in remote.messages if message.is_error]
     machine.note(error=errors[-1].number if errors else 0, rowcount=remote.session.rowcount)
     if not is_done:
@@ -91,5 +91,5 @@ def _run_there(remote: Machine, name: str) -> bool:
 
 
 def _rpc_out(machine: Machine, name: str) -> bool:
-    kept = ledger.find(machine.world, machine.session.server, "serveroptions", "server", name)
-    return kept is not None and bool(kept.get("rpc out"))
+    stored_row = ledger.find(machine.world, machine.session.server, "serveroptions", "server", name)
+    return stored_row is not None and bool(stored_row.get("rpc out"))

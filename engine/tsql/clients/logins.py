@@ -48,42 +48,42 @@ def connect(world: World, window: str, text: str) -> None:
     The event `session` reports admission, refusal or redirection. Raises InputError, with nothing changed,
     for a request that no program could send.
     """
-    said = _read(text)
+    options = _read(text)
     server = connections.server_of(window)
     if window in world.sessions:
         raise InputError(say("{window} is already connected", window=window))
     if not connections.reachable(world, server) or world.instances[server].hung:
         raise InputError(say("{server} does not respond", server=server))
-    refusal = _refusal(world, server, said)
+    refusal = _refusal(world, server, options)
     if refusal is not None:
-        _refuse(world, window, said, *refusal)
+        _refuse(world, window, options, *refusal)
         return
-    target = _find_routing_target(world, server, said)
-    if world.listeners.get(said.get("listener", "")) == server:
+    target = _find_routing_target(world, server, options)
+    if world.listeners.get(options.get("listener", "")) == server:
         clients.count_arrival(
-            world, said["listener"], _normalize_database_name(world, said), _is_read_only(said)
+            world, options["listener"], _normalize_database_name(world, options), _is_read_only(options)
         )
     if target is not None:
-        text = say("{login} was redirected to {server}", login=said["login"], server=target)
+        text = say("{login} was redirected to {server}", login=options["login"], server=target)
         world.emit(SessionData(window=window, what="routed", to=target, messages=()), text, server=server)  # fmt: skip
         return
-    database = _database(world, server, said)
+    database = _database(world, server, options)
     program = ClientProgram(
-        host=said.get("host", ""),
-        name=said.get("program", ""),
-        interface=said.get("library", ""),
+        host=options.get("host", ""),
+        name=options.get("program", ""),
+        interface=options.get("library", ""),
         database=database,
-        language=_language(said.get("language", "") or _default_language(world, server, said["login"])),
-        encrypted=said.get("encrypted", "") == "yes",
-        packet_bytes=int(said.get("packet_bytes") or CONSOLE.packet_bytes),
+        language=_language(options.get("language", "") or _default_language(world, server, options["login"])),
+        encrypted=options.get("encrypted", "") == "yes",
+        packet_bytes=int(options.get("packet_bytes") or CONSOLE.packet_bytes),
     )
     session = SqlSession(
         server=server,
         spid=connections.free_spid(world, server),
-        login=said["login"],
+        login=options["login"],
         program=program,
         database=database,
-        read_intent=_is_read_only(said),
+        read_intent=_is_read_only(options),
         options=_options(program),
         started_tick=world.instances[server].started_tick,
         login_tick=world.tick,
@@ -303,21 +303,21 @@ def change_connection(world: World, window: str, text: str) -> None:
 
 
 def _read_target(world: World, text: str) -> ConnectionTarget:
-    said: dict[str, str] = {}
+    options: dict[str, str] = {}
     for part in filter(str.strip, text.split(";")):
         keyword, _, value = part.partition("=")
         name = KEYWORDS.get(keyword.strip().lower())
         if name is None:
             raise InputError(say("Not simulated: {keyword} in a connection string", keyword=keyword.strip()))
-        said[name] = value.strip()
-    intent = INTENTS.get(said.get("intent", "ReadWrite").lower().replace(" ", ""))
+        options[name] = value.strip()
+    intent = INTENTS.get(options.get("intent", "ReadWrite").lower().replace(" ", ""))
     if intent is None:
         raise InputError(
-            say("ApplicationIntent must be ReadOnly or ReadWrite, not {value!r}", value=said["intent"])
+            say("ApplicationIntent must be ReadOnly or ReadWrite, not {value!r}", value=options["intent"])
         )
-    wanted = said.get("source", "").removeprefix("tcp:").split(",")[0].split(".")[0].lower()
+    wanted = options.get("source", "").removeprefix("tcp:").split(",")[0].split(".")[0].lower()
     known = (*world.instances, *world.listeners)
     source = next((name for name in known if name.lower() == wanted), None)
     if source is None:
-        raise InputError(say("server or listener {name!r} does not exist", name=said.get("source", "")))
-    return ConnectionTarget(source=source, database=said.get("database", ""), read_intent=intent)
+        raise InputError(say("server or listener {name!r} does not exist", name=options.get("source", "")))
+    return ConnectionTarget(source=source, database=options.get("database", ""), read_intent=intent)

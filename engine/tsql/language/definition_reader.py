@@ -219,19 +219,19 @@ class Definitions(TableDefinitions):
             raise self.problem()
         self.expect("RETURNS")
         table = self.take().text if self.token.kind == "variable" else ""
-        first = self.place
+        start = self.place
         while not self.is_keyword("WITH", "AS", "BEGIN", "RETURN", "EXTERNAL"):
             if self.token.kind == "end":
                 raise self.problem()
             self.take()
-        returns = self.text_between(first, self.place)
+        returns = self.text_between(start, self.place)
         while not self.is_keyword("BEGIN", "RETURN"):
             if self.token.kind == "end":
                 raise self.problem()
             if self.is_keyword("EXTERNAL", "NULL", "NATIVE_COMPILATION", "ENCRYPTION"):
                 return s.UnsimulatedStatement(f"CREATE FUNCTION … {self.token.upper}")
             self.take()
-        if user := self.execution_user(first):
+        if user := self.execution_user(start):
             return s.UnsimulatedStatement(f"CREATE FUNCTION … WITH EXECUTE AS {user}")
         of_table = returns.upper() == "TABLE"
         if self.is_keyword("BEGIN") == of_table or (table and returns[:5].upper() != "TABLE"):
@@ -247,7 +247,7 @@ class Definitions(TableDefinitions):
             if table or not self.is_keyword("RETURN"):
                 body = "\n" * (begin.line - 1) + self.text[begin.start : self.tokens[last - 1].end]
                 if table:  # the result is a variable of the body, declared on the line of BEGIN
-                    declared = " ".join(token.text for token in self.tokens[first : self.place - 1])
+                    declared = " ".join(token.text for token in self.tokens[start : self.place - 1])
                     declared = declared[: declared.upper().rfind(")") + 1]
                     body = body.replace(begin.text, f"{begin.text} DECLARE {table} {declared};", 1)
                     returns = ""

@@ -46,14 +46,14 @@ class TableDefinitions(TokenReader):
     def create_index(self) -> None:
         """Parse `CREATE [UNIQUE] [CLUSTERED] INDEX name ON table (columns) [INCLUDE (columns)] [WITH (…)]`."""
         line = self.token.line
-        first = self.place
+        begin = self.place
         self.skim()
-        words = [token.upper for token in self.tokens[first : self.place]]
+        words = [token.upper for token in self.tokens[begin : self.place]]
         end = self.place
         if "ON" not in words or "INDEX" not in words[: words.index("ON")]:
             raise self.problem()
-        index = first + words.index("INDEX")
-        self.place = first + words.index("ON") + 1
+        index = begin + words.index("INDEX")
+        self.place = begin + words.index("ON") + 1
         table = self.read_qualified_name()
         columns, descending = self.names_in_brackets()
         included: tuple[str, ...] = ()
@@ -71,10 +71,10 @@ class TableDefinitions(TokenReader):
                 raise self.problem()
         options = self.storage_options()
         if self.is_keyword("WITH") and self.place < end:  # without parentheses, as before 2005
-            first = self.place + 1
+            begin = self.place + 1
             while self.place < end and not self.is_keyword("ON"):
                 self.take()
-            options = (*option_table.read_options(self.tokens[first : self.place]), *self.storage_options())
+            options = (*option_table.read_options(self.tokens[begin : self.place]), *self.storage_options())
         if self.place < end:
             raise self.problem()
         self.do(
@@ -105,12 +105,12 @@ class TableDefinitions(TokenReader):
         line = self.token.line
         self.place += 2
         name = self.read_qualified_name()
-        action, rows = self.take().upper, ""
+        action, check_option = self.take().upper, ""
         if action == "WITH" and self.token.upper in ("CHECK", "NOCHECK"):
-            rows, action = self.take().upper, self.take().upper
+            check_option, action = self.take().upper, self.take().upper
         if action in ("CHECK", "NOCHECK") and self.is_keyword("CONSTRAINT"):
             names = self.read_constraint_names()
-            self.do(line, s.AlterTable(name, enabled=names, switch=action, checked=rows == "CHECK"))
+            self.do(line, s.AlterTable(name, enabled=names, switch=action, checked=check_option == "CHECK"))
             return
         first = self.skim() if self.token.kind != "end" else self.place
         text = self.text_between(first, self.place)
@@ -129,7 +129,7 @@ class TableDefinitions(TokenReader):
             self.do(line, s.AlterTable(name, default=(name_of(tokens[-1]), value, named)))
         elif action == "ADD":
             planner.check_columns(f"({text})", line)
-            self.do(line, s.AlterTable(name, f"({text})", unchecked=rows == "NOCHECK"))
+            self.do(line, s.AlterTable(name, f"({text})", unchecked=check_option == "NOCHECK"))
         elif action == "DROP" and word == "COLUMN":
             names = tuple(name_of(t) for t in tokens[1:] if not t.is_op(","))
             self.do(line, s.AlterTable(name, dropped=names, if_exists=optional))

@@ -233,8 +233,8 @@ def _delete_step(call: ProcedureCall) -> None:
     steps = ledger.steps_of(call.world, call.server, name)
     if call.number("@step_id"):
         steps = [_step_of(call, name)]
-    gone = {step["id"] for step in steps}
-    ledger.remove(call.world, call.server, "sysjobsteps", lambda row: row["id"] in gone)
+    removed_ids = {step["id"] for step in steps}
+    ledger.remove(call.world, call.server, "sysjobsteps", lambda row: row["id"] in removed_ids)
     _note_change(call, name)
 
 

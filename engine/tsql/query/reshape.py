@@ -239,7 +239,7 @@ def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
     taken = [column.name for column in fields[0].expressions]
     _check_size(source, taken, copies=len(taken))
     value, key = pivot.expressions[0].name, fields[0].this.name
-    kept = [name for name in names if name.lower() not in {one.lower() for one in taken}]
+    remaining = [name for name in names if name.lower() not in {one.lower() for one in taken}]
     expression = source.copy()
     expression.set("pivots", None)
     expression.set("joins", None)
@@ -249,7 +249,7 @@ def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
         parts.append(
             exp.Select(
                 expressions=[
-                    *(_quoted(one) for one in kept),
+                    *(_quoted(one) for one in remaining),
                     exp.alias_(exp.Literal.string(name), key, quoted=True),
                     exp.alias_(_quoted(name), value, quoted=True),
                 ],

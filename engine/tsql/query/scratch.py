@@ -138,11 +138,11 @@ _spare: Final[list[ScratchDatabase]] = []
 
 def scratch_for(context: Context, fetch: Fetch, meter: Meter) -> ScratchDatabase:
     """Return a connection for one turn: an idle one, or a new one."""
-    for place, kept in enumerate(_spare):
-        if kept.version == context.version:
+    for place, spare in enumerate(_spare):
+        if spare.version == context.version:
             del _spare[place]
-            kept.begin(context, fetch, meter)
-            return kept
+            spare.begin(context, fetch, meter)
+            return spare
     return ScratchDatabase(context, fetch, meter)
 
 

@@ -66,8 +66,8 @@ CONTEXT_BYTES: Final = 128
 
 def context_info(options: Options) -> bytes | None:
     """Return the value of SET CONTEXT_INFO on a connection; None if it was never set."""
-    kept = dict(options).get("CONTEXT_INFO")
-    return None if kept is None else bytes.fromhex(kept)
+    stored = dict(options).get("CONTEXT_INFO")
+    return None if stored is None else bytes.fromhex(stored)
 
 
 def deadlock_priority(setting: str) -> int:
