@@ -123,9 +123,9 @@ def _check_run_storage(folder: Path) -> tuple[bool, str]:
     with open_profile(folder) as profile:
         run = profile.begin_run("doctor", "", "", 1, program_version(), "lab")
         profile.append(run, 0, "0 note doctor")
-        kept = [line.text for line in profile.journal(run)]
-    text = say("created and wrote a new profile, and read it back: {text}", text=str(kept))
-    return kept == ["0 note doctor"], text
+        recorded = [line.text for line in profile.journal(run)]
+    text = say("created and wrote a new profile, and read it back: {text}", text=str(recorded))
+    return recorded == ["0 note doctor"], text
 
 
 def _read_the_profile() -> tuple[bool, str]:

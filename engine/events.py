@@ -58,8 +58,8 @@ class EventData(Struct, frozen=True, gc=False, kw_only=True):
 
     def as_json(self) -> dict[str, object]:
         """Return the fields that have a value, in order of definition, with `by` at the end."""
-        given = ((name, getattr(self, name), required) for name, required in _list_fields(type(self)))
-        return {name: value for name, value, required in given if required or value is not None}
+        values = ((name, getattr(self, name), required) for name, required in _list_fields(type(self)))
+        return {name: value for name, value, required in values if required or value is not None}
 
 
 @cache

@@ -115,7 +115,7 @@ def _write_part(
     seats = [seat for seat in record.seats() if person in (None, seat.id)]
     if not seats and person is not None:
         raise InvalidSeatLogError(tr("seat {number} does not exist").format(number=person))
-    groups, thoughts = {seat.group_name for seat in seats}, record.reflections()
+    groups, reflections = {seat.group_name for seat in seats}, record.reflections()
     scenario = loaded(part.scenario_text, part.scenario_name)
     shared = {
         "scenario": part.scenario_name,
@@ -144,14 +144,14 @@ def _write_part(
         ],
     }
     board = []
-    asked: list[list[object]] = []
+    questions: list[list[object]] = []
     archive_file.writestr(folder + ARCHIVE, json.dumps(shared, ensure_ascii=False, indent=1))
     for seat in seats:
         acts = record.acts(seat.id)
         run = LogReplay(scenario, part.seed, part.mode, whole=True)
         run.play(acts)
         found_verdict = run.verdict()
-        asked += [[seat.id, seat.name, *(row.get(name) for name in ANSWERED)] for row in _questions(run)]
+        questions += [[seat.id, seat.name, *(row.get(name) for name in ANSWERED)] for row in _questions(run)]
         board.append({"seat": seat.id, "name": seat.name, "verdict": found_verdict})
         fields: dict[str, object] = {
             "seat": seat.id,
@@ -159,12 +159,12 @@ def _write_part(
             "group": seat.group_name,
             "consent": seat.consent,
         }
-        if (thought := thoughts.get(seat.id)) is not None:
+        if (thought := reflections.get(seat.id)) is not None:
             fields["reflection"] = asdict(thought)
         lines = [json.dumps(fields, ensure_ascii=False), *map(json.dumps, acts)]
         archive_file.writestr(f"{folder}{SEATS}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
     archive_file.writestr(folder + BOARD, json.dumps(board, ensure_ascii=False, indent=1))
-    archive_file.writestr(folder + ANSWERS, as_csv(("seat", "person", *ANSWERED), asked))
+    archive_file.writestr(folder + ANSWERS, as_csv(("seat", "person", *ANSWERED), questions))
 
 
 def _questions(run: LogReplay) -> list[Row]:
@@ -268,8 +268,8 @@ def _of_part(
         try:
             head, _, log = _member(archive, members[name], ACTS_MAX + 1).partition(b"\n")
             fields = _object(head)
-            given = json.dumps({**shared, "seat": fields.get("seat"), "name": fields.get("name")}).encode()
-            assignment, acts = seat_log.parse(given + b"\n" + log, place)
+            header = json.dumps({**shared, "seat": fields.get("seat"), "name": fields.get("name")}).encode()
+            assignment, acts = seat_log.parse(header + b"\n" + log, place)
         except (InvalidSeatLogError, *BAD_ARCHIVE) as problem:
             yield LogCheck(place, None, "", None, _visible(problem), part=kind)
             continue

@@ -145,7 +145,7 @@ def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None)
     if part is not None:
         record = record.select_part(part.id)
     seats = [seat for seat in record.seats() if not seat.token_hash.startswith(ERASED)]
-    thoughts = record.reflections()
+    reflections = record.reflections()
     groups = list(dict.fromkeys(seat.group_name for seat in seats if seat.group_name))
     hide = () if names else pairs({seat.id: seat.name for seat in seats}, groups, one.scenario_text)
     called = {group: group if names else str(number) for number, group in enumerate(groups, 1)}
@@ -159,7 +159,7 @@ def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None)
             one.seed,
             one.mode,
             tuple(record.acts(seat.id)),
-            thoughts.get(seat.id),
+            reflections.get(seat.id),
             hide,
             seat.version,
         )

@@ -142,9 +142,9 @@ class ClassHost:
 
     async def hang_up(self) -> None:
         """Disconnect all seats and consoles, so that they reconnect for the next part."""
-        there = [line.socket for line in self._lines.values() if line.socket is not None]
+        sockets = [line.socket for line in self._lines.values() if line.socket is not None]
         why = tr("the class continues with its next part")
-        await asyncio.gather(*(close(socket, LATER, why) for socket in [*there, *self._board.consoles]))
+        await asyncio.gather(*(close(socket, LATER, why) for socket in [*sockets, *self._board.consoles]))
 
     async def meet(self, socket: WebSocket) -> None:
         """Serve one connection from its first message to its last."""
@@ -333,13 +333,13 @@ class ClassHost:
 
     async def _instruct(self, line: SeatState) -> None:
         """Send the instructions that the seat has not answered yet."""
-        for given in self._instructions.select_for(line):
+        for instruction in self._instructions.select_for(line):
             if (
-                not (given.number in line.answered or given.number in line.sent_instructions)
+                not (instruction.number in line.answered or instruction.number in line.sent_instructions)
                 and line.socket is not None
             ):
-                line.sent_instructions.add(given.number)
-                await send_message(line.socket, as_message(given))
+                line.sent_instructions.add(instruction.number)
+                await send_message(line.socket, as_message(instruction))
 
     async def _send_instruction(self, message: requests.Instruct) -> None:
         if message.what == INJECT:

@@ -246,11 +246,11 @@ class ClassRecord:
         files; PostgreSQL keeps it until its next VACUUM. Raises RecordUnavailableError if another process
         reads the file.
         """
-        numbers, there = set(seats), self.seats()
-        staying = {seat.name.casefold() for seat in there if seat.id not in numbers}
+        numbers, seats_left = set(seats), self.seats()
+        staying = {seat.name.casefold() for seat in seats_left if seat.id not in numbers}
         people = {
             seat.id: seat.name
-            for seat in there
+            for seat in seats_left
             if seat.id in numbers and seat.name and seat.name.casefold() not in staying
         }
         with self._engine.begin() as connection:

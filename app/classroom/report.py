@@ -467,8 +467,8 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
     if weighed:
         moves = ((seat.number, *of_move(move)) for seat, account in weighed for move in account.moves)
         yield "worth.csv", as_csv(("seat", *WORTH_COLUMNS), moves)
-    thoughts = [(seat, seat.reflection) for seat in review.seats if seat.reflection is not None]
-    if thoughts:
+    reflections = [(seat, seat.reflection) for seat in review.seats if seat.reflection is not None]
+    if reflections:
         yield (
             "reflections.csv",
             as_csv(
@@ -481,7 +481,7 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
                         reflection.happened,
                         reflection.otherwise,
                     )
-                    for seat, reflection in thoughts
+                    for seat, reflection in reflections
                 ),
             ),
         )
@@ -490,10 +490,10 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
         as_csv(
             ("seat", "t_s", "deed", "by"),
             (
-                (seat.number, deed.tick / TICKS_PER_S, deed.words, by)
+                (seat.number, action.tick / TICKS_PER_S, action.words, by)
                 for seat in review.seats
                 for by, actions in (("seat", seat.actions), ("instructor", seat.instructor_actions))
-                for deed in actions
+                for action in actions
             ),
         ),
     )

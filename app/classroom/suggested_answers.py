@@ -35,7 +35,7 @@ def suggest_answers(scenario: Scenario, question: str, met_goals: Container[str]
     notes = (scenario.facilitator or "").split("\n\n")
     texts = list(dict.fromkeys(text for one in (*hints, *notes) if (text := " ".join(one.split()))))
     frequency = Counter(stem for text in texts for stem in _stems(text))
-    asked = _stems(question)
-    scores = {text: sum(1.0 / frequency[stem] for stem in asked & _stems(text)) for text in texts}
+    stems = _stems(question)
+    scores = {text: sum(1.0 / frequency[stem] for stem in stems & _stems(text)) for text in texts}
     found = sorted((text for text in texts if scores[text] > 0.0), key=lambda text: -scores[text])
     return (found or hints[:1])[:ANSWERS_MAX]

@@ -204,10 +204,10 @@ def _comparison(
 def _chance(first_scores: Sequence[float], second_scores: Sequence[float]) -> float:
     """Return the probability by shuffling; the actual division counts as one sample [Phipson and Smyth 2010]."""
     everyone, chance = [*first_scores, *second_scores], random.Random(SEED)
-    seen = abs(fmean(second_scores) - fmean(first_scores))
+    difference = abs(fmean(second_scores) - fmean(first_scores))
     beyond = 0
     for _ in range(SHUFFLES):
         chance.shuffle(everyone)
         drawn = abs(fmean(everyone[len(first_scores) :]) - fmean(everyone[: len(first_scores)]))
-        beyond += drawn >= seen - 1e-9
+        beyond += drawn >= difference - 1e-9
     return (beyond + 1) / (SHUFFLES + 1)

@@ -128,12 +128,12 @@ def _team(options: argparse.Namespace) -> int:
                 raise UsageError(f"{options.what} has no team")
             name = options.name or f"{datetime.now():%Y-%m-%d %H-%M-%S}"
             seed = scenario.seed if options.seed is None else options.seed
-            given = SeatAssignment(1, name, scenario.name, scenario.text, seed, options.mode or "practice")
+            seat = SeatAssignment(1, name, scenario.name, scenario.text, seed, options.mode or "practice")
             folder = default_folder() / "teams" / scenario.name / name.encode().hex()
             world = worlds.TeamWorld(worlds.RoleTable(folder / "roles.json"), options.wait)
-            kept = SeatLog(folder, name)
+            log = SeatLog(folder, name)
             attended = team_server.hold(
-                folder, world, lambda: worlds.play_without_class(kept, given, world, options.speed), options.listen,
+                folder, world, lambda: worlds.play_without_class(log, seat, world, options.speed), options.listen,
                 partial(print, flush=True),
             )  # fmt: skip
     except (

@@ -301,7 +301,7 @@ def _best(source: ExportSource, curve: str) -> str:
     account = source.account
     if account is None:
         return ""
-    asked, chance, refused = (
+    choices, chance, refused = (
         read_choices(source),
         account.last_chance,
         value_curve.list_refused(source.report),
@@ -309,10 +309,10 @@ def _best(source: ExportSource, curve: str) -> str:
     rows = [
         [
             number,
-            value_curve.format_move(move, asked, chance, refused),
+            value_curve.format_move(move, choices, chance, refused),
             value_curve.format_cost(move),
             "\n".join(
-                f"{moment(item.tick)}  {describe_input(item.line_without_time, asked)}"
+                f"{moment(item.tick)}  {describe_input(item.line_without_time, choices)}"
                 for item in move.best[:STEPS_SHOWN]
             )
             if move.regret >= value_curve.NOTED
@@ -324,7 +324,7 @@ def _best(source: ExportSource, curve: str) -> str:
     lines = (
         []
         if chance is None
-        else [value_curve.format_point_of_no_return(chance, asked), value_curve.format_missed_goals(chance)]
+        else [value_curve.format_point_of_no_return(chance, choices), value_curve.format_missed_goals(chance)]
     )
     table_of_moves = table(tr("All numbered actions and waits"), head, rows, [3]) if rows else ""
     return (

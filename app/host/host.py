@@ -508,7 +508,7 @@ class Host:
     def _is_waiting_for_answer(self, drill: Drill) -> bool:
         """Return whether time stands still until a question is answered."""
         holding = {inquiry.name for inquiry in drill.scenario.inquiries if inquiry.pause}
-        return self._playback is None and any(asked.name in holding for asked in drill.open_questions())
+        return self._playback is None and any(question.name in holding for question in drill.open_questions())
 
     def _refuse_question(self, drill: Drill) -> bool:
         """Report that time waits for an answer, if it does; return whether it does."""

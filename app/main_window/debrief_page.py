@@ -284,8 +284,8 @@ class DebriefPage(WindowPart):
         if self._report is None:
             self._navigation.show_home()
         elif (self._play.watching or self._play.practicing) and self._scenario is not None:
-            again = partial(self._on_reopened, self._report, lambda: None)
-            self._play.reopen(self._report, self._scenario, self._run_id, again)
+            reopen = partial(self._on_reopened, self._report, lambda: None)
+            self._play.reopen(self._report, self._scenario, self._run_id, reopen)
         else:
             self._show(self._report)
 
@@ -562,8 +562,8 @@ def _write_pdf(source: ExportSource, file: Path) -> None:
 
 def _in_all_languages(recorded: Report, replayed: Report) -> Report:
     """Return *recorded*, with equal parts of *replayed*, because messages read from a file exist only in English."""
-    again: Mapping[str, object] = replayed
-    fields = {name: again[name] if again.get(name) == part else part for name, part in recorded.items()}
+    report: Mapping[str, object] = replayed
+    fields = {name: report[name] if report.get(name) == part else part for name, part in recorded.items()}
     return cast(Report, fields)
 
 

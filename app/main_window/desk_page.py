@@ -160,9 +160,9 @@ class RunFacts(QLabel):
 
     def _show(self, drill: Drill) -> None:
         self._drill = drill
-        kept = [tr("not recorded") if self._play.run_id is None else tr("recorded")]
+        parts = [tr("not recorded") if self._play.run_id is None else tr("recorded")]
         if self._play.attending:
-            kept = [self._seat or tr("no longer in a class")]
+            parts = [self._seat or tr("no longer in a class")]
         seed = [tr("seed {number}").format(number=drill.seed)]
         if self._play.attending and drill.mode is DrillMode.EXAM:
             seed = []  # with the seed the same drill could be rehearsed next to the exam
@@ -171,7 +171,7 @@ class RunFacts(QLabel):
             mode = tr("best possible") if self._play.best is not None else tr("reference solution")
         if self._play.introducing:
             mode = tr("introduction")
-        self.setText("  ·  ".join((mode, *seed, *kept)))
+        self.setText("  ·  ".join((mode, *seed, *parts)))
         self.setToolTip(plain_tip(self.text()))
 
 

@@ -155,11 +155,11 @@ class QuarantineGate(WindowPart):
         return self._page
 
     def _accept(self) -> None:
-        asked, self._pending_request = self._pending_request, None
+        request, self._pending_request = self._pending_request, None
         bundle, self._bundle = self._bundle, None
-        if asked is not None:
-            self._remember([asked[0]])
-            asked[1]()
+        if request is not None:
+            self._remember([request[0]])
+            request[1]()
         elif bundle is not None and self._page is not None:
             self._import_selected(bundle, self._page.items.names())
 

@@ -122,12 +122,12 @@ class QueryDrafts(WindowPart):
         """
         for number, closed in enumerate(self._console.tabs.closed):
             yield f"{CLOSED}/{number}/{closed.server}", closed.text
-        here = f"{OF_A_RUN}/{self._run}/"
+        prefix = f"{OF_A_RUN}/{self._run}/"
         if self._of is not None:
             for name, text in self._console.drafts().items():
-                yield f"{here}{name}", text
+                yield f"{prefix}{name}", text
         for key in saved_keys:
-            of_another = key.startswith(f"{OF_A_RUN}/") and not (self._of and key.startswith(here))
+            of_another = key.startswith(f"{OF_A_RUN}/") and not (self._of and key.startswith(prefix))
             if of_another and key.split("/")[1] in self._resumable:
                 yield key, None
 

@@ -199,9 +199,9 @@ class ReplayControls(WindowPart):
         at_s = drill.world.t_s if self._stepped_s is None else self._stepped_s
         times = sorted({marker.t_s for marker in self._timeline.markers} | {0.0})
         if forward:
-            there = next((t_s for t_s in times if t_s > at_s + NEAR_S), None)
+            next_s = next((t_s for t_s in times if t_s > at_s + NEAR_S), None)
             looking = self._session.looking_back or self._stepped_s is not None
-            wanted_s = there if there is not None and looking else math.inf
+            wanted_s = next_s if next_s is not None and looking else math.inf
         else:
             wanted_s = next((t_s for t_s in reversed(times) if t_s < at_s - NEAR_S), at_s)
         if self._catching_up.isActive():
@@ -246,8 +246,8 @@ class ReplayControls(WindowPart):
     def _announce_position(self, tick: int, details: str) -> None:
         """Announce the position; *details*: additional text."""
         text = tr("Resumed at {moment}, paused. Press Run when ready.")
-        here = text.format(moment=formatting.run_time(tick / TICKS_PER_S, 1))
-        self._last_announcement = f"{here} {details}".rstrip()
+        text_here = text.format(moment=formatting.run_time(tick / TICKS_PER_S, 1))
+        self._last_announcement = f"{text_here} {details}".rstrip()
         self._notice.show_info(self._last_announcement, for_ms=0)
 
     def forget_where(self) -> None:
@@ -287,8 +287,8 @@ class ReplayControls(WindowPart):
         t_s = drill.world.t_s
         self._timeline.show_cursor(t_s)
         if self._play.watching:
-            asked = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
-            lines = [describe_input(item.line_without_time, asked) for item in live.journal]
+            choices = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
+            lines = [describe_input(item.line_without_time, choices) for item in live.journal]
             if (best := self._play.best) is not None:
                 self.bar.show_best(best.done, len(drill.journal), lines, t_s)
             else:

@@ -261,8 +261,8 @@ class RunController(QObject):
     def prune(self, name: str) -> None:
         """Remove a branch and its descendants; their runs stay in the history."""
         self._change(lambda tree: tree.prune(name))
-        kept = self.branches.names() if self.branches is not None else []
-        for run in [name for name in self._runs if name not in kept]:
+        names = self.branches.names() if self.branches is not None else []
+        for run in [name for name in self._runs if name not in names]:
             run_id = self._runs.pop(run)
             self._write(partial(_give_up_branch, run_id=run_id))
 

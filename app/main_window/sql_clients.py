@@ -162,7 +162,7 @@ class ClientPorts(WindowPart):
         return connections
 
     def _add_events(self, events: list[Event]) -> None:
-        deeds = [deed for event in events if (deed := _read_client_input(event)) is not None]
+        deeds = [entry for event in events if (entry := _read_client_input(event)) is not None]
         if self.window is not None:
             self.window.add_inputs(deeds)
 

@@ -188,7 +188,7 @@ class WindowSeat(QObject):
             (link.held, tr("taken over")),
             (self._orders.is_frozen, tr("frozen") if self._is_run_started else tr("waiting for the start")),
         )
-        self._set_label("  ·  ".join(words for so, words in known if so))
+        self._set_label("  ·  ".join(words for shows, words in known if shows))
 
     def _set_label(self, label: str) -> None:
         if label != self._label:

@@ -239,8 +239,8 @@ class Listener:
 
     def _moved_from(self, session: TdsSession) -> bool:
         """Return whether the client's listener has moved to another instance."""
-        there = session.server and self.world.listeners.get(session.name, session.server)
-        return there != session.server and self._state(session.server) is PortState.ANSWERS
+        owner = session.server and self.world.listeners.get(session.name, session.server)
+        return owner != session.server and self._state(session.server) is PortState.ANSWERS
 
     def _state(self, name: str) -> PortState:
         """Return the state; a paused run answers no client."""
@@ -308,8 +308,8 @@ class Listener:
 
     def _users_reached(self) -> int | None:
         """Return the maximum number of logged-in connections if it is reached, otherwise None."""
-        there = sum(session.logged_in for session in self._sessions.values())
-        return self._users_max if there >= self._users_max else None
+        users = sum(session.logged_in for session in self._sessions.values())
+        return self._users_max if users >= self._users_max else None
 
     def send_input(self, line: str) -> asyncio.Future[RequestResult]:
         """Send *line* to the run; if it completes at once, the result is available at once."""

@@ -175,17 +175,17 @@ def open_cursor(
         types.DONE_IN_PROC, types.MORE, rows if opening.scroll & Scroll.AUTO_FETCH else 0, tds
     )
     columns += types.encode_return_status(status)
-    kept = opening.scroll & 0x1F
-    forward = kept in (Scroll.FORWARD_ONLY, Scroll.FAST_FORWARD)
-    given = {
+    scroll = opening.scroll & 0x1F
+    forward = scroll in (Scroll.FORWARD_ONLY, Scroll.FAST_FORWARD)
+    options = {
         "handle": opening.handle,
         "cursor": number if status != CLOSED else 0,
-        "scroll": kept if forward else Scroll.STATIC,
+        "scroll": scroll if forward else Scroll.STATIC,
         "concurrency": READ_ONLY,
         "rows": rows,
     }
     for name, output in opening.outputs.items():
-        columns += types.encode_return_value(output, "", "int", int(given.get(name, 0)), tds)
+        columns += types.encode_return_value(output, "", "int", int(options.get(name, 0)), tds)
     return columns + types.encode_done(types.DONE_PROC, types.MORE if more_results else 0, None, tds)
 
 

@@ -44,11 +44,11 @@ async def serve(
     PEM. *browser*: clients may query instances by name. Raises PortUnavailableError.
     """
     loop, over = asyncio.get_running_loop(), asyncio.Event()
-    host, here, unwritten_lines = Host(), threading.get_ident(), list[str]()
+    host, thread, unwritten_lines = Host(), threading.get_ident(), list[str]()
 
     def wake() -> None:
         """Process a client's request at once. Only lines of standard input come from another thread."""
-        if threading.get_ident() == here:
+        if threading.get_ident() == thread:
             host.process_inbox()
         else:
             with suppress(RuntimeError):  # the run may have ended before its input was applied
@@ -99,8 +99,8 @@ async def serve(
 
 def addresses(listener: Listener) -> dict[str, object]:
     """Return the address of each instance and of each availability group listener."""
-    there = {"host": HOST, "login": LOGIN, "password": listener.password}
-    every = {name: {**there, "port": port} for name, port in listener.ports.items()}
+    login = {"host": HOST, "login": LOGIN, "password": listener.password}
+    every = {name: {**login, "port": port} for name, port in listener.ports.items()}
     moving = listener.world.listeners
     return {
         "servers": {name: address for name, address in every.items() if name not in moving},

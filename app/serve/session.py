@@ -443,10 +443,10 @@ class TdsSession:
 
     def _session(self) -> SqlSession:
         """Return the session in the world. Raises ConnectionClosedError if it no longer exists."""
-        kept = self.context.world.sessions.get(self.window)
-        if kept is None or kept.session is None:
+        stored = self.context.world.sessions.get(self.window)
+        if stored is None or stored.session is None:
             raise ConnectionClosedError
-        session: SqlSession = kept.session
+        session: SqlSession = stored.session
         return session
 
     # --- requests

@@ -121,14 +121,14 @@ class DatabaseRow(Struct, frozen=True):
     @property
     def data_loss_s(self) -> float | None:
         """last_commit_time of the primary minus that of the replica, if the server knows both."""
-        here, there = (
+        lead_kb, there = (
             self.server_rows.row(self.name, one).get("last_commit_time")
             for one in (self.server_rows.server, self.replica)
         )
-        if self.server_rows.server == self.replica or here is None or there is None:
+        if self.server_rows.server == self.replica or lead_kb is None or there is None:
             return None
         return max(
-            0.0, (datetime.fromisoformat(str(here)) - datetime.fromisoformat(str(there))).total_seconds()
+            0.0, (datetime.fromisoformat(str(lead_kb)) - datetime.fromisoformat(str(there))).total_seconds()
         )
 
     @property

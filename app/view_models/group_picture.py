@@ -174,9 +174,9 @@ def _owned(world: World, computer: Computer) -> Iterator[StatusSign]:
 def pairs(world: World) -> Iterator[tuple[str, str, str]]:
     """Yield the pairs that a link connects: primary and secondary, node and computer of the file share witness."""
     leading = {name for (name, _), state in world.replicas.items() if state.role is ReplicaRole.PRIMARY}
-    for guid, me, peer in sorted(world.contacts) if leading else ():
-        if me in leading and peer not in leading and world.groups[guid].kind == "availability":
-            yield me, peer, "replica"
+    for guid, server, peer in sorted(world.contacts) if leading else ():
+        if server in leading and peer not in leading and world.groups[guid].kind == "availability":
+            yield server, peer, "replica"
     for node in world.nodes.values():
         witness = node.config.witness
         if witness is not None and witness.name in world.computers:

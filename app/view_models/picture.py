@@ -359,8 +359,8 @@ def _show_rate(client: Client, status: StatusSign, rate: float) -> ClientFace:
 def _link_faces(world: World) -> Iterator[LinkFace]:
     drawn: set[tuple[str, str]] = set()
     believed: dict[tuple[str, str], list[bool]] = {}
-    for (_, me, peer), contact in world.contacts.items():
-        believed.setdefault(_ends(me, peer), []).append(contact.connected)
+    for (_, server, peer), contact in world.contacts.items():
+        believed.setdefault(_ends(server, peer), []).append(contact.connected)
     pairs = (
         *_session_pairs(world),
         *group_picture.pairs(world),

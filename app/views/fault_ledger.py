@@ -86,8 +86,8 @@ def _muted(fault: Fault) -> str | None:
 
 def sentence_of(fault: Fault) -> str:
     """Return the full content of the row, for the text below the table and for screen readers."""
-    at_once = fault.active_tick == fault.asked_tick
-    when = tr("Requested at {asked}") if at_once else tr("Requested at {asked}, active at {active}")
+    immediate = fault.active_tick == fault.asked_tick
+    when = tr("Requested at {asked}") if immediate else tr("Requested at {asked}, active at {active}")
     text = (
         tr("{when}, {effect}.")
         if fault.effective_tick is None

@@ -221,8 +221,8 @@ def assign_key(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[s
     for clash in clashes_with(keys, name, new):
         other = _find_other_command(clash, name)
         found[other] = tuple(key for key in found[other] if not _starts_alike(key, new))
-    kept = tuple(key for key in keys[name] if not _starts_alike(key, new)) if add else ()
-    return {**found, name: (*kept, new)}
+    others = tuple(key for key in keys[name] if not _starts_alike(key, new)) if add else ()
+    return {**found, name: (*others, new)}
 
 
 def _find_other_command(clash: Clash, name: str) -> str:

@@ -100,10 +100,10 @@ def pseudo(text: str) -> str:
 
 def _accented(text: str) -> Iterator[str]:
     at = 0
-    for kept in _KEPT.finditer(text):
-        yield text[at : kept.start()].translate(_ACCENTED)
-        yield kept.group()
-        at = kept.end()
+    for match in _KEPT.finditer(text):
+        yield text[at : match.start()].translate(_ACCENTED)
+        yield match.group()
+        at = match.end()
     yield text[at:].translate(_ACCENTED)
 
 

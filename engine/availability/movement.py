@@ -145,11 +145,11 @@ def hang_up(world: World, server: str) -> None:
 
     A partner that cannot be reached notices the loss by its session timeout.
     """
-    for guid, me, peer in sorted(key for key in world.contacts if server in key[1:]):
-        contact = world.contacts[guid, me, peer]
-        notices = me == server or network.is_passing(world, me, peer)
-        if (me, guid) in world.replicas and contact.connected and notices:
-            on_connection_lost(world, guid, me, peer, contact.epoch, "closed")
+    for guid, server_name, peer in sorted(key for key in world.contacts if server in key[1:]):
+        contact = world.contacts[guid, server_name, peer]
+        notices = server_name == server or network.is_passing(world, server_name, peer)
+        if (server_name, guid) in world.replicas and contact.connected and notices:
+            on_connection_lost(world, guid, server_name, peer, contact.epoch, "closed")
 
 
 def lose(world: World, key: Key, server: str) -> None:
@@ -310,25 +310,25 @@ def call(world: World, guid: int) -> None:
 
 def join(world: World, primary: Key, secondary: Key) -> None:
     """Connect primary and secondary of a database, so that log flows unless data movement is suspended."""
-    lead, follow = world.copies.get(primary), world.copies[secondary]
-    if lead is None or lead.source is None or follow.recovering or lead.disk_failed or follow.disk_failed:
+    lead, follower = world.copies.get(primary), world.copies[secondary]
+    if lead is None or lead.source is None or follower.recovering or lead.disk_failed or follower.disk_failed:
         return
-    if lead.availability.guid != follow.availability.guid:
+    if lead.availability.guid != follower.availability.guid:
         return  # the primary has left the AG, and the secondary does not know it yet
-    guid = follow.availability.guid
-    if follow.availability.suspended is not None or lead.availability.suspended is not None:
+    guid = follower.availability.guid
+    if follower.availability.suspended is not None or lead.availability.suspended is not None:
         replicas.set_peer_state(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
         _acknowledge_suspension(world, secondary)
         return
-    if {follow.fork, follow.former_fork}.isdisjoint((lead.fork, lead.former_fork)):
+    if {follower.fork, follower.former_fork}.isdisjoint((lead.fork, lead.former_fork)):
         _strand(world, primary, secondary)
         return
-    end = streams.end_of_log_kb(world, follow)
-    common = min(end, lineage.common_kb(lead.lineage, follow.lineage))
-    if common < end and not _receives(world, lead, follow):
-        commits.discard_copy(world, follow, [lead])
-        streams.stop_log(world, follow)
-        world.update_copy(secondary, end_of_log_kb=common, redone_kb=min(follow.redone_kb, common))
+    end = streams.end_of_log_kb(world, follower)
+    common = min(end, lineage.common_kb(lead.lineage, follower.lineage))
+    if common < end and not _receives(world, lead, follower):
+        commits.discard_copy(world, follower, [lead])
+        streams.stop_log(world, follower)
+        world.update_copy(secondary, end_of_log_kb=common, redone_kb=min(follower.redone_kb, common))
         world.update_copy(secondary, db_state=DbState.RECOVERING)
         replicas.set_state(world, secondary, SyncState.REVERTING)
         errorlog.write(world, secondary[0], 35278, secondary[1])
@@ -336,14 +336,14 @@ def join(world: World, primary: Key, secondary: Key) -> None:
         world.call_after((end - common) / REVERT_KB_PER_S, "availability.reverted", guid, *secondary)
         world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork)
         return
-    if not _receives(world, lead, follow):
+    if not _receives(world, lead, follower):
         reverted = (
-            follow.availability.state is SyncState.REVERTING
+            follower.availability.state is SyncState.REVERTING
         )  # the secondary was restarted for this purpose
-        if follow.stream is None and follow.db_state is not DbState.RESTORING and not reverted:
+        if follower.stream is None and follower.db_state is not DbState.RESTORING and not reverted:
             errorlog.write(world, secondary[0], 35278, secondary[1])
             errorlog.write(world, secondary[0], 17137, secondary[1])
-        streams.stop_log(world, follow)
+        streams.stop_log(world, follower)
         world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork)
         streams.attach(world, lead.source, secondary)
     stream = world.copies[secondary].stream
@@ -352,8 +352,8 @@ def join(world: World, primary: Key, secondary: Key) -> None:
     world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork,
                       db_state=DbState.ONLINE)  # fmt: skip
     world.update_availability(secondary, **replicas.doors(world, secondary))
-    if (lead.extra_files, lead.encryption_key) != (follow.extra_files, follow.encryption_key):
-        new_kb = [file.added_kb for file in lead.extra_files if file not in follow.extra_files]
+    if (lead.extra_files, lead.encryption_key) != (follower.extra_files, follower.encryption_key):
+        new_kb = [file.added_kb for file in lead.extra_files if file not in follower.extra_files]
         world.call_after(0.0, "availability.replay", *secondary, min(new_kb, default=0.0))
     for server, kinds in ((primary[0], ("secondary", "primary")), (secondary[0], ("primary", "secondary"))):
         other = secondary[0] if server == primary[0] else primary[0]
@@ -430,8 +430,8 @@ def required(world: World, lead: DatabaseCopy, server: str) -> bool:
     )
     if group is None or not group.required_synchronized or own_availability.role is not ReplicaRole.PRIMARY:
         return False
-    there = sum(state is SyncState.SYNCHRONIZED for _, state in own_availability.peers)
-    return there < group.required_synchronized and synchronous(world, lead, server)
+    count = sum(state is SyncState.SYNCHRONIZED for _, state in own_availability.peers)
+    return count < group.required_synchronized and synchronous(world, lead, server)
 
 
 def caught_up(world: World, stream: int) -> None:

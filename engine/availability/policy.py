@@ -150,10 +150,10 @@ class AvailabilityPolicy(groups.GroupPolicy):
         own_replica = group.replica(copy.server) if group is not None else None
         if group is None or own_replica is None or not self.can_write(copy):
             return None
-        there = [
+        targets = [
             (place, server) for place, server in own_replica.routes if _is_route(world, copy, group, server)
         ]
-        first_servers = [server for place, server in there if place == there[0][0]]
+        first_servers = [server for place, server in targets if place == targets[0][0]]
         if first_servers:
             return first_servers[world.replicas[copy.server, group.guid].routed % len(first_servers)]
         if own_replica.read_only_routing_list:

@@ -21,8 +21,8 @@ def stop(world: World, name: str) -> None:
     [DOC: Stop-ClusterNode].
     """
     node = world.nodes[name]
-    there = [other for other in config.members(world, node.partition) if other != name]
-    membership.leave(world, name, there)
+    others = [other for other in config.members(world, node.partition) if other != name]
+    membership.leave(world, name, others)
     world.nodes[name] = replace(world.nodes[name], service="stopped")
     world.all_dirty()
 
@@ -97,8 +97,8 @@ def evict(world: World, name: str, observer: str = "") -> None:
     cluster = world.clusters[node.cluster]
     if len(cluster.nodes) == 1:
         raise InputError(say("{node} is the last node of its cluster", node=name))
-    there = [other for other in config.members(world, node.partition) if other != name]
-    membership.leave(world, name, there)
+    others = [other for other in config.members(world, node.partition) if other != name]
+    membership.leave(world, name, others)
     world.clusters[cluster.name] = replace(
         cluster, nodes=tuple(other for other in cluster.nodes if other != name)
     )
@@ -150,8 +150,8 @@ def set_witness(world: World, cluster: str, kind: str, name: str, observer: str 
                     "any of its nodes"
                 )
             )
-        there = config.members(world, first.partition)
-        if spelled is None or not config.is_reachable(world, witness, there):
+        members = config.members(world, first.partition)
+        if spelled is None or not config.is_reachable(world, witness, members):
             raise InputError(say("the file share {name} is not available", name=name))
     if kind == "disk":
         for role in first.config.roles:
@@ -219,9 +219,9 @@ def set_paused(
     for role in world.nodes[observer].config.roles if paused and drain else ():
         if role.owner == name and role.state is ResourceState.ONLINE:
             roles.move(world, name if config.may_write(world, name) else observer, role, target)
-    there = [other for other in config.members(world, node.partition) if not world.nodes[other].paused]
-    if paused and drain and there and config.find_core_owner(world, observer) == name:
-        config.update(world, observer, core_owner=there[0])
+    others = [other for other in config.members(world, node.partition) if not world.nodes[other].paused]
+    if paused and drain and others and config.find_core_owner(world, observer) == name:
+        config.update(world, observer, core_owner=others[0])
 
 
 REMOTE_CALL_FAILED: Final = say("the remote procedure call failed")

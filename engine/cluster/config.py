@@ -176,18 +176,18 @@ def may_write(world: World, node: str) -> bool:
     partition, old_config = world.nodes[node].partition, world.nodes[node].config
     if not partition or not is_running(world, world.nodes[node]):
         return False
-    there, reached = members(world, partition), _reached(world, node)
+    partition_members, reached = members(world, partition), _reached(world, node)
     if any(world.nodes[name].config.epoch > old_config.epoch for name in reached):
         return False
-    alone = old_config.forced and reached == there
-    holds_witness = reached == there or find_core_owner(world, node) in reached
+    alone = old_config.forced and reached == partition_members
+    holds_witness = reached == partition_members or find_core_owner(world, node) in reached
     votes = holds_witness and has_vote(world, old_config, reached)
     return alone or quorum.has_majority(old_config, reached, votes)
 
 
 def _reached(world: World, node: str) -> list[str]:
-    there = members(world, world.nodes[node].partition)
-    return [name for name in there if name == node or has_heartbeat(world, node, name)]
+    partition_members = members(world, world.nodes[node].partition)
+    return [name for name in partition_members if name == node or has_heartbeat(world, node, name)]
 
 
 def update(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> bool:
@@ -225,9 +225,9 @@ def update_group(
 
 def find_core_owner(world: World, node: str) -> str:
     """Return the owner of the core cluster group. The owner changes only when that node leaves the partition."""
-    there = members(world, world.nodes[node].partition)
+    partition_members = members(world, world.nodes[node].partition)
     owner = world.nodes[node].config.core_owner
-    return owner if owner in there else there[0]
+    return owner if owner in partition_members else partition_members[0]
 
 
 def current(world: World, cluster: str) -> ClusterConfig:

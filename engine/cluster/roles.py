@@ -103,18 +103,18 @@ def _change(world: World, node: str, role: ClusterRole, **changes: FieldOf[Clust
 
 def _current(world: World, node: str, name: str, step: int) -> ClusterRole | None:
     """Return the role in the partition of *node*, or None if it has changed since *step*."""
-    there = world.nodes.get(node)
-    if there is None:  # the node was evicted after the timer was set
+    host = world.nodes.get(node)
+    if host is None:  # the node was evicted after the timer was set
         return None
-    role = there.config.role(name) if there.partition and config.is_running(world, there) else None
+    role = host.config.role(name) if host.partition and config.is_running(world, host) else None
     return role if role is not None and role.step == step else None
 
 
 def _find_waiting(world: World, node: str, name: str, step: int) -> tuple[Node, ClusterRole] | None:
     """Return the role unchanged since *step*, in the partition of *node*, or of another node if *node* was lost."""
-    there = world.nodes.get(node)
-    if there is not None and there.partition and config.is_running(world, there):
-        known = there if config.may_write(world, node) else config.writer(world, there.partition) or there
+    host = world.nodes.get(node)
+    if host is not None and host.partition and config.is_running(world, host):
+        known = host if config.may_write(world, node) else config.writer(world, host.partition) or host
         role = known.config.role(name)
         found = (known, role) if role is not None else None
     else:
@@ -189,8 +189,8 @@ def failed(world: World, node: str, name: str, step: int) -> None:
     """Handle that the cluster has noticed that a role is unhealthy (timer)."""
     role = _current(world, node, name, step)
     if role is None:
-        there = world.nodes.get(node)
-        if there is not None and there.partition:
+        host = world.nodes.get(node)
+        if host is not None and host.partition:
             return
         others = find(world, name)  # the node that noticed it was lost in the meantime
         if others is None or others[1].step != step:
@@ -373,10 +373,10 @@ def bring_online(world: World, node: str, role: ClusterRole, target: str | None 
 def _take_offline(
     world: World, node: str, role: ClusterRole, target_nodes: tuple[str, ...], transition: str
 ) -> None:
-    asked = _is_reached(world, world.nodes[node], role.owner)
-    done_s = KINDS[role.kind].offline(world, role, transition == "move") if asked else LOOK_AGAIN_S
+    reached = _is_reached(world, world.nodes[node], role.owner)
+    done_s = KINDS[role.kind].offline(world, role, transition == "move") if reached else LOOK_AGAIN_S
     role = _change(world, node, role, state=ResourceState.OFFLINE_PENDING, why="", tried=(), way=transition)
-    world.call_after(done_s, "role.offline", node, role.name, role.step, target_nodes, asked)
+    world.call_after(done_s, "role.offline", node, role.name, role.step, target_nodes, reached)
 
 
 def complete_offline(
@@ -390,18 +390,18 @@ def complete_offline(
     found = _find_waiting(world, node, name, step)
     if found is None:
         return
-    there, role = found
-    if config.read_node_state(world, there.name, role.owner) != "Down":
-        if not _is_reached(world, there, role.owner):
-            world.call_after(LOOK_AGAIN_S, "role.offline", there.name, name, step, target_nodes, is_requested)
+    host, role = found
+    if config.read_node_state(world, host.name, role.owner) != "Down":
+        if not _is_reached(world, host, role.owner):
+            world.call_after(LOOK_AGAIN_S, "role.offline", host.name, name, step, target_nodes, is_requested)
             return
         if not is_requested:
-            _take_offline(world, there.name, role, target_nodes, role.way)
+            _take_offline(world, host.name, role, target_nodes, role.way)
             return
     if role.way == "stop":
-        _mark_stopped(world, there.name, role)
+        _mark_stopped(world, host.name, role)
     else:
-        _bring_online(world, there.name, role, target_nodes)
+        _bring_online(world, host.name, role, target_nodes)
 
 
 def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tuple[str, ...] = ()) -> None:

@@ -181,11 +181,11 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
     if MirrorState.SUSPENDED not in (copy.mirroring.state, other_partner.mirroring.state):
         return []
     _not_busy(world, copy)
-    lead, follow = (copy, other_partner) if copy.mirroring.role is Role.PRINCIPAL else (other_partner, copy)
-    if not prerequisites.version_fits(world, lead.server, follow.server):
-        redo.refuse_newer(world, lead.key, follow.key)
+    lead, follower = (copy, other_partner) if copy.mirroring.role is Role.PRINCIPAL else (other_partner, copy)
+    if not prerequisites.version_fits(world, lead.server, follower.server):
+        redo.refuse_newer(world, lead.key, follower.key)
         return []
-    redo.begin_synchronizing(world, lead.key, follow.key)
+    redo.begin_synchronizing(world, lead.key, follower.key)
     _update_witness(world, lead)
     return []
 
@@ -287,13 +287,13 @@ def _establish(
 ) -> statements.Outcome:
     guid = world.new_session(copy.database)
     assert copy.source is not None
-    for me, peer, role, where in (
+    for own_copy, peer, role, where in (
         (copy, partner_copy, Role.PRINCIPAL, address),
         (partner_copy, copy, Role.MIRROR, partner_copy.mirroring.partner_address),
     ):
-        world.update_copy(me.key, fork=copy.fork, was_mirror=False)
+        world.update_copy(own_copy.key, fork=copy.fork, was_mirror=False)
         world.update_mirroring(
-            me.key,
+            own_copy.key,
             guid=guid,
             role=role,
             partner=peer.server,
@@ -307,7 +307,7 @@ def _establish(
             timeout_s=PARTNER_TIMEOUT_S,
             trace=0,
         )
-        roles.set_state(world, me.key, MirrorState.DISCONNECTED, "mirroring established")
+        roles.set_state(world, own_copy.key, MirrorState.DISCONNECTED, "mirroring established")
     network.open_contact(world, guid, copy.server, partner_copy.server)
     redo.begin_synchronizing(world, copy.key, partner_copy.key)
     network.sessions_changed(world, guid)

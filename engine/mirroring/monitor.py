@@ -270,10 +270,10 @@ def send_queue_kb(world: World, copy: DatabaseCopy) -> float:
     if copy.source is None or copy.mirroring.role is not Role.PRINCIPAL:
         return 0.0
     flushed_kb = flow.positions(copy.source).flushed_kb
-    there = [flow.stream_positions(stream) for stream in flow.streams_of(copy.source)]
+    positions = [flow.stream_positions(stream) for stream in flow.streams_of(copy.source)]
     if quorum.sees_partner(world, copy):
-        return max([0.0, *(flushed_kb - at.sent_kb for at in there)])
-    return max(0.0, flushed_kb - max([copy.mirroring.failover_lsn_kb, *(at.hardened_kb for at in there)]))
+        return max([0.0, *(flushed_kb - at.sent_kb for at in positions)])
+    return max(0.0, flushed_kb - max([copy.mirroring.failover_lsn_kb, *(at.hardened_kb for at in positions)]))
 
 
 def _last_known_kb(world: World, copy: DatabaseCopy) -> float:

@@ -227,10 +227,10 @@ def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
     """Start or resume the flow of log from the principal to the mirror."""
     source = world.copies[principal].source
     assert source is not None, f"{principal} writes no log"
-    follow = world.copies[mirror]
-    stream = follow.stream
+    follower = world.copies[mirror]
+    stream = follower.stream
     if stream is None or world.flow.source_of(stream) != source:
-        streams.stop_log(world, follow)
+        streams.stop_log(world, follower)
         for other_stream in world.flow.streams_of(source):
             streams.detach(world, other_stream)
         _discard_diverged_log(world, principal, mirror)
@@ -247,14 +247,14 @@ def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
 
 def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
     """Discard the mirror's log from the position on that the principal does not have in common."""
-    lead, follow = world.copies[principal], world.copies[mirror]
-    end = streams.end_of_log_kb(world, follow)
-    common = min(end, lineage.common_kb(lead.lineage, follow.lineage))
-    commits.discard_copy(world, follow, [lead])
+    lead, follower = world.copies[principal], world.copies[mirror]
+    end = streams.end_of_log_kb(world, follower)
+    common = min(end, lineage.common_kb(lead.lineage, follower.lineage))
+    commits.discard_copy(world, follower, [lead])
     world.update_copy(
         mirror,
         end_of_log_kb=common,
-        redone_kb=min(follow.redone_kb, common),
+        redone_kb=min(follower.redone_kb, common),
         fork=lead.fork,
         lineage=lead.lineage,
     )

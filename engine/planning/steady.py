@@ -120,8 +120,8 @@ def _fill_queues(flow: Flow, endless_queue: str) -> None:
         )
         if endless_queue == "redo":
             for stream in flow.streams_of(source):
-                there = ("sent_kb", "received_kb", "hardened_kb", "acknowledged_kb")
-                _move(flow.set_stream_positions, stream, flow.stream_positions(stream), there)
+                positions = ("sent_kb", "received_kb", "hardened_kb", "acknowledged_kb")
+                _move(flow.set_stream_positions, stream, flow.stream_positions(stream), positions)
 
 
 def _move(set_positions: Callable[..., None], number: int, positions: object, names: Sequence[str]) -> None:

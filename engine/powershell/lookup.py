@@ -35,9 +35,9 @@ NO_CLUSTER: Final = (
 
 def check_cluster(world: World, node: str, call: CmdletCall, values: tuple[str, ...]) -> None:
     """Raise the error for a name that is neither this cluster nor one of its nodes."""
-    here = world.nodes.get(node)
+    state = world.nodes.get(node)
     known = {".", "localhost", node.lower(), *(name.lower() for name in world.nodes)}
-    known |= {here.cluster.lower()} if here is not None and here.cluster else set()
+    known |= {state.cluster.lower()} if state is not None and state.cluster else set()
     if any(value.lower() not in known for value in values):
         raise ShellError(call.name, NO_CLUSTER, "ConnectionError", f"{call.name}:String")
 

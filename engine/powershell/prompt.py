@@ -94,8 +94,8 @@ def _answer(world: World, node: str, line: str) -> str:
         return ""
     found = COMPARED.fullmatch(line)
     if found is not None:
-        given, wanted = _answer(world, node, found[1]).lower(), found[3].lower()
-        return str(given == wanted if found[2].lower() == "eq" else given != wanted)
+        left, wanted = _answer(world, node, found[1]).lower(), found[3].lower()
+        return str(left == wanted if found[2].lower() == "eq" else left != wanted)
     found = properties.ASSIGNMENT.fullmatch(line)
     if found is not None:
         return properties.assign(world, node, found)

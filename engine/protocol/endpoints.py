@@ -91,8 +91,8 @@ def alter(
     before = _named(world, server, name, "alter")
     words = {"role": role, "encryption": encryption, "authentication": authentication}
     fields: dict[str, object] = {key: word.upper() for key, word in words.items() if word is not None}
-    given = {"port": port, "ip": ip, "certificate": certificate}
-    fields |= {key: value for key, value in given.items() if value is not None}
+    values = {"port": port, "ip": ip, "certificate": certificate}
+    fields |= {key: value for key, value in values.items() if value is not None}
     if algorithms:
         fields["algorithms"] = tuple(word.upper() for word in algorithms)
     if authentication is not None and "CERTIFICATE" not in authentication.upper().split():
@@ -108,9 +108,9 @@ def alter(
             errorlog.write(world, server, 9691, security.TRANSPORT)
     elif fields and after.state is EndpointState.STARTED:
         # close its connections and open them again with its new settings
-        for (guid, me, peer), contact in list(world.contacts.items()):
-            if me == server and contact.connected:
-                groups.on_connection_lost(world, guid, me, peer, contact.epoch, "closed")
+        for (guid, owner, peer), contact in list(world.contacts.items()):
+            if owner == server and contact.connected:
+                groups.on_connection_lost(world, guid, owner, peer, contact.epoch, "closed")
         world.call_after(ENDPOINT_REDIAL_S, "endpoint.redial", server)
     network.reassess(world)
     return []
@@ -194,11 +194,11 @@ def _put(world: World, server: str, end: Endpoint | None) -> None:
 
 def redial(world: World, server: str) -> None:
     """Call each partner to which the instance has lost its connection (timer)."""
-    for (guid, me, peer), contact in list(world.contacts.items()):
-        waiting = server in (me, peer) and not contact.connected
-        unchanged = world.contacts.get((guid, me, peer)) == contact
-        if waiting and unchanged and network.can_connect(world, guid, me, peer):
-            groups.on_connection_made(world, guid, me, peer, contact.epoch)
+    for (guid, owner, peer), contact in list(world.contacts.items()):
+        waiting = server in (owner, peer) and not contact.connected
+        unchanged = world.contacts.get((guid, owner, peer)) == contact
+        if waiting and unchanged and network.can_connect(world, guid, owner, peer):
+            groups.on_connection_made(world, guid, owner, peer, contact.epoch)
 
 
 HANDLERS: Final[Handlers] = {"endpoint.redial": redial}

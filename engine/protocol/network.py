@@ -160,13 +160,13 @@ def _hold_data(world: World, guid: int, me: str, peer: str) -> bool:
 
 def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True) -> None:
     """Open a connection between the two instances for session *guid*."""
-    for me, peer in ((a, b), (b, a)):
-        old_contact = world.contacts.get((guid, me, peer))
+    for server, peer in ((a, b), (b, a)):
+        old_contact = world.contacts.get((guid, server, peer))
         epoch = old_contact.epoch + 1 if old_contact else 0
         contact = replace(
             old_contact or Contact(), connected=connected, pending="", epoch=epoch, since_tick=world.tick
         )
-        world.put_contact((guid, me, peer), contact)
+        world.put_contact((guid, server, peer), contact)
     if connected:
         security.forget_refusals(world, a, b)
 
@@ -196,7 +196,7 @@ def close_contacts(world: World, guid: int, server: str) -> None:
 
 def drop_server(world: World, server: str) -> None:
     """Remove all connections of an instance that was stopped or restarted."""
-    for guid in sorted({guid for guid, me, _ in world.contacts if me == server}):
+    for guid in sorted({guid for guid, owner, _ in world.contacts if owner == server}):
         drop_contacts(world, guid, server)
 
 
@@ -262,18 +262,18 @@ def reassess(world: World, session_guid: int | None = None, awake: str | None = 
     for key, contact in (
         list(world.contacts.items()) if session_guid is None else world.contacts_of(session_guid)
     ):
-        guid, me, peer = key
-        if not world.instances[me].answering:
+        guid, server, peer = key
+        if not world.instances[server].answering:
             continue
-        pair = paths.get((me, peer))
+        pair = paths.get((server, peer))
         if pair is None:  # log lines here change nothing for the next session
-            pair = paths[me, peer] = paths[peer, me] = NetworkPath(world, me, peer)
+            pair = paths[server, peer] = paths[peer, server] = NetworkPath(world, server, peer)
         if contact.connected:
-            wanted: str = perceive_link_state(world, guid, me, peer, pair)
+            wanted: str = perceive_link_state(world, guid, server, peer, pair)
         else:
-            wanted = "reconnect" if can_connect(world, guid, me, peer, pair) else "ok"
+            wanted = "reconnect" if can_connect(world, guid, server, peer, pair) else "ok"
             if wanted == "ok" and pair.passing and world.instances[peer].answering:
-                _note_refusal(world, guid, me, peer, pair.refusal(world, me, peer))
+                _note_refusal(world, guid, server, peer, pair.refusal(world, server, peer))
         wanted = "" if wanted == "ok" else wanted
         if wanted == contact.pending:
             continue
@@ -285,6 +285,6 @@ def reassess(world: World, session_guid: int | None = None, awake: str | None = 
         elif wanted == "reconnect":
             world.call_at(world.tick + ticks(delays_s[wanted]), "contact.made", *key, contact.epoch)
         elif wanted:
-            delay_s = 0.0 if me == awake else delays_s[wanted]
+            delay_s = 0.0 if server == awake else delays_s[wanted]
             world.call_after(delay_s, "contact.lost", *key, contact.epoch, wanted)
     world.all_dirty() if session_guid is None else world.touch(session_guid)

@@ -352,10 +352,10 @@ def note_refusal(
 
 def forget_refusals(world: World, a: str, b: str) -> None:
     """Forget logged refusals of two connected instances, so that the next refusal is logged again."""
-    for me, peer in ((a, b), (b, a)):
-        if any(name == peer for name, _ in world.instances[me].refused):
-            entries = tuple(entry for entry in world.instances[me].refused if entry[0] != peer)
-            world.update_instance(me, refused=entries)
+    for server, peer in ((a, b), (b, a)):
+        if any(name == peer for name, _ in world.instances[server].refused):
+            entries = tuple(entry for entry in world.instances[server].refused if entry[0] != peer)
+            world.update_instance(server, refused=entries)
 
 
 # --- network addresses of mirroring endpoints (`TCP://host:port`) -----------------------------------------

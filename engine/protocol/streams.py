@@ -394,9 +394,9 @@ class FlowSetups:
         """Return the setup of the stream from *lead* to the copy *receiver*; None: no receiver yet."""
         if receiver is None:
             return _waiting(*self._server(lead.server).site)
-        follow = self.world.copies[receiver]
-        terms = groups.policy(lead).stream_terms(self.world, lead, follow)
-        stream_path = self._find_stream_path(lead.server, follow.server)
+        follower = self.world.copies[receiver]
+        terms = groups.policy(lead).stream_terms(self.world, lead, follower)
+        stream_path = self._find_stream_path(lead.server, follower.server)
         return _stream(
             *stream_path.stream,
             terms.awaited,

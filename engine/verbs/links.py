@@ -46,12 +46,12 @@ def _healthy_links(world: World) -> dict[tuple[str, str], Link]:
 
 
 def _reset(world: World, item: Input) -> None:
-    for (guid, me, peer), contact in list(world.contacts.items()):
-        if {me, peer} == set(item.args) and contact.connected:
-            world.contacts[guid, me, peer] = contact = replace(
+    for (guid, server, peer), contact in list(world.contacts.items()):
+        if {server, peer} == set(item.args) and contact.connected:
+            world.contacts[guid, server, peer] = contact = replace(
                 contact, pending="hard", epoch=contact.epoch + 1
             )
-            world.call_after(0.05, "contact.lost", guid, me, peer, contact.epoch, "hard")
+            world.call_after(0.05, "contact.lost", guid, server, peer, contact.epoch, "hard")
 
 
 def _degrade(world: World, item: Input) -> SavedValues:
@@ -97,7 +97,7 @@ def _passing(world: World, args: Args) -> bool:
 
 def _connected(world: World, args: Args) -> bool:
     return any(
-        {me, peer} == set(args) and contact.connected for (_, me, peer), contact in world.contacts.items()
+        {end, peer} == set(args) and contact.connected for (_, end, peer), contact in world.contacts.items()
     )
 
 

@@ -286,8 +286,8 @@ def loss(world: World, fault: Fault, link: bool) -> str:
         and (set(key[1:]) == names if link else key[2] in names)
     ]
     if keys:
-        _, me, peer = min(keys)
-        return say("{server} has lost {other}", server=me, other=peer)
+        _, server, peer = min(keys)
+        return say("{server} has lost {other}", server=server, other=peer)
     for client in world.clients.values():
         if _is_affected(client, fault, names, link):
             return say("{client} has lost its connections", client=client.name)

@@ -57,10 +57,10 @@ class RoleTable:
     def take(self, role: str, name: str, token: str, instead: bool = False) -> None:
         """Take a role; *instead*: also from another member. Raises InputRejectedError if it is taken, and OSError."""
         mine = hashlib.sha256(token.encode()).hexdigest()
-        there = self._members.get(role)
-        if there is not None and there[1] != mine and not instead:
-            raise InputRejectedError(tr("{name} already has this role").format(name=there[0]))
-        if there is None or there[1] != mine:
+        member = self._members.get(role)
+        if member is not None and member[1] != mine and not instead:
+            raise InputRejectedError(tr("{name} already has this role").format(name=member[0]))
+        if member is None or member[1] != mine:
             self._members[role] = [name, mine]
             atomic_write.write(self._file, json.dumps(self._members, ensure_ascii=False))
 
@@ -120,9 +120,9 @@ class TeamWorld:
 
     def roles(self) -> list[TeamRole]:
         """Return the roles with their members."""
-        there = {viewer.role for viewer in self.viewers}
+        members = {viewer.role for viewer in self.viewers}
         return [
-            TeamRole(str(role.key), role.name, self.table.name_of(str(role.key)), role.key in there)
+            TeamRole(str(role.key), role.name, self.table.name_of(str(role.key)), role.key in members)
             for role in self._playing.drill.scenario.team
         ]
 
@@ -136,13 +136,13 @@ class TeamWorld:
 
     def welcome(self, key: str) -> MemberWelcome:
         """Return the welcome message. Raises InputError for an unknown role."""
-        scenario, given = self._playing.drill.scenario, self._playing.assignment
+        scenario, assignment = self._playing.drill.scenario, self._playing.assignment
         role = find_role(scenario.team, key)
-        text = text_without_answers(loaded(given.text, given.scenario))
+        text = text_without_answers(loaded(assignment.text, assignment.scenario))
         return MemberWelcome(
             role=key, role_name=role.name, role_text=role.text, does=list(role.does), title=scenario.title,
-            brief=scenario.brief, roles=self.roles(), done=self._count_inputs(key), scenario=given.scenario,
-            text=text, seed=given.seed, mode=given.mode,
+            brief=scenario.brief, roles=self.roles(), done=self._count_inputs(key), scenario=assignment.scenario,
+            text=text, seed=assignment.seed, mode=assignment.mode,
         )  # fmt: skip
 
     def send(self, message: ToMember) -> None:
@@ -223,14 +223,14 @@ class TeamWorld:
         """Send each member the current view of its role."""
         self._last_view_s, drill = time.monotonic(), run.drill
         for viewer in list(self.viewers):
-            seen = view(drill, find_role(drill.scenario.team, viewer.role), viewer.since)
+            observation = view(drill, find_role(drill.scenario.team, viewer.role), viewer.since)
             viewer.since = len(drill.events)
-            seen["news"] = [{**row, "text": as_json(str(row["text"]))} for row in seen["news"]]
+            observation["news"] = [{**row, "text": as_json(str(row["text"]))} for row in observation["news"]]
             entries = run.list_entries(viewer.entries)
             viewer.entries += len(entries)
             waits_for = self._list_vacant_roles() if self.waits else []
             done = self._count_inputs(viewer.role)
-            viewer.send(RoleView(run.frozen, done, seen, drill.tick, entries, waits_for))
+            viewer.send(RoleView(run.frozen, done, observation, drill.tick, entries, waits_for))
 
 
 def _check_role(line: str) -> str:

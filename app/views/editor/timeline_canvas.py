@@ -184,8 +184,8 @@ class TimelineCanvas(QWidget):
         size = line * 1.1
         order = sorted(self._plan.steps, key=lambda entry: entry.spot[0])
         xs = [scale.x_of(entry.spot[0]) for entry in order]
-        apart = spread_out(xs, size + 2.0, scale.left, scale.left + scale.width)
-        for entry, x in zip(order, apart, strict=True):
+        places = spread_out(xs, size + 2.0, scale.left, scale.left + scale.width)
+        for entry, x in zip(order, places, strict=True):
             self._boxes.append((entry, QRectF(x - size / 2.0, y, size, size), None))
         self.update()
         needed = round(y + line * 1.4)

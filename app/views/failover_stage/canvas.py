@@ -95,9 +95,9 @@ def find_box(technology: str, name: str, height: float) -> QRectF | None:
         return None
     stretch = (height - BODY_TOP - BODY_BOTTOM) / BODY
     left, top, width, tall = box
-    kept = min(stretch, 1.0 + (stretch - 1.0) * 0.6)  # cards grow less than the space between them
+    growth = min(stretch, 1.0 + (stretch - 1.0) * 0.6)  # cards grow less than the space between them
     middle = BODY_TOP + (top + tall / 2) * stretch
-    return QRectF(left, middle - tall * kept / 2, width, tall * kept)
+    return QRectF(left, middle - tall * growth / 2, width, tall * growth)
 
 
 def route(technology: str, a: str, b: str, height: float) -> list[QPointF]:

@@ -66,8 +66,8 @@ def rows(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> l
     found = [["workload", "safety", "varied", *PLAN_COLUMNS, *COLUMNS]]
     for curve in (each for by_mode in sweeps for each in by_mode.values()):
         for x, point in zip(curve.x, curve.points, strict=True):
-            there = plan.with_changes(**{curve.axis: x})
-            link = [f"{getattr(there, name):.6g}" for name in PLAN_COLUMNS]
+            changed_plan = plan.with_changes(**{curve.axis: x})
+            link = [f"{getattr(changed_plan, name):.6g}" for name in PLAN_COLUMNS]
             figures = [f"{getattr(point, name):.6g}" for name in COLUMNS]
             found.append([plan.workload.name, curve.safety.name, curve.axis, *link, *figures])
     return found

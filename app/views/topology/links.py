@@ -239,38 +239,38 @@ class LinkItem(QGraphicsItem):
     def _move_off_cards(self, box: QRectF) -> QRectF:
         """Return *box* moved outward if a card at an end of the link hides it."""
         moved, side = QRectF(box), _sign(self._outward.x())
-        apart = self.style.unit * 0.35
+        gap = self.style.unit * 0.35
         for card in self._ends if side else ():
             if moved.intersects(card):
-                moved.moveLeft(card.left() - apart - box.width() if side < 0.0 else card.right() + apart)
+                moved.moveLeft(card.left() - gap - box.width() if side < 0.0 else card.right() + gap)
         return moved
 
     def _move_between_cards(self, box: QRectF) -> QRectF:
         """Return *box* moved below the upper card of the link, and next to the lower one."""
-        moved, apart = QRectF(box), self.style.unit * 0.35
+        moved, gap = QRectF(box), self.style.unit * 0.35
         upper, lower = sorted(self._ends, key=QRectF.bottom)
-        moved.moveTop(max(moved.top(), upper.bottom() + apart))
+        moved.moveTop(max(moved.top(), upper.bottom() + gap))
         if moved.intersects(lower) and lower.center().x() > upper.center().x():
-            moved.moveRight(lower.left() - apart)
+            moved.moveRight(lower.left() - gap)
         elif moved.intersects(lower):
-            moved.moveLeft(lower.right() + apart)
+            moved.moveLeft(lower.right() + gap)
         return moved
 
     def _move_into_gap(self, box: QRectF) -> list[QRectF]:
         """Return *box* centered between the cards, below and above the whole link."""
         reach = QRectF(self._line.p1(), self._line.p2()).normalized()
-        below, above, apart = QRectF(box), QRectF(box), self.style.unit * 0.5
-        below.moveCenter(QPointF(reach.center().x(), reach.bottom() + apart + box.height() / 2.0))
-        above.moveCenter(QPointF(reach.center().x(), reach.top() - apart - box.height() / 2.0))
+        below, above, gap = QRectF(box), QRectF(box), self.style.unit * 0.5
+        below.moveCenter(QPointF(reach.center().x(), reach.bottom() + gap + box.height() / 2.0))
+        above.moveCenter(QPointF(reach.center().x(), reach.top() - gap - box.height() / 2.0))
         return [below, above]
 
     def _move_above_card(self, box: QRectF) -> QRectF:
         """Return *box* on top of the lower card, next to the end of the link."""
-        moved, apart = QRectF(box), self.style.unit * 0.15
+        moved, gap = QRectF(box), self.style.unit * 0.15
         lower = max(self._ends, key=QRectF.top)
-        moved.moveBottom(lower.top() - apart)
+        moved.moveBottom(lower.top() - gap)
         from_left = self._line.center().x() < lower.center().x()
-        moved.moveLeft(lower.left() + apart if from_left else lower.right() - apart - box.width())
+        moved.moveLeft(lower.left() + gap if from_left else lower.right() - gap - box.width())
         return moved
 
     def _move_off_break(self, box: QRectF) -> list[QRectF]:
@@ -278,10 +278,10 @@ class LinkItem(QGraphicsItem):
         hidden_by = next((mark for mark in map(self._middle, self._crossing) if box.intersects(mark)), None)
         if hidden_by is None:
             return []
-        apart = self.style.unit * 0.35 + BREAK_EDGE_PX
+        gap = self.style.unit * 0.35 + BREAK_EDGE_PX
         right, left = QRectF(box), QRectF(box)
-        right.moveLeft(hidden_by.right() + apart)
-        left.moveRight(hidden_by.left() - apart)
+        right.moveLeft(hidden_by.right() + gap)
+        left.moveRight(hidden_by.left() - gap)
         return [right, left]
 
     def _measure_overlap(self, box: QRectF) -> int:

@@ -355,8 +355,8 @@ class _ConditionReader:
             for known_name in self.names.names_of_kind(kind):
                 if known_name.lower() == word.lower():
                     return kind, known_name
-        there = [name for kind in kinds for name in self.names.names_of_kind(kind)]
-        raise ConditionError(_column(token), say(ABSENT[kinds], name=word), _suggest_choice(word, there))
+        names = [name for kind in kinds for name in self.names.names_of_kind(kind)]
+        raise ConditionError(_column(token), say(ABSENT[kinds], name=word), _suggest_choice(word, names))
 
 
 def _trees(tree: Tree[Token]) -> list[Tree[Token]]:

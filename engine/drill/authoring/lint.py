@@ -83,11 +83,11 @@ def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem]
 
 def _check_reconnections(world: World, finder: ProblemFinder) -> None:
     """Report connections of sessions and groups that exist at the start but could not be opened again."""
-    connected = {(me, peer) for (_, me, peer), contact in world.contacts.items() if contact.connected}
-    for me, peer in sorted(connected):
-        refusal = security.handshake(world, me, peer)
+    connected = {(server, peer) for (_, server, peer), contact in world.contacts.items() if contact.connected}
+    for server, peer in sorted(connected):
+        refusal = security.handshake(world, server, peer)
         if refusal is not None:
-            problem = say("{a} is connected to {b}, but {b} would refuse a new connection", a=me, b=peer)
+            problem = say("{a} is connected to {b}, but {b} would refuse a new connection", a=server, b=peer)
             finder.add(("before",), problem, say("a login with CONNECT on the endpoint for each account"))
 
 
@@ -113,8 +113,8 @@ def _check_texts(scenario: Scenario, finder: ProblemFinder) -> None:
             )
     _check_hint_lines(scenario, finder)
     _check_traps(scenario, finder)
-    for path, asked in run_scenario.find_prompts(tomllib.loads(scenario.text)):
-        finder.add(path, say("placeholder text: {said}", said=asked), say("your own text"))
+    for path, prompt in run_scenario.find_prompts(tomllib.loads(scenario.text)):
+        finder.add(path, say("placeholder text: {said}", said=prompt), say("your own text"))
 
 
 def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:

@@ -349,8 +349,8 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
                 finder.add(("solution", i, "do"), str(problem), offset=0)
             _check_author(item, scenario, ("solution", i, "do"), finder)
             if item.verb == "answer":
-                asked = [inquiry.name for inquiry in scenario.inquiries]
-                _check_name(finder, ("solution", i, "do"), item.args[0], asked, "question")
+                inquiries = [inquiry.name for inquiry in scenario.inquiries]
+                _check_name(finder, ("solution", i, "do"), item.args[0], inquiries, "question")
 
 
 def _check_when(

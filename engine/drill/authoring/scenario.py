@@ -137,8 +137,8 @@ class _ShiftedFinder(ProblemFinder):
         if len(path) < 2 or not isinstance(path[1], int):
             return path
         number = path[1]
-        for gone in sorted(self._left_out.get(str(path[0]), ())):
-            number += gone <= number
+        for left_out in sorted(self._left_out.get(str(path[0]), ())):
+            number += left_out <= number
         return (path[0], number, *path[2:])
 
 

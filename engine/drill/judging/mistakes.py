@@ -150,8 +150,8 @@ def _mistake(
     if rule is not None and rule.kind in ("goals", "condition") and plan:
         tick, line = plan[0]
         step = parse_line(line, min(tick, loss_tick))
-        asked = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
-        cause = say("Missing action: {line}", line=describe_input(step, asked))
+        choices = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
+        cause = say("Missing action: {line}", line=describe_input(step, choices))
         retry_tick = min(counterfactual.find_retry_tick(step.tick, step, drill.journal), _before_harm(drill))
         return replace(mistake, cause=cause, cause_tick=step.tick, omission=True, retry_tick=retry_tick)
     if loss.cause:

@@ -94,14 +94,14 @@ def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
     )
     copies = [copy for copy in found_copies if copy is not None and world.instances[copy.server].running]
     lead = next((copy for copy in copies if copy.db_state is DbState.ONLINE), None)
-    follow = next((copy for copy in copies if copy.db_state is DbState.RESTORING), None)
-    if lead is None or follow is None:
+    follower = next((copy for copy in copies if copy.db_state is DbState.RESTORING), None)
+    if lead is None or follower is None:
         return []
     statements = []
-    if not lead.group_kind and not follow.group_kind:
-        if prerequisites.partner_address(follow) is None:
-            statements.append((follow.server, "PARTNER", lead.server))
-        statements.append((lead.server, "PARTNER", follow.server))
+    if not lead.group_kind and not follower.group_kind:
+        if prerequisites.partner_address(follower) is None:
+            statements.append((follower.server, "PARTNER", lead.server))
+        statements.append((lead.server, "PARTNER", follower.server))
     if (
         session.witness is not None
         and lead.group_kind in ("", "mirroring")

@@ -146,7 +146,7 @@ def _build_reaction(run: SearchDrill, item: Input, patient: bool) -> Reaction:
     ]  # fmt: skip
     last, clue = clues[-1] if clues else (symptom, "")
     last = max(last, symptom)
-    occurrence = [said for _, said in clues].count(clue)
+    occurrence = [name for _, name in clues].count(clue)
     by_clock = max(known_ticks, default=0) >= last
     return Reaction(
         item, len(story), by_clock, clue, occurrence, item.tick - last, item.tick - symptom, patient

@@ -345,10 +345,10 @@ class DrillState:
 
     def _list_pending_kinds(self) -> list[PendingKind]:
         """Return the kinds of unfinished parts of the story, each once."""
-        asked = [
+        open_inquiries = [
             (i, a) for i in self.scenario.inquiries if (a := self.answers[i.name]).asked_tick is not None
         ]
-        left = [(i, a) for i, a in asked if not questions.is_settled(i, a)]
+        left = [(i, a) for i, a in open_inquiries if not questions.is_settled(i, a)]
         kinds = {"question": any(a.open for _, a in left), "prediction": any(not a.open for _, a in left)}
         kinds["story"] = bool(self._waiting)
         return [PendingKind(kind) for kind, is_present in kinds.items() if is_present]

@@ -176,8 +176,8 @@ def _status(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
     is_true = true(fact)
     for call in calls:
         if call.kind == "question" and (call.by, call.to) == (caller, item.by) and call.waits:
-            asked = set(extract_keywords(call.text)) & names
-            if asked and not asked & set(extract_keywords(fact)):
+            subjects = set(extract_keywords(call.text)) & names
+            if subjects and not subjects & set(extract_keywords(fact)):
                 continue  # the call is about another subject
             return _replace_call(calls, call, replace(call, status=fact, status_tick=item.tick, true=is_true))
     unasked = TeamCall(

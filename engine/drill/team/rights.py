@@ -22,9 +22,9 @@ def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
     """Return the role with this key. Raises InputError if there is none."""
     matching_role = next((role for role in team if role.key == key), None)
     if matching_role is None:
-        there = ", ".join(str(role.key) for role in team)
+        role_keys = ", ".join(str(role.key) for role in team)
         raise InputError(
-            say("this team has no role {name!r}; its roles are {names}", name=key, names=there)
+            say("this team has no role {name!r}; its roles are {names}", name=key, names=role_keys)
             if team
             else say("this drill has no team roles")
         )

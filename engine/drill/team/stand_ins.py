@@ -130,13 +130,13 @@ def _steps(drill: DrillState) -> Iterator[tuple[Input, str]]:
 
 def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
     """Return a fact that answers the question and is true now; "" if the role knows none."""
-    names, asked = names_of(drill.scenario), set(extract_keywords(call.text))
+    names, words = names_of(drill.scenario), set(extract_keywords(call.text))
     statements = [item.args[-1] for item, _ in _steps(drill) if item.verb == "status" and item.by == call.to]
     serving = [f"{one} serves on {server}" for one, server in product(names.databases, names.servers)]
     using = [f"{one} on {server} is CONNECTED" for one, server in product(names.clients, names.servers)]
     power = [f"{server} is {word}" for server, word in product(names.servers, ("OFF", "RUNNING"))]
     every = {name.lower() for name in (*names.databases, *names.clients, *names.servers)}
-    wanted = asked & every
+    wanted = words & every
     for fact in (*statements, *serving, *using, *power):
         if (not wanted or wanted & set(extract_keywords(fact))) and drill.holds(fact):
             return fact

@@ -178,13 +178,13 @@ class Branches:
         """
         if self.root(name).parent is None:
             raise BranchError(say("You cannot remove the first branch because all others start in it."))
-        gone = {name}
+        removed = {name}
         for other, root in self._roots.items():  # parents come first in this dictionary
-            if root.parent in gone:
-                gone.add(other)
-        if self.current in gone:
+            if root.parent in removed:
+                removed.add(other)
+        if self.current in removed:
             raise BranchError(say("You cannot remove the current branch. Switch to another branch first."))
-        for other in sorted(gone):
+        for other in sorted(removed):
             del self._histories[other], self._roots[other]
 
     def _free_name(self) -> str:

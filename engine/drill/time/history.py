@@ -105,8 +105,8 @@ class History:
         The distance grows with the length of the run.
         """
         cost = _cost(self.drill, lengths_of(self.drill))
-        gone = cost - _cost_of(self._snapshots[-1])
-        return gone >= 1.0 and gone >= compute_snapshot_spacing(
+        cost_since = cost - _cost_of(self._snapshots[-1])
+        return cost_since >= 1.0 and cost_since >= compute_snapshot_spacing(
             0.0, cost, _compute_snapshot_limit(self.drill, cost)
         )
 

@@ -42,10 +42,10 @@ class Divergence(Struct, frozen=True):
 
     def __str__(self) -> str:
         if self.claim is not None:
-            place, message, so = self.claim
+            place, message, replayed = self.claim
             return say(
                 "the states match, but {place} is recorded as {said}, and the replay gives {so}",
-                place=place, said=message, so=so,
+                place=place, said=message, so=replayed,
             )  # fmt: skip
         agreed, state_hash = self.agreed, self.expected or self.found
         text = say("different from the start")

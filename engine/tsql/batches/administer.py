@@ -529,19 +529,19 @@ def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
 
 def _new_file(file: s.FileSpec) -> databases.NewFile:
     """Return a file of CREATE DATABASE. Raise 102 for a word that is not a property."""
-    given = dict(file.properties)
-    for name in given:
+    values = dict(file.properties)
+    for name in values:
         if name not in FILE_PROPERTIES[:1] + FILE_PROPERTIES[2:6]:
             raise SqlError(102, name)
-    if "NAME" not in given or "FILENAME" not in given:
+    if "NAME" not in values or "FILENAME" not in values:
         raise UnsimulatedFeatureError("a file of CREATE DATABASE without NAME and FILENAME")
     return databases.NewFile(
-        name=given["NAME"],
-        path=given["FILENAME"],
+        name=values["NAME"],
+        path=values["FILENAME"],
         log=file.log,
-        size_kb=_size_kb(given.get("SIZE")),
-        max_kb=_size_kb(given.get("MAXSIZE")),
-        growth=_growth(given.get("FILEGROWTH")),
+        size_kb=_size_kb(values.get("SIZE")),
+        max_kb=_size_kb(values.get("MAXSIZE")),
+        growth=_growth(values.get("FILEGROWTH")),
     )
 
 

@@ -106,8 +106,8 @@ def _check_options(machine: Machine, statement: s.Backup | s.Restore | s.Restore
 
 def _shown_value(machine: Machine, name: str, value: s.Value) -> Scalar:
     """Return the value of an option. A group in parentheses is a text already."""
-    given = machine.value(value)
-    return int(given) if isinstance(given, float) and given.is_integer() else given
+    number = machine.value(value)
+    return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 def _stats(options: Mapping[str, Scalar]) -> int:

@@ -311,12 +311,12 @@ def require_state(context: Context, view: str) -> None:
         return
     modern = context.version >= 2022
     if view.startswith(OF_DATABASE) and not view.startswith(("sys.dm_db_mirroring", "sys.dm_db_missing")):
-        asked = "VIEW DATABASE PERFORMANCE STATE" if modern else "VIEW DATABASE STATE"
+        right = "VIEW DATABASE PERFORMANCE STATE" if modern else "VIEW DATABASE STATE"
         database = context.session.database
         if not (
-            has_server_permission(context, "VIEW SERVER STATE") or has_permission(context, database, asked)
+            has_server_permission(context, "VIEW SERVER STATE") or has_permission(context, database, right)
         ):
-            raise SqlError(262, asked, context.database_shown(database), also=(297,))
+            raise SqlError(262, right, context.database_shown(database), also=(297,))
     elif not has_server_permission(context, "VIEW SERVER STATE"):
-        asked = "VIEW SERVER PERFORMANCE STATE" if modern else "VIEW SERVER STATE"
-        raise SqlError(300, asked, "server", "master", also=(297,))
+        right = "VIEW SERVER PERFORMANCE STATE" if modern else "VIEW SERVER STATE"
+        raise SqlError(300, right, "server", "master", also=(297,))

@@ -130,13 +130,13 @@ def check_index_options(machine: Machine, table: str, key: Key) -> None:
     """Raise 129, 155, 1712, 1916 or 7738 for a wrong option of an index. Refuse options that are not simulated."""
     version, server = machine.context.version, machine.context.server
     option_table.check_options("CREATE INDEX", key.options, version)
-    given = dict(key.options)
-    fill = given.get("FILLFACTOR")
+    options = dict(key.options)
+    fill = options.get("FILLFACTOR")
     if fill is not None and not 1 <= int(fill) <= 100:
         raise SqlError(129, int(fill))
-    if given.get("ONLINE") == "ON" and server.edition not in ENTERPRISE:
+    if options.get("ONLINE") == "ON" and server.edition not in ENTERPRISE:
         raise SqlError(1712)
-    if given.get("IGNORE_DUP_KEY") == "ON" and not key.unique:
+    if options.get("IGNORE_DUP_KEY") == "ON" and not key.unique:
         raise SqlError(1916, "nonunique", "ignore_dup_key")
     _check_compression(machine, table, key.options)
 
@@ -214,10 +214,10 @@ def drop_index(machine: Machine, statement: s.DropIndex) -> None:
 
 def _store_checked(machine: Machine, ref: TableRef, table: Table, new_table: Table) -> None:
     """Store the table with changed constraints if its rows satisfy them."""
-    asked = tuple(rule for rule in new_table.constraints if isinstance(rule, Key) or rule.trusted)
+    rules = tuple(rule for rule in new_table.constraints if isinstance(rule, Key) or rule.trusted)
     try:
         constraints.enforce_constraints(
-            machine, ref, replace(table, rows=(), ids=()), replace(new_table, constraints=asked), "INSERT"
+            machine, ref, replace(table, rows=(), ids=()), replace(new_table, constraints=rules), "INSERT"
         )
     except SqlError as problem:
         if problem.number in (2601, 2627):

@@ -41,18 +41,18 @@ def _has_perms(
     context: Context, securable: Scalar, kind: Scalar, permission: Scalar, *more: Scalar
 ) -> Scalar:
     """Return 1 if the connection has the permission, NULL for an unknown permission, 0 for an unknown database."""
-    asked = to_text(permission).upper()
-    if permission is None or asked not in PERMISSIONS | {"ANY"}:
+    right = to_text(permission).upper()
+    if permission is None or right not in PERMISSIONS | {"ANY"}:
         return None
     if is_sysadmin(context):
         if to_text(kind).upper() == "DATABASE" and securable is not None:
             return int(context.database_id(to_text(securable).strip("[]")) is not None)
         return 1
-    if asked == "ANY" or more:
+    if right == "ANY" or more:
         raise UnsimulatedFeatureError(
             "HAS_PERMS_BY_NAME of ANY permission or a column for a login outside sysadmin"
         )
-    return _has_permission(context, to_text(securable), to_text(kind).upper(), asked, securable is None)
+    return _has_permission(context, to_text(securable), to_text(kind).upper(), right, securable is None)
 
 
 def _has_permission(context: Context, securable: str, kind: str, permission: str, server: bool) -> int | None:
@@ -173,11 +173,11 @@ _FILE_PROPERTIES: Final = {"isreadonly": 0, "isprimaryfile": None, "islogfile": 
 
 def _fileproperty(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
     """Evaluate FILEPROPERTY. SpaceUsed, in pages, is the used part of a log, and all of a data file."""
-    asked = to_text(wanted).lower()
+    key = to_text(wanted).lower()
     for row in catalog.rows_of(context, "sys.database_files"):
-        if to_text(row["name"]).casefold() != to_text(name).casefold() or asked not in _FILE_PROPERTIES:
+        if to_text(row["name"]).casefold() != to_text(name).casefold() or key not in _FILE_PROPERTIES:
             continue
-        if asked == "spaceused":
+        if key == "spaceused":
             size = int(str(row["size"]))
             if row["type"] != 1:
                 return size
@@ -185,7 +185,7 @@ def _fileproperty(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
                 return round(size * float(str(usage["used_log_space_in_percent"])) / 100.0)
             return None
         values = {"islogfile": int(row["type"] == 1), "isprimaryfile": int(row["file_id"] == 1)}
-        return values.get(asked, _FILE_PROPERTIES[asked])
+        return values.get(key, _FILE_PROPERTIES[key])
     return None
 
 
@@ -222,10 +222,10 @@ def _object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar
     row = next((r for r in catalog.rows_of(context, "sys.objects") if r["object_id"] == number), None)
     if row is None:
         return None
-    asked = to_text(wanted).lower()
+    key = to_text(wanted).lower()
     kind = to_text(row["type"]).strip()
-    if asked in _OBJECT_KINDS:
-        return int(kind in _OBJECT_KINDS[asked])
+    if key in _OBJECT_KINDS:
+        return int(kind in _OBJECT_KINDS[key])
     rows = [r for r in catalog.rows_of(context, "sys.indexes") if r["object_id"] == number]
     known = {
         "tablehasprimarykey": any(r["is_primary_key"] for r in rows),
@@ -240,19 +240,19 @@ def _object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar
         "schemaid": row["schema_id"],
         "ownerid": 1,
     }
-    if asked in _TABLE_PROPERTIES:
-        view, column = _TABLE_PROPERTIES[asked]
+    if key in _TABLE_PROPERTIES:
+        view, column = _TABLE_PROPERTIES[key]
         return int(any(r[column] == number for r in catalog.rows_of(context, view)))
-    if asked in _CONSTRAINT_PROPERTIES:
+    if key in _CONSTRAINT_PROPERTIES:
         rules = [
             r
             for view in ("sys.check_constraints", "sys.foreign_keys")
             for r in catalog.rows_of(context, view)
         ]
-        return next((r[_CONSTRAINT_PROPERTIES[asked]] for r in rules if r["object_id"] == number), None)
-    if asked not in known and asked.startswith(("exec", "has", "is", "table")):
+        return next((r[_CONSTRAINT_PROPERTIES[key]] for r in rules if r["object_id"] == number), None)
+    if key not in known and key.startswith(("exec", "has", "is", "table")):
         raise UnsimulatedFeatureError(f"the property {to_text(wanted)} of OBJECTPROPERTY")
-    found = known.get(asked)
+    found = known.get(key)
     return int(found) if isinstance(found, bool) else found
 
 
@@ -411,18 +411,18 @@ def _current_user(context: Context) -> str:
 
 def _is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
     """Return 1 if the user has the role, 0 if not, NULL for an unknown role [DOC: IS_MEMBER]."""
-    asked = to_text(role).casefold()
+    role_name = to_text(role).casefold()
     rows = catalog.rows_of(context, "sys.database_principals")
-    if all(to_text(row["name"]).casefold() != asked or to_text(row["type"]) != "R" for row in rows):
+    if all(to_text(row["name"]).casefold() != role_name or to_text(row["type"]) != "R" for row in rows):
         return None
     name = to_text(user) or _current_user(context)
-    owner = name.lower() == "dbo" and asked == "db_owner"
-    return int(owner or asked in roles_in(context, context.session.database, name))
+    owner = name.lower() == "dbo" and role_name == "db_owner"
+    return int(owner or role_name in roles_in(context, context.session.database, name))
 
 
 def _session_property(context: Context, name: Scalar) -> Scalar:
     """Return 1 or 0 for an option of the connection, NULL for an unknown name [DOC: SESSIONPROPERTY]."""
-    asked = to_text(name).upper()
+    key = to_text(name).upper()
     known = (
         "ANSI_NULLS",
         "ANSI_PADDING",
@@ -432,7 +432,7 @@ def _session_property(context: Context, name: Scalar) -> Scalar:
         "NUMERIC_ROUNDABORT",
         "QUOTED_IDENTIFIER",
     )
-    return int(bool(_options(context) & _OPTION_BITS[asked])) if asked in known else None
+    return int(bool(_options(context) & _OPTION_BITS[key])) if key in known else None
 
 
 def _culture(context: Context) -> Culture:

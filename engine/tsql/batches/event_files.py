@@ -40,16 +40,16 @@ Data = tuple[str, Scalar, str]
 
 def read_target(context: Context, path: Scalar) -> Scalar:
     """Return the rows, packed (functions.py), of the files that a path matches. Raises 25718 if none matches."""
-    asked = to_text(path).rpartition("\\")[2].lower() if path is not None else ""
-    if "." not in asked and not asked.endswith("*"):
-        asked += "*.xel"
-    if fnmatch(FILE.lower(), asked) and context.version >= 2012:
+    file_name = to_text(path).rpartition("\\")[2].lower() if path is not None else ""
+    if "." not in file_name and not file_name.endswith("*"):
+        file_name += "*.xel"
+    if fnmatch(FILE.lower(), file_name) and context.version >= 2012:
         found = [
             [name, body, FILE, 512 * index, when]
             for index, (name, when, body) in enumerate(_events(context), 1)
         ]
         return json.dumps(found)
-    if fnmatch(SYSTEM_FILE, asked):
+    if fnmatch(SYSTEM_FILE, file_name):
         raise UnsimulatedFeatureError("the events of system_health")
     raise SqlError(25718, to_text(path))
 
@@ -84,14 +84,14 @@ def _events(context: Context) -> Iterator[tuple[str, str, str]]:
 
 
 def _group_data(context: Context, group: str) -> tuple[Data, ...]:
-    world, me = context.world, context.session.server
-    groups = [replicas.group_of(world, me, state.guid) for state in replicas.on_server(world, me)]
+    world, server = context.world, context.session.server
+    groups = [replicas.group_of(world, server, state.guid) for state in replicas.on_server(world, server)]
     guid = next((one.guid for one in groups if one is not None and one.name == group), None)
     return (
         ("availability_group_id", group_id(guid) if guid is not None else "", ""),
         ("availability_group_name", group, ""),
-        ("availability_replica_id", replica_id(guid, me) if guid is not None else "", ""),
-        ("availability_replica_name", me, ""),
+        ("availability_replica_id", replica_id(guid, server) if guid is not None else "", ""),
+        ("availability_replica_name", server, ""),
     )
 
 

@@ -69,7 +69,7 @@ def describe(machine: Machine, text: str, parameters: str) -> tuple[list[Record]
         if not message.is_error and not message.number:
             machine.remark(message.text.removeprefix("Not simulated: "))
     errors = [
-        Note(said.number, said.severity, said.state, said.text) for said in sibling.messages if said.is_error
+        Note(item.number, item.severity, item.state, item.text) for item in sibling.messages if item.is_error
     ]
     if errors and errors[0].number:
         last = AT_RUN_TIME if errors[0].number in _MISSING else AT_COMPILATION

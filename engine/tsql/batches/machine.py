@@ -405,7 +405,7 @@ class Machine(SubmissionOutput):
         procedure: str = "",
     ) -> None:
         """Run *text* (of a procedure, EXEC or sp_executesql) before the rest of this batch, in *database* if given."""
-        there = self.context.open_database(database) if database else ""
+        target = self.context.open_database(database) if database else ""
         if len(self.scopes) > NESTING_MAX:
             raise SqlError(217, NESTING_MAX)
         given = variables or {}
@@ -432,8 +432,8 @@ class Machine(SubmissionOutput):
         )
         scope.returns, scope.line = returns, self.line
         self.scopes.append(scope)
-        if there:
-            self.note(database=there)
+        if target:
+            self.note(database=target)
 
     @property
     def captures(self) -> str:

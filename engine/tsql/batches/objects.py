@@ -144,7 +144,7 @@ def _put(objects: dict[Name, StoredObject], name: Name, stored_object: StoredObj
 
 def _read_committed_objects(context: Context, database: str) -> Mapping[str, StoredObject]:
     """Return the committed objects of a database on this server."""
-    world, here = context.world, context.session.server
+    world, server_name = context.world, context.session.server
     copy, picture = context.copy_named(database), context.snapshot_named(database)
     if copy is not None:
         disks.check_data_reachable(copy)
@@ -156,7 +156,7 @@ def _read_committed_objects(context: Context, database: str) -> Mapping[str, Sto
     return {
         name: stored
         for (server, where, name), stored in world.objects.items()
-        if (server, where) == (here, database.lower()) and isinstance(stored, StoredObject)
+        if (server, where) == (server_name, database.lower()) and isinstance(stored, StoredObject)
     }
 
 

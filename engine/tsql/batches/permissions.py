@@ -64,8 +64,8 @@ def _may_impersonate(context: Context, kind: str, name: str) -> bool:
         return True
     database = SERVER if kind == "LOGIN" else context.session.database
     kept_security = accounts.read(context.world, context.session.server, database)
-    me = context.session.login if kind == "LOGIN" else user_in(context, database) or ""
-    names = {me.lower(), *accounts.roles_of(kept_security, me)}
+    caller = context.session.login if kind == "LOGIN" else user_in(context, database) or ""
+    names = {caller.lower(), *accounts.roles_of(kept_security, caller)}
     granted = Grant(kind, name, "IMPERSONATE", "")
     return any(
         replace(grant, grantee="") == granted for grant in kept_security.grants if grant.grantee in names

@@ -121,9 +121,9 @@ def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Sca
     if row is None:
         return None
     closed = row["is_read_only"] or availability.is_primary(context, wanted) == 0
-    asked = to_text(name).lower()
-    if asked in _DATABASE_COLUMNS:
-        return row[_DATABASE_COLUMNS[asked]]
+    key = to_text(name).lower()
+    if key in _DATABASE_COLUMNS:
+        return row[_DATABASE_COLUMNS[key]]
     table = {
         "status": row["state_desc"],
         "recovery": row["recovery_model_desc"],
@@ -135,9 +135,9 @@ def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Sca
         "istornpagedetectionenabled": int(row["page_verify_option_desc"] == "TORN_PAGE_DETECTION"),
         "lcid": None if row["collation_name"] is None else 1033,
     }
-    if asked in _UNKNOWN_PROPERTIES and context.version >= _UNKNOWN_PROPERTIES[asked]:
+    if key in _UNKNOWN_PROPERTIES and context.version >= _UNKNOWN_PROPERTIES[key]:
         raise UnsimulatedFeatureError(f"DATABASEPROPERTYEX of {to_text(name)}")
-    return table.get(asked)
+    return table.get(key)
 
 
 _UNKNOWN_PROPERTIES: Final = {"lastgoodcheckdbtime": 2016, "sqlsortorder": 2005, "comparisonstyle": 2005}
@@ -174,20 +174,20 @@ def _databaseproperty(context: Context, database: Scalar, name: Scalar) -> Scala
     def ex(wanted: str) -> Scalar:
         return _databasepropertyex(context, database, wanted)
 
-    asked = to_text(name).lower()
+    key = to_text(name).lower()
     if ex("Status") is None:
         return None
-    if asked in _STATES:
-        return int(ex("Status") == _STATES[asked])
-    if asked in ("issingleuser", "isdboonly"):
-        return int(ex("UserAccess") == ("SINGLE_USER" if asked == "issingleuser" else "RESTRICTED_USER"))
+    if key in _STATES:
+        return int(ex("Status") == _STATES[key])
+    if key in ("issingleuser", "isdboonly"):
+        return int(ex("UserAccess") == ("SINGLE_USER" if key == "issingleuser" else "RESTRICTED_USER"))
     values = {
         "isreadonly": ex("Updateability") == "READ_ONLY",
         "istrunclog": ex("Recovery") == "SIMPLE",
         "isbulkcopy": ex("Recovery") != "FULL",
         "isshutdown": False,
     }
-    return int(values[asked]) if asked in values else ex(asked)
+    return int(values[key]) if key in values else ex(key)
 
 
 def _loginproperty(context: Context, login: Scalar, name: Scalar) -> Scalar:
@@ -292,18 +292,18 @@ _CONSTANT: Final = {
 
 
 def _column_property(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
-    row, asked = _column(context, number, name), to_text(wanted).lower()
-    if row and asked == "charmaxlen":
+    row, key = _column(context, number, name), to_text(wanted).lower()
+    if row and key == "charmaxlen":
         # the maximum number of characters or bytes of a column, -1 for max; NULL for other types
         length, kind = row.get("max_length"), row.get("system_type_id")
         if kind in _TWO_BYTES and isinstance(length, int) and length > 0:
             return length // 2
         return length if kind in _TWO_BYTES | _ONE_BYTE else None
-    if row and asked in _CONSTANT:
-        return _CONSTANT[asked]
-    if row and asked not in _PROPERTIES:
+    if row and key in _CONSTANT:
+        return _CONSTANT[key]
+    if row and key not in _PROPERTIES:
         raise UnsimulatedFeatureError(f"the property {to_text(wanted)} of COLUMNPROPERTY")
-    return row.get(_PROPERTIES[asked]) if row else None
+    return row.get(_PROPERTIES[key]) if row else None
 
 
 _INDEX_PROPERTIES: Final[dict[str, str | int]] = {
@@ -361,21 +361,21 @@ _COLLATION_VERSIONS: Final = {"_90": 1, "_100": 2, "_140": 3}
 def _collation_property(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
     """Return a property of a collation; NULL for an unknown one. [DOC: COLLATIONPROPERTY]."""
     match = _SENSITIVITY.fullmatch(to_text(name))
-    asked = to_text(wanted).lower()
-    if match is None or asked not in ("codepage", "lcid", "comparisonstyle", "version"):
+    key = to_text(wanted).lower()
+    if match is None or key not in ("codepage", "lcid", "comparisonstyle", "version"):
         return None
     if match["locale"].lower() not in _LOCALES:
         raise UnsimulatedFeatureError(f"COLLATIONPROPERTY of {to_text(name)}")
     code_page, locale = _LOCALES[match["locale"].lower()]
-    if asked == "comparisonstyle":
+    if key == "comparisonstyle":
         ignored = [(match["case"], 1), (match["accent"], 2)]
         letters = arithmetic.total(bit for letter, bit in ignored if letter and letter.upper() == "I")
         return (
             0 if match["binary"] else letters + 65_536 * (not match["kana"]) + 131_072 * (not match["width"])
         )
-    if asked == "version":
+    if key == "version":
         return _COLLATION_VERSIONS.get(match["version"] or "", 0)
-    return (65_001 if match["utf8"] else code_page) if asked == "codepage" else locale
+    return (65_001 if match["utf8"] else code_page) if key == "codepage" else locale
 
 
 def _identity(compute: Callable[[tuple[int, int], int], int]) -> Callable[[Context, Scalar], Scalar]:

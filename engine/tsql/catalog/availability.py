@@ -40,8 +40,10 @@ SMALL_KB: Final = 1.0
 
 def groups(context: Context) -> list[tuple[AvailabilityGroup, ReplicaState]]:
     """Return (group, knowledge of the local replica) for each group with a replica on the instance."""
-    world, me = context.world, context.session.server
-    known = ((replicas.group_of(world, me, state.guid), state) for state in replicas.on_server(world, me))
+    world, server = context.world, context.session.server
+    known = (
+        (replicas.group_of(world, server, state.guid), state) for state in replicas.on_server(world, server)
+    )
     return sorted(
         ((group, state) for group, state in known if group is not None), key=lambda one: one[0].name
     )
@@ -191,7 +193,7 @@ def _tcp_listeners(context: Context) -> Iterable[Record]:
 
     [DOC: dm_tcp_listener_states]
     """
-    world, me = context.world, context.session.server
+    world, server = context.world, context.session.server
     here = {
         _listener_id(group): group.listener
         for group in clustered_groups(context)
@@ -201,7 +203,7 @@ def _tcp_listeners(context: Context) -> Iterable[Record]:
         (row["ip_address"], listener.port, 0)
         for row in _listener_addresses(context)
         for listener in [here.get(str(row["listener_id"]))]
-        if listener is not None and row["state"] == 1 and world.listeners.get(listener.name) == me
+        if listener is not None and row["state"] == 1 and world.listeners.get(listener.name) == server
     ]
     of_all = [
         (row["ip_address"] or "0.0.0.0", row["port"] or SQL_PORT, int(row["type"] == 4) * 2)
@@ -264,17 +266,17 @@ def backs_up(context: Context, database: str) -> int:
     preferred; of equal ones, the first by name. Documented except for equal priorities [DOC:
     sys.fn_hadr_backup_is_preferred_replica].
     """
-    world, me = context.world, context.session.server
+    world, server = context.world, context.session.server
     copy = context.copy_named(database)
     guid = copy.availability.guid if copy is not None else None
-    group = replicas.group_of(world, me, guid) if guid is not None else None
+    group = replicas.group_of(world, server, guid) if guid is not None else None
     if guid is None or group is None:
         return 1
-    lead = world.replicas[me, guid].primary
+    lead = world.replicas[server, guid].primary
     if lead is None:
         return 0
     if group.backup_preference == "PRIMARY":
-        return int(lead == me)
+        return int(lead == server)
     there = [
         replica for replica in group.replicas if replica.backup_priority and _is_reachable(context, replica)
     ]
@@ -283,7 +285,7 @@ def backs_up(context: Context, database: str) -> int:
         group.backup_preference, there
     )
     best = min(allowed, key=lambda one: (-one.backup_priority, one.server), default=None)
-    return int(best is not None and best.server == me)
+    return int(best is not None and best.server == server)
 
 
 def _is_reachable(context: Context, replica: Replica) -> bool:
@@ -315,9 +317,9 @@ _WITNESS_TYPES: Final = {
 
 def _seat(context: Context) -> tuple[Node, Cluster] | None:
     """Return the instance's node and cluster; None if Always On is disabled or the node has no quorum."""
-    world, me = context.world, context.session.server
-    node = config.node_of(world, me)
-    if node is None or not replicas.enabled(world, me) or not config.has_quorum(world, me):
+    world, server = context.world, context.session.server
+    node = config.node_of(world, server)
+    if node is None or not replicas.enabled(world, server) or not config.has_quorum(world, server):
         return None
     return node, world.clusters[node.cluster]
 

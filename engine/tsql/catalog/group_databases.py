@@ -56,11 +56,11 @@ class ReplicaDatabase(Struct, frozen=True):
 
 def databases(context: Context, group: AvailabilityGroup) -> Iterator[ReplicaDatabase]:
     """Yield the instance's own databases of a group and, on a primary, those of every joined replica."""
-    world, me = context.world, context.session.server
-    for copy in replicas.copies(world, me, group.guid):
+    world, server = context.world, context.session.server
+    for copy in replicas.copies(world, server, group.guid):
         for replica in group.replicas:
             own_availability = copy.availability
-            if replica.server == me:
+            if replica.server == server:
                 yield ReplicaDatabase(group, replica, copy, own_availability.state)
             elif (
                 own_availability.role is ReplicaRole.PRIMARY
@@ -190,16 +190,16 @@ def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record
     """
     world = context.world
     guid, lead = replica_database.group.guid, not replica_database.local
-    follow = world.copies.get((replica_database.replica.server, replica_database.copy.database))
+    target = world.copies.get((replica_database.replica.server, replica_database.copy.database))
     peer = (
         replica_database.replica.server
         if lead
         else world.replicas[replica_database.copy.server, guid].primary or ""
     )
-    if follow is None or follow.stream is None:
-        end = streams.end_of_log_kb(world, follow) if follow is not None and replica_database.local else None
+    if target is None or target.stream is None:
+        end = streams.end_of_log_kb(world, target) if target is not None and replica_database.local else None
         return {"end_of_log_lsn": lsn(end), "last_hardened_lsn": lsn(end)} if end is not None else {}
-    stream = follow.stream
+    stream = target.stream
     source = world.flow.source_of(stream)
     if lead and replica_database.copy.source != source:
         return {}
@@ -226,7 +226,7 @@ def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record
         "secondary_lag_seconds": behind_s,
     }
     primary = world.copies[world.sources[source]]
-    changes_log = follow.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
+    changes_log = target.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
     return {
         "recovery_lsn": lsn(primary.lineage[-1][1]) if changes_log and primary.lineage else NO_RECOVERY_LSN,
         "truncation_lsn": lsn(primary.log_start_kb),

@@ -109,13 +109,13 @@ def _attempt(context: Context, peer: str) -> int:
     It is 10060 if a firewall drops the packets, 10061 if nothing listens, 64 if the handshake is refused
     after the connection was accepted.
     """
-    world, me = context.world, context.session.server
+    world, server = context.world, context.session.server
     instance = world.instances[peer]
     if not security.listens(instance):
         return 10061
     if not security.reachable_port(world, peer):
         return 10060
-    refusals = (security.handshake(world, me, peer), security.handshake(world, peer, me))
+    refusals = (security.handshake(world, server, peer), security.handshake(world, peer, server))
     return 64 if any(refusal is not None and refusal.heard for refusal in refusals) else 10061
 
 
@@ -133,8 +133,8 @@ def _last_error(context: Context, guid: int, peer: str) -> Record:
 
     Which of several errors a server keeps is derived.
     """
-    world, me = context.world, context.session.server
-    contact = world.contacts.get((guid, me, peer))
+    world, server = context.world, context.session.server
+    contact = world.contacts.get((guid, server, peer))
     number: int | None = None
     text, tick = "", world.tick
     if contact is not None and contact.lost_by:
@@ -144,7 +144,7 @@ def _last_error(context: Context, guid: int, peer: str) -> Record:
             number, words = 35206, wording(35206, context.version).text
             text = fill_placeholders(words, (peer, replica_id(guid, peer)))
     if contact is not None and _fails_to_reconnect(context, contact, guid, peer):
-        answers = network.is_passing(world, me, peer) and world.computer_of(peer).powered
+        answers = network.is_passing(world, server, peer) and world.computer_of(peer).powered
         number = _attempt(context, peer) if answers else 10060
         text, tick = _CONNECTING[number], world.tick
     return {

@@ -22,8 +22,8 @@ def _failover_lsn_kb(context: Context, copy: DatabaseCopy) -> float:
     flushed_kb = world.flow.positions(source).flushed_kb
     if copy.stream is not None:
         return min(flushed_kb, world.flow.stream_positions(copy.stream).hardened_kb)
-    there = [world.flow.stream_positions(stream) for stream in world.flow.streams_of(source)]
-    return min([flushed_kb, *(at.acknowledged_kb for at in there)])
+    positions = [world.flow.stream_positions(stream) for stream in world.flow.streams_of(source)]
+    return min([flushed_kb, *(at.acknowledged_kb for at in positions)])
 
 
 def _session(context: Context, copy: DatabaseCopy) -> Record:

@@ -239,7 +239,7 @@ def _indexes_of(table: Table) -> Iterator[tuple[int, Key | None]]:
 def _indexes(context: Context) -> Iterable[Record]:
     for _, owner, table in _tables(context):
         for number, key in _indexes_of(table):
-            given = dict(key.options) if key is not None else {}
+            options = dict(key.options) if key is not None else {}
             yield {
                 "object_id": owner,
                 "name": None if key is None else key.name,
@@ -253,13 +253,13 @@ def _indexes(context: Context) -> Iterable[Record]:
                 "is_unique_constraint": int(key is not None and key.kind == "UNIQUE"),
                 "id": owner,
                 "indid": number,
-                "fill_factor": int(given.get("FILLFACTOR", 0)),
-                "OrigFillFactor": int(given.get("FILLFACTOR", 0)),
-                "is_padded": int(given.get("PAD_INDEX") == "ON"),
+                "fill_factor": int(options.get("FILLFACTOR", 0)),
+                "OrigFillFactor": int(options.get("FILLFACTOR", 0)),
+                "is_padded": int(options.get("PAD_INDEX") == "ON"),
                 "has_filter": int(key is not None and bool(key.filter)),
                 "filter_definition": f"({key.filter})" if key is not None and key.filter else None,
-                "optimize_for_sequential_key": int(given.get("OPTIMIZE_FOR_SEQUENTIAL_KEY") == "ON"),
-                "no_recompute": int(given.get("STATISTICS_NORECOMPUTE") == "ON"),
+                "optimize_for_sequential_key": int(options.get("OPTIMIZE_FOR_SEQUENTIAL_KEY") == "ON"),
+                "no_recompute": int(options.get("STATISTICS_NORECOMPUTE") == "ON"),
                 "rowcnt": len(table.rows),
                 "rows": len(table.rows),
             }

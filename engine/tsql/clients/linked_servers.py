@@ -27,14 +27,14 @@ def server_named(machine: Machine, name: str) -> str:
     if linked is None:
         raise SqlError(7202, name)
     wanted = linked.partition("\\")[0].lower()
-    there = next((s for known, s in machine.world.instances.items() if known.lower() == wanted), None)
+    server = next((s for known, s in machine.world.instances.items() if known.lower() == wanted), None)
     if (
-        there is None
-        or not there.answering
-        or not network.is_passing(machine.world, instance.name, there.name)
+        server is None
+        or not server.answering
+        or not network.is_passing(machine.world, instance.name, server.name)
     ):
         raise SqlError(7303, "SQLNCLI", linked)
-    return there.name
+    return server.name
 
 
 def context_of(machine: Machine, name: str) -> Context:

@@ -145,10 +145,10 @@ def _option(call: ProcedureCall) -> None:
         raise SqlError(15015, wanted)
     option, value = call.text("@optname").lower(), call.text("@optvalue").lower() in ("true", "on")
     if option not in ("rpc", "rpc out"):
-        given = {"on": "true", "off": "false"}.get(
+        setting = {"on": "true", "off": "false"}.get(
             call.text("@optvalue").lower(), call.text("@optvalue").lower()
         )
-        if _LINK_DEFAULTS.get(option) != given:
+        if _LINK_DEFAULTS.get(option) != setting:
             raise UnsimulatedFeatureError(f"sp_serveroption '{option}'")
         return
     if ledger.find(call.world, call.server, "serveroptions", "server", name) is None:

@@ -155,13 +155,13 @@ def _read_error_log(call: ProcedureCall) -> None:
     number, kind = call.number("@p1"), call.number("@p2", 1)
     wanted = [text.casefold() for text in (call.text("@p3"), call.text("@p4")) if text]
     since, until = (_moment(call, name) for name in ("@p5", "@p6"))
-    there = errorlog.logs(call.world, call.server) if kind == 1 else [[]]
-    if not 0 <= number < len(there):
+    logs = errorlog.logs(call.world, call.server) if kind == 1 else [[]]
+    if not 0 <= number < len(logs):
         raise SqlError(22004, call.name)
     if kind == 2:
         call.machine.remark("the log of SQL Server Agent; it is empty here")
     rows: list[tuple[Scalar, ...]] = []
-    for tick, message, severity, state, text in there[number]:
+    for tick, message, severity, state, text in logs[number]:
         if (since is not None and tick < since) or (until is not None and tick > until):
             continue
         at, source = call.machine.context.datetime_value(tick), errorlog.source_of(message, text)

@@ -106,9 +106,9 @@ def _check_owner_and_category(call: ProcedureCall) -> None:
         ("@owner_login_name", "sys.server_principals", "sp_helplogins [excluding Windows NT groups]"),
         ("@category_name", "msdb.dbo.syscategories", "sp_help_category"),
     ):
-        given = call.text(parameter)
+        value = call.text(parameter)
         known = {to_text(row["name"]).lower() for row in catalog.rows_of(call.machine.context, view)}
-        if given and given.lower() not in known and not given.startswith("$("):
+        if value and value.lower() not in known and not value.startswith("$("):
             raise SqlError(14234, parameter, source)
 
 
@@ -126,8 +126,8 @@ def _update_job(call: ProcedureCall) -> None:
         "@notify_level_email": "notify_level_email",
         "@notify_level_eventlog": "notify_level_eventlog",
     }
-    given = {column: call.get(parameter) for parameter, column in columns.items()}
-    changes = {column: value for column, value in given.items() if value is not None}
+    values = {column: call.get(parameter) for parameter, column in columns.items()}
+    changes = {column: value for column, value in values.items() if value is not None}
     if call.text("@owner_login_name"):
         changes["owner"] = call.text("@owner_login_name")
     if call.text("@category_name"):
@@ -222,8 +222,8 @@ def _step_of(call: ProcedureCall, name: str) -> Record:
 
 def _update_step(call: ProcedureCall) -> None:
     step = _step_of(call, job_named(call))
-    given = {column: call.get(parameter) for parameter, column in _STEP.items()}
-    changes = {column: value for column, value in given.items() if value is not None}
+    values = {column: call.get(parameter) for parameter, column in _STEP.items()}
+    changes = {column: value for column, value in values.items() if value is not None}
     ledger.change(call.world, call.server, "sysjobsteps", lambda row: row["id"] == step["id"], **changes)
     _note_change(call, to_text(step["job"]))
 

@@ -106,9 +106,9 @@ def _help_alert(call: ProcedureCall) -> None:
     number = None if call.get("@alert_id") is None else call.number("@alert_id")
     alerts = monitor.help_alert(call.world, call.server, call.text("@database_name"), number)
     # without a number: all events except that of the retention period
-    asked = monitor.EVENTS if number is None else (number,)
+    numbers = monitor.EVENTS if number is None else (number,)
     rows = [
-        _alert_row(next((alert for alert in alerts if alert.alert_id == one), None), one) for one in asked
+        _alert_row(next((alert for alert in alerts if alert.alert_id == one), None), one) for one in numbers
     ]
     call.show(("alert_id", "threshold", "enabled"), rows)
 

@@ -185,8 +185,8 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
                 rows.append((f"CHECK {where}", item.name, *NOT_APPLICABLE * 2, *state, f"({text})"))
             case ForeignKey(columns=columns, table=parent, references=others):
                 enabled = "Disabled" if item.disabled else "Enabled"
-                acts = ("No Action", "No Action", enabled, "Is_For_Replication")
-                rows.append(("FOREIGN KEY", item.name, *acts, ", ".join(columns)))
+                actions = ("No Action", "No Action", enabled, "Is_For_Replication")
+                rows.append(("FOREIGN KEY", item.name, *actions, ", ".join(columns)))
                 description = (
                     f"REFERENCES {database}.{objects.format_qualified_name(parent)} ({', '.join(others)})"
                 )

@@ -146,12 +146,12 @@ class _CostReader:
                 if not names:
                     fixed.append(column.name.lower())
                 elif names <= set(source_names[:-1]):
-                    there = (
+                    rows = (
                         tables[other_expression.table.lower()]
                         if isinstance(other_expression, exp.Column)
                         else ""
                     )
-                    equal.append((column.name.lower(), there, other_expression.name.lower()))
+                    equal.append((column.name.lower(), rows, other_expression.name.lower()))
         table, query = "", None
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous):
             query = self._read_packed_rows(node.this)

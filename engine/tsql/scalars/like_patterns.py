@@ -94,11 +94,11 @@ def _pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[str], ..
             pieces[-1] += re.escape(char)
         position += 1
     first, *middle = pieces
-    kept = [first, *(piece for piece in middle[:-1] if piece)]
+    parts = [first, *(piece for piece in middle[:-1] if piece)]
     if middle:
-        kept.append(f"(?:{middle[-1]}) *$" if middle[-1] else "")
+        parts.append(f"(?:{middle[-1]}) *$" if middle[-1] else "")
     flags = re.DOTALL if exact else re.IGNORECASE | re.DOTALL
-    return tuple(re.compile(piece, flags) for piece in kept)
+    return tuple(re.compile(piece, flags) for piece in parts)
 
 
 def _character_class(class_text: str) -> str:
