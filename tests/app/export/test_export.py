@@ -191,7 +191,7 @@ def test_questions_are_listed(source: ExportSource) -> None:
     assert "The mirror was in step and sees the witness." in text
 
 
-def test_free_play_has_a_page() -> None:
+def test_the_exported_page_of_free_play_shows_no_points() -> None:
     taken = run(drill(text=FREE), 20)
     taken.do("power-off SERVER_A")
     run(taken, 60)

@@ -68,7 +68,7 @@ def test_a_target_that_is_not_a_file_is_not_replaced(tmp_path: Path) -> None:
     assert names(tmp_path) == ["folder", "link", "pipe"]
 
 
-def test_a_target_is_checked_before_its_content_exists(tmp_path: Path) -> None:
+def test_check_refuses_an_unwritable_target_and_leaves_no_file(tmp_path: Path) -> None:
     file = tmp_path / "a.gif"
     atomic_write.check(file)
     file.write_text(OLD)

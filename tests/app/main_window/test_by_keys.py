@@ -83,9 +83,7 @@ def test_the_key_of_a_panel_focuses_its_main_control(hands: Hands, lab: OpenWind
         assert keyboard() is not lab.topology
 
 
-def test_after_the_key_of_the_sql_windows_typing_enters_a_query(
-    qtbot: Any, hands: Hands, lab: OpenWindow
-) -> None:
+def test_alt_2_focuses_a_query_window_for_typing(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
     hands.press(Qt.Key.Key_2, ALT)
     qtbot.keyClicks(keyboard(), "SELECT 1 AS one")
     hands.press(Qt.Key.Key_F5)

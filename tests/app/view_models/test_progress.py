@@ -63,7 +63,7 @@ def test_a_profile_in_use_is_reported(profile_folder: Path, capsys: pytest.Captu
     assert capsys.readouterr().err.startswith("mirrordrill: ")
 
 
-def test_the_cards_show_best_last_and_due(profile_folder: Path) -> None:
+def test_a_card_has_the_best_score_the_last_score_and_the_due_state(profile_folder: Path) -> None:
     keep(profile_folder, 90.0, 40.0)
     with open_profile(profile_folder) as profile:
         library = Library(profile)

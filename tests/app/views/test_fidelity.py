@@ -247,7 +247,7 @@ def test_every_unit_of_a_figure_is_known_and_each_panel_is_drawn() -> None:
             assert svg.count("<polyline") == curves
 
 
-def test_rows_produce_their_own_figures() -> None:
+def test_figures_are_drawn_for_the_papers_of_the_given_rows() -> None:
     failovers = [
         row(f"T6.{cause}.{load}", unit="s", published=3.0, ours=3.1, band=(2.5, 3.5))
         for cause in ("manual", "power-off")

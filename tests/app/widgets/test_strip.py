@@ -191,7 +191,9 @@ def test_database_and_clients_have_their_own_lanes(qtbot: QtBot, qapp: QApplicat
     assert working == [True, False], "the database is online while its clients are not connected"
 
 
-def test_a_bar_has_room_for_the_times_below_all_lanes(qtbot: QtBot, qapp: QApplication) -> None:
+def test_the_timeline_reserves_room_for_the_times_before_a_lane_is_added(
+    qtbot: QtBot, qapp: QApplication
+) -> None:
     """The layout requests the height before a run with clients adds a lane."""
     strip = TimeStrip()
     qtbot.addWidget(strip)

@@ -75,7 +75,7 @@ def test_the_errorlog_names_the_group(build: object, server: str) -> None:
     assert "availability group '2'" not in text
 
 
-def test_the_cluster_keeps_the_group_until_it_is_dropped_again() -> None:
+def test_a_group_dropped_without_quorum_returns_until_a_second_drop() -> None:
     world = without_quorum()
     say(world, "NODE_1", DROP)
     assert say(world, "NODE_1", DROP) == [35220]

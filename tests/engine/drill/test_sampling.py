@@ -34,7 +34,7 @@ def test_many_databases_count_as_many_samples(monkeypatch: pytest.MonkeyPatch) -
     assert drill.samples.count < 15
 
 
-def test_a_moment_before_the_change_continues_as_the_run_did() -> None:
+def test_a_run_restored_before_the_sampling_change_repeats_its_samples() -> None:
     history = History(Drill(scenario(), mode="lab"))
     history.advance_to(20_000)
     back = history.seek(1_600)

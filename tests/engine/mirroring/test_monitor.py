@@ -248,7 +248,7 @@ def test_rows_belong_to_the_fork() -> None:
     assert replace(world.settings) == other.settings
 
 
-def test_an_idle_backlog_is_not_dated_before_the_beginning() -> None:
+def test_the_time_behind_is_never_longer_than_the_run() -> None:
     """At a very low log rate, backlog divided by rate gives a time before the start of the run."""
     row = MonitorRow(
         tick=6_000,
