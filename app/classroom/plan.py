@@ -214,5 +214,5 @@ def read(file: Path) -> tuple[LessonPlan, str]:
 
 
 def _resolve_scenario(file: Path, scenario: str | None) -> str | None:
-    """Return a file that is named from the folder of the plan, or the name of a scenario."""
+    """Return the path of *scenario* if it is a file relative to the folder of the plan; else *scenario* itself."""
     return str(file.parent / scenario) if scenario and (file.parent / scenario).is_file() else scenario

@@ -58,7 +58,7 @@ class RunCache:
         return mark
 
     def find_root(self, root: int, ran: int, change: tuple[object, ...]) -> int:
-        """Return the root of a flow that gets *change* at *ran* ticks after *root*."""
+        """Return the number of the root for flows that receive *change* when they are *ran* ticks after *root*."""
         return self._roots.setdefault((root, ran, change), len(self._roots) + 1)
 
     def find(self, root: int, ran: int, ticks: int) -> tuple[int, CachedState] | None:

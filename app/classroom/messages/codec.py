@@ -95,7 +95,7 @@ def encode(message: WireMessage) -> str:
 
 
 def _reduce_text(value: object) -> str:
-    """Return the English of a text that carries its template. Raises TypeError for anything else."""
+    """Return a localizable text as a plain English string. Raises TypeError for other values."""
     if isinstance(value, str):
         return str.__str__(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -37,7 +37,7 @@ class LogVerdict(TypedDict):
     instructor_goals: NotRequired[list[str]]
     """Goals that the run reached by inputs of the instructor. In an exam they do not count."""
     progress: float | None
-    """Percent of the goals' weights that are reached."""
+    """Sum of the weights of the reached goals, in percent of all weights."""
     score: float | None
     """Score so far, final when the run is over; None if nothing is scored."""
     downtime_s: float
@@ -245,7 +245,7 @@ class ClassMark(Struct, frozen=True):
     """Time that the instructor has marked."""
 
     seat: int | None
-    """None: a time of the class."""
+    """Number of the seat to which the mark belongs; None if it belongs to the whole class."""
     t_s: float
     text: str
 

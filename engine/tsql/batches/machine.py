@@ -585,7 +585,7 @@ _TRANSACTIONS: Final = {
 
 
 def command_of(statement: s.Statement) -> str:
-    """Return the command of *statement*."""
+    """Return the command of *statement* as sys.dm_exec_requests shows it, such as SELECT."""
     if isinstance(statement, s.QueryStatement):
         first = statement.text.split(None, 1)[0].upper() if statement.text.strip() else "SELECT"
         return "SELECT" if first in ("WITH", "(") or first.startswith("(") else first

@@ -32,7 +32,7 @@ def parse_command(text: str, tokens: Sequence[Token], following: Token) -> s.Sta
 
 
 def following(statement: str) -> tuple[set[str], set[str]]:
-    """Return the names of the terminals that can follow *statement*, and the words among them.
+    """Return the grammar's terminals that can follow *statement*, and those of them that are words.
 
     *statement*: the beginning of a command.
     """
