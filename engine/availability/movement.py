@@ -113,31 +113,31 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
 # --- connections ------------------------------------------------------------------------------------------
 
 
-def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, reason: str) -> None:
-    """Handle that *me* detects the loss of its connection to *peer* (timer)."""
-    if not network.close_end(world, guid, me, peer, epoch):
+def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: int, reason: str) -> None:
+    """Handle that *server* detects the loss of its connection to *peer* (timer)."""
+    if not network.close_end(world, guid, server, peer, epoch):
         return
-    contact = world.contacts[guid, me, peer]
-    world.contacts[guid, me, peer] = replace(contact, lost_by=reason, lost_tick=world.tick)
+    contact = world.contacts[guid, server, peer]
+    world.contacts[guid, server, peer] = replace(contact, lost_by=reason, lost_tick=world.tick)
     if reason == "silent":
-        errorlog.write(world, me, 35206, peer, replica_id(guid, peer))
-    world.emit(DetectedData(peer=peer, how=reason), say("lost {server}", server=peer), server=me)
-    lead = world.replicas[me, guid].word is ReplicaWord.PRIMARY_NORMAL
-    for copy in replicas.copies(world, me, guid):
-        key = (me, copy.database)
-        log_disconnected(world, guid, copy.database, me, peer)
+        errorlog.write(world, server, 35206, peer, replica_id(guid, peer))
+    world.emit(DetectedData(peer=peer, how=reason), say("lost {server}", server=peer), server=server)
+    lead = world.replicas[server, guid].word is ReplicaWord.PRIMARY_NORMAL
+    for copy in replicas.copies(world, server, guid):
+        key = (server, copy.database)
+        log_disconnected(world, guid, copy.database, server, peer)
         if lead:
             lose(world, key, peer)
-        elif world.replicas[me, guid].primary == peer:
+        elif world.replicas[server, guid].primary == peer:
             replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
     network.reassess(world, guid)
 
 
-def log_disconnected(world: World, guid: int, database: str, me: str, peer: str) -> None:
-    """Write into the ERRORLOG of *me* that its copy of *database* is no longer connected to the one on *peer*."""
-    lead = world.replicas[me, guid].word is ReplicaWord.PRIMARY_NORMAL
+def log_disconnected(world: World, guid: int, database: str, server: str, peer: str) -> None:
+    """Write into the ERRORLOG of *server* that its copy of *database* is no longer connected to the one on *peer*."""
+    lead = world.replicas[server, guid].word is ReplicaWord.PRIMARY_NORMAL
     kinds = ("secondary", "primary") if lead else ("primary", "secondary")
-    errorlog.write(world, me, 35267, *kinds, database, peer, replica_id(guid, peer))
+    errorlog.write(world, server, 35267, *kinds, database, peer, replica_id(guid, peer))
 
 
 def hang_up(world: World, server: str) -> None:
@@ -294,9 +294,9 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
     network.reassess(world, guid)
 
 
-def _retry_connection(world: World, guid: int, me: str, peer: str, contact: Contact) -> None:
+def _retry_connection(world: World, guid: int, server: str, peer: str, contact: Contact) -> None:
     """Retry the connection as after a loss, because one of the two has not found its role yet."""
-    world.contacts[guid, me, peer] = replace(contact, pending="", epoch=contact.epoch + 1)
+    world.contacts[guid, server, peer] = replace(contact, pending="", epoch=contact.epoch + 1)
     world.call_after(1.0, "availability.call", guid)
 
 

@@ -399,17 +399,17 @@ class AvailabilityPolicy(groups.GroupPolicy):
         )
 
     @override
-    def address(self, world: World, group: int, me: str, peer: str) -> str | None:
-        known_group = replicas.group_of(world, me, group)
+    def address(self, world: World, group: int, server: str, peer: str) -> str | None:
+        known_group = replicas.group_of(world, server, group)
         replica = known_group.replica(peer) if known_group is not None else None
         return replica.endpoint_url if replica is not None else None
 
     @override
     def on_connection_lost(
-        self, world: World, group: int, me: str, peer: str, epoch: int, reason: str
+        self, world: World, group: int, server: str, peer: str, epoch: int, reason: str
     ) -> None:
-        movement.on_connection_lost(world, group, me, peer, epoch, reason)
+        movement.on_connection_lost(world, group, server, peer, epoch, reason)
 
     @override
-    def on_connection_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
-        movement.on_connection_made(world, group, me, peer, epoch)
+    def on_connection_made(self, world: World, group: int, server: str, peer: str, epoch: int) -> None:
+        movement.on_connection_made(world, group, server, peer, epoch)

@@ -215,9 +215,9 @@ class MirroringPolicy(groups.GroupPolicy):
         known = (copy.mirroring.timeout_s for copy in world.session_copies(group))
         return next(known, PARTNER_TIMEOUT_S)
 
-    def address(self, world: World, group: int, me: str, peer: str) -> str | None:
-        """Return the address of *peer* in *me*'s settings. A witness has it from the other partner."""
-        own_copy = world.copy_in_session(group, me)
+    def address(self, world: World, group: int, server: str, peer: str) -> str | None:
+        """Return the address of *peer* in *server*'s settings. A witness has it from the other partner."""
+        own_copy = world.copy_in_session(group, server)
         for copy in (own_copy,) if own_copy is not None else world.session_copies(group):
             if copy.mirroring.partner == peer:
                 return copy.mirroring.partner_address
@@ -231,13 +231,13 @@ class MirroringPolicy(groups.GroupPolicy):
 
     @override
     def on_connection_lost(
-        self, world: World, group: int, me: str, peer: str, epoch: int, reason: str
+        self, world: World, group: int, server: str, peer: str, epoch: int, reason: str
     ) -> None:
-        session.on_connection_lost(world, group, me, peer, epoch, reason)
+        session.on_connection_lost(world, group, server, peer, epoch, reason)
 
     @override
-    def on_connection_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
-        session.on_connection_made(world, group, me, peer, epoch)
+    def on_connection_made(self, world: World, group: int, server: str, peer: str, epoch: int) -> None:
+        session.on_connection_made(world, group, server, peer, epoch)
 
 
 NO_CROSSING: Final = CrossingKind(0)

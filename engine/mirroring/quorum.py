@@ -5,10 +5,12 @@ from engine.model import Contact, DatabaseCopy, DbState, MirrorState, Role, Safe
 _DISCONNECTED = Contact(connected=False)
 
 
-def contact(world: World, guid: int | None, me: str, peer: str | None) -> Contact:
-    """Return the knowledge of *me* about its connection to *peer*; a closed connection if there is none."""
+def contact(world: World, guid: int | None, server: str, peer: str | None) -> Contact:
+    """Return the knowledge of *server* about its connection to *peer*; a closed connection if there is none."""
     return (
-        _DISCONNECTED if guid is None or peer is None else world.contacts.get((guid, me, peer), _DISCONNECTED)
+        _DISCONNECTED
+        if guid is None or peer is None
+        else world.contacts.get((guid, server, peer), _DISCONNECTED)
     )
 
 

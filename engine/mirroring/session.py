@@ -14,9 +14,9 @@ from engine.protocol import errorlog, network, streams
 # --- names ----------------------------------------------------------------------
 
 
-def address(world: World, guid: int, me: str, peer: str) -> str:
-    """Return the network address under which *me* knows *peer*."""
-    copy = world.copy_in_session(guid, me)
+def address(world: World, guid: int, server: str, peer: str) -> str:
+    """Return the network address under which *server* knows *peer*."""
+    copy = world.copy_in_session(guid, server)
     if copy is not None and peer == copy.mirroring.partner and copy.mirroring.partner_address:
         return copy.mirroring.partner_address
     if copy is not None and peer == copy.mirroring.witness and copy.mirroring.witness_address:
@@ -28,20 +28,25 @@ def address(world: World, guid: int, me: str, peer: str) -> str:
 # --- losing a connection ---------------------------------------------------------------------------
 
 
-def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, reason: str) -> None:
-    """Handle that *me* detects the loss of its connection to *peer* (timer)."""
-    if not network.close_end(world, guid, me, peer, epoch):
+def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: int, reason: str) -> None:
+    """Handle that *server* detects the loss of its connection to *peer* (timer)."""
+    if not network.close_end(world, guid, server, peer, epoch):
         return
-    copy = world.copy_in_session(guid, me)
-    record = world.witnesses.get((me, guid))
+    copy = world.copy_in_session(guid, server)
+    record = world.witnesses.get((server, guid))
     database = copy.database if copy else record.database if record else None
-    where = address(world, guid, me, peer)
+    where = address(world, guid, server, peer)
     if reason == "silent":
-        errorlog.write(world, me, 1479, where, database, network.timeout_s(world, guid), state=2)
+        errorlog.write(world, server, 1479, where, database, network.timeout_s(world, guid), state=2)
     else:
-        errorlog.write(world, me, 1474, 4, "64(The specified network name is no longer available.)", where)
+        errorlog.write(
+            world, server, 1474, 4, "64(The specified network name is no longer available.)", where
+        )
     world.emit(
-        DetectedData(peer=peer, how=reason), say("lost {server}", server=peer), server=me, database=database
+        DetectedData(peer=peer, how=reason),
+        say("lost {server}", server=peer),
+        server=server,
+        database=database,
     )
     if copy is not None:
         _partner_lost(world, copy, peer)
@@ -133,28 +138,28 @@ def _mirror_loses_principal(world: World, key: Key) -> None:
 # --- getting a connection --------------------------------------------------------------------------
 
 
-def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
-    """Try to connect *me* and *peer* (timer). On success both ends know it immediately."""
-    contact = world.contacts.get((guid, me, peer))
+def on_connection_made(world: World, guid: int, server: str, peer: str, epoch: int) -> None:
+    """Try to connect *server* and *peer* (timer). On success both ends know it immediately."""
+    contact = world.contacts.get((guid, server, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
         return
-    if not network.can_connect(world, guid, me, peer):
-        world.contacts[guid, me, peer] = replace(contact, pending="", epoch=epoch + 1)
+    if not network.can_connect(world, guid, server, peer):
+        world.contacts[guid, server, peer] = replace(contact, pending="", epoch=epoch + 1)
         network.reassess(world, guid)
         return
-    other_contact = world.contacts.get((guid, peer, me))
+    other_contact = world.contacts.get((guid, peer, server))
     if other_contact is None:
-        _stale_session(world, guid, me, peer)
+        _stale_session(world, guid, server, peer)
         return
     if other_contact.connected:
         # The peer has not noticed the loss; it learns of it from the new connection.
-        on_connection_lost(world, guid, peer, me, other_contact.epoch, "closed")
+        on_connection_lost(world, guid, peer, server, other_contact.epoch, "closed")
         network.reassess(world, guid)
         return
-    network.open_contact(world, guid, me, peer)
+    network.open_contact(world, guid, server, peer)
     text = say("connected to {server}", server=peer)
-    world.emit(DetectedData(peer=peer, how="connected"), text, server=me)
-    own_copy, theirs = world.copy_in_session(guid, me), world.copy_in_session(guid, peer)
+    world.emit(DetectedData(peer=peer, how="connected"), text, server=server)
+    own_copy, theirs = world.copy_in_session(guid, server), world.copy_in_session(guid, peer)
     if own_copy is not None and theirs is not None:
         _connect_partners(world, own_copy, theirs)
     elif own_copy is not None:
@@ -164,26 +169,26 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
     network.reassess(world, guid)
 
 
-def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
-    """Make *me* learn that *peer* no longer knows the session, because it was removed there."""
-    copy = world.copy_in_session(guid, me)
-    record = world.witnesses.get((me, guid))
+def _stale_session(world: World, guid: int, server: str, peer: str) -> None:
+    """Make *server* learn that *peer* no longer knows the session, because it was removed there."""
+    copy = world.copy_in_session(guid, server)
+    record = world.witnesses.get((server, guid))
     if copy is not None and peer == copy.mirroring.witness:
         # A witness without a record of the session (lost, or removed elsewhere) does not respond.
-        world.drop_contact((guid, me, peer))
-        roles.set_witness_state(world, (me, copy.database), WitnessState.UNKNOWN)
+        world.drop_contact((guid, server, peer))
+        roles.set_witness_state(world, (server, copy.database), WitnessState.UNKNOWN)
     elif copy is not None and _is_rejected(world, copy, peer):
-        world.drop_contact((guid, me, peer))
-        errorlog.write(world, me, 1438, "Partner", 1460, 1)
+        world.drop_contact((guid, server, peer))
+        errorlog.write(world, server, 1438, "Partner", 1460, 1)
     elif copy is not None:
-        leave_session(world, (me, copy.database))
+        leave_session(world, (server, copy.database))
     elif record is not None:
         # The peer has left the session; the other partner keeps its record if it has not left.
-        world.drop_contact((guid, me, peer))
-        other_copies = [c for c in world.session_copies(guid) if c.mirroring.witness == me]
+        world.drop_contact((guid, server, peer))
+        other_copies = [c for c in world.session_copies(guid) if c.mirroring.witness == server]
         if not other_copies:
-            network.close_contacts(world, guid, me)
-            del world.witnesses[me, guid]
+            network.close_contacts(world, guid, server)
+            del world.witnesses[server, guid]
 
 
 def _is_rejected(world: World, copy: DatabaseCopy, peer: str) -> bool:

@@ -240,8 +240,8 @@ class GroupPolicy(Policy):
         """Return the time that an instance waits for an answer of another."""
 
     @abstractmethod
-    def address(self, world: World, group: int, me: str, peer: str) -> str | None:
-        """Return the address under which *me* calls *peer*; None if none is defined."""
+    def address(self, world: World, group: int, server: str, peer: str) -> str | None:
+        """Return the address under which *server* calls *peer*; None if none is defined."""
 
     def holds_no_data(self, world: World, group: int, server: str) -> bool:
         """Return whether *server* takes part without a copy, as a witness does."""
@@ -249,13 +249,13 @@ class GroupPolicy(Policy):
 
     @abstractmethod
     def on_connection_lost(
-        self, world: World, group: int, me: str, peer: str, epoch: int, reason: str
+        self, world: World, group: int, server: str, peer: str, epoch: int, reason: str
     ) -> None:
-        """Handle that *me* notices the loss of its connection to *peer*."""
+        """Handle that *server* notices the loss of its connection to *peer*."""
 
     @abstractmethod
-    def on_connection_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
-        """Handle that *me* has a connection to *peer* (again)."""
+    def on_connection_made(self, world: World, group: int, server: str, peer: str, epoch: int) -> None:
+        """Handle that *server* has a connection to *peer* (again)."""
 
 
 class NoGroup(Policy):
@@ -377,14 +377,14 @@ def redone(world: World, stream: int) -> None:
     policy(world.copies[world.sources[world.flow.source_of(stream)]]).redone(world, stream)
 
 
-def on_connection_lost(world: World, group: int, me: str, peer: str, epoch: int, reason: str) -> None:
+def on_connection_lost(world: World, group: int, server: str, peer: str, epoch: int, reason: str) -> None:
     """Handle a lost connection (timer)."""
-    policy_of(world, group).on_connection_lost(world, group, me, peer, epoch, reason)
+    policy_of(world, group).on_connection_lost(world, group, server, peer, epoch, reason)
 
 
-def on_connection_made(world: World, group: int, me: str, peer: str, epoch: int) -> None:
+def on_connection_made(world: World, group: int, server: str, peer: str, epoch: int) -> None:
     """Handle a new connection (timer)."""
-    policy_of(world, group).on_connection_made(world, group, me, peer, epoch)
+    policy_of(world, group).on_connection_made(world, group, server, peer, epoch)
 
 
 HANDLERS: Final[Handlers] = {

@@ -92,14 +92,14 @@ class NetworkPath:
         return self._refusals[caller]
 
 
-def perceive_link_state(world: World, guid: int, me: str, peer: str, path: NetworkPath) -> Hearing:
-    """Return the signals that *me* receives from *peer* in the session *guid* from now on."""
+def perceive_link_state(world: World, guid: int, server: str, peer: str, path: NetworkPath) -> Hearing:
+    """Return the signals that *server* receives from *peer* in the session *guid* from now on."""
     instance = world.instances[peer]
     if not path.carrier or not world.computers[instance.computer].powered:
         return "hard"
     if not path.passing:
         return "silent"
-    if instance.service is Service.STOPPING and _hold_data(world, guid, me, peer):
+    if instance.service is Service.STOPPING and _hold_data(world, guid, server, peer):
         return "closed"  # its databases are closed at once; the process still responds to the witness
     if instance.service not in (Service.RUNNING, Service.STOPPING):
         return "closed"
@@ -107,30 +107,30 @@ def perceive_link_state(world: World, guid: int, me: str, peer: str, path: Netwo
         return "closed"
     if instance.hung:
         return "silent"
-    if path.slow and (overloaded(world, guid, me) or overloaded(world, guid, peer)):
+    if path.slow and (overloaded(world, guid, server) or overloaded(world, guid, peer)):
         return "silent"
-    other_contact = world.contacts.get((guid, peer, me))
+    other_contact = world.contacts.get((guid, peer, server))
     if other_contact is None or not other_contact.connected:
         return "closed"
     return "ok"
 
 
-def can_connect(world: World, guid: int, me: str, peer: str, path: NetworkPath | None = None) -> bool:
+def can_connect(world: World, guid: int, server: str, peer: str, path: NetworkPath | None = None) -> bool:
     """Return whether a new connection between the two instances would succeed now."""
-    if not (world.instances[me].answering and world.instances[peer].answering):
+    if not (world.instances[server].answering and world.instances[peer].answering):
         return False
-    path = path or NetworkPath(world, me, peer)
-    if not path.passing or path.refusal(world, me, peer) is not None:
+    path = path or NetworkPath(world, server, peer)
+    if not path.passing or path.refusal(world, server, peer) is not None:
         return False
     policy = groups.policy_of(world, guid)
     return (
-        not (path.slow and (overloaded(world, guid, me) or overloaded(world, guid, peer)))
+        not (path.slow and (overloaded(world, guid, server) or overloaded(world, guid, peer)))
         and all(
             security.has_endpoint_role(world.instances[name], policy.holds_no_data(world, guid, name))
-            for name in (me, peer)
+            for name in (server, peer)
         )
-        and security.leads_to(world, policy.address(world, guid, me, peer), peer)
-        and not _disk_failed(world, guid, me)
+        and security.leads_to(world, policy.address(world, guid, server, peer), peer)
+        and not _disk_failed(world, guid, server)
         and not _disk_failed(world, guid, peer)
     )
 
@@ -171,17 +171,17 @@ def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True
         security.forget_refusals(world, a, b)
 
 
-def close_end(world: World, guid: int, me: str, peer: str, epoch: int) -> bool:
-    """Close *me*'s end of its connection to *peer* as lost.
+def close_end(world: World, guid: int, server: str, peer: str, epoch: int) -> bool:
+    """Close *server*'s end of its connection to *peer* as lost.
 
-    Return False if *me* does not respond, has no connection, or has a newer one than *epoch*.
+    Return False if *server* does not respond, has no connection, or has a newer one than *epoch*.
     """
-    contact = world.contacts.get((guid, me, peer))
+    contact = world.contacts.get((guid, server, peer))
     if contact is None or contact.epoch != epoch or not contact.connected:
         return False
-    if not world.instances[me].answering:
+    if not world.instances[server].answering:
         return False
-    world.contacts[guid, me, peer] = replace(
+    world.contacts[guid, server, peer] = replace(
         contact, connected=False, pending="", epoch=epoch + 1, since_tick=world.tick
     )
     return True
