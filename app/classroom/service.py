@@ -298,10 +298,10 @@ def has_live_host(the_class: ClassPart) -> bool:
     own_der = certificate.convert_to_der(the_class.certificate)
     for address in the_class.addresses:
         host, _, port = address.rpartition(":")
-        there = (dial_target(host).strip("[]"), int(port))
+        target = (dial_target(host).strip("[]"), int(port))
         try:
             with (
-                socket.create_connection(there, OPEN_S) as dialed,
+                socket.create_connection(target, OPEN_S) as dialed,
                 certificate.of_seat().wrap_socket(dialed) as talking,
             ):
                 if talking.getpeercert(binary_form=True) == own_der:

@@ -229,10 +229,10 @@ class SearchProcesses:
                     current_round.rules,
                     self._select_states(helper, current_round.rules),
                 )
-                asked = helper.executor.submit(
+                submitted = helper.executor.submit(
                     trials_at, *call, next_job.decision, next_job.part, not helper.cluster
                 )
-                helper.pending.append((next_job, asked))
+                helper.pending.append((next_job, submitted))
 
     def _select_states(self, helper: HelperProcess, rules: Rules) -> list[bytes]:
         """Return states of which *helper* may not know."""

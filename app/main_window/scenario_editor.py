@@ -345,14 +345,14 @@ class EditorLauncher(WindowPart):
     def _restore_draft(self, page: ScenarioEditor) -> bool:
         profile = self._profile
         try:
-            kept = profile.drafts.load(EDITOR_DRAFT) if profile is not None else None
+            stored = profile.drafts.load(EDITOR_DRAFT) if profile is not None else None
         except StorageError as problem:
             self._notice.warn(str(problem))
             return False
-        if kept is None:
+        if stored is None:
             return False
         try:
-            draft = parse_json(kept)
+            draft = parse_json(stored)
             text, file, name = str(draft["text"]), str(draft["file"]), str(draft.get("name", ""))
         except (ValueError, KeyError, TypeError, AttributeError):
             return False

@@ -409,16 +409,16 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
 
     The nodes tried are *target_nodes*, or else the role's targets.
     """
-    kind, here = KINDS[role.kind], world.nodes[node]
+    kind, own_node = KINDS[role.kind], world.nodes[node]
     for target in [*target_nodes, *(name for name in kind.targets(world, role) if name not in target_nodes)]:
         if (
             target in role.tried
-            or not _accepts_role(world, here, target, role)
-            or not can_come_online(world, here, role, target)
+            or not _accepts_role(world, own_node, target, role)
+            or not can_come_online(world, own_node, role, target)
         ):
             continue
         pending = _change(world, node, role, state=ResourceState.ONLINE_PENDING, owner=target)
-        if not _is_reached(world, here, target):  # the cluster has not noticed yet that the node is lost
+        if not _is_reached(world, own_node, target):  # the cluster has not noticed yet that the node is lost
             world.call_after(LOOK_AGAIN_S, "role.online", node, role.name, pending.step)
             return
         declined = kind.online(world, pending, target)

@@ -29,8 +29,8 @@ def _copy(world: World, item: Input) -> None:
     path = files.spelled(world, a, path.strip())
     file = world.files.get((a, path))
     if file is None:
-        there = sorted(name for where, name in world.files if where == a)
-        raise InputError(but_there_are(say("{server} has no file {path}", server=a, path=path), there[:8]))
+        paths = sorted(name for where, name in world.files if where == a)
+        raise InputError(but_there_are(say("{server} has no file {path}", server=a, path=path), paths[:8]))
     for name in (a, b):
         if not world.computer_of(name).powered:
             raise InputError(say("{server} is off", server=name))

@@ -37,12 +37,12 @@ def _set_jobs(enabled: bool) -> Doing:
     def do(world: World, item: Input) -> None:
         server = item.args[0]
         need_running(world, server)
-        there = [job.name for job in world.instances[server].jobs]
+        known_names = [job.name for job in world.instances[server].jobs]
         try:
-            names = [jobs.find(world, server, item.args[1].strip()).name] if item.args[1:] else there
+            names = [jobs.find(world, server, item.args[1].strip()).name] if item.args[1:] else known_names
         except SqlError:
             problem = say("{server} has no job {name}", server=server, name=item.args[1])
-            raise InputError(but_there_are(problem, there)) from None
+            raise InputError(but_there_are(problem, known_names)) from None
         for name in names:
             jobs.update(world, server, name, enabled=enabled)
         template = mark("jobs enabled ({n}): {names}") if enabled else mark("jobs disabled ({n}): {names}")

@@ -505,10 +505,10 @@ def _kill(machine: Machine, statement: s.Kill) -> None:
     Raise 6104 for its own session, 6106 for an unknown one, 6107 for a system session. WITH STATUSONLY
     reports 6120, because no rollback takes time here.
     """
-    asked = machine.value(statement.spid)
-    if not isinstance(asked, int) and not to_text(asked).isdigit():
-        raise SqlError(102, to_text(asked))
-    spid = int(to_number(asked))
+    number = machine.value(statement.spid)
+    if not isinstance(number, int) and not to_text(number).isdigit():
+        raise SqlError(102, to_text(number))
+    spid = int(to_number(number))
     if statement.status_only:
         spids = {session.spid for _, session in machine.context.sessions()}
         spids |= {

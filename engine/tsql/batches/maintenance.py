@@ -90,9 +90,9 @@ def _flags(arguments: Arguments) -> tuple[list[int], bool]:
 
 
 def _trace_status(machine: Machine, arguments: Arguments) -> None:
-    asked = {int(to_number(value)) for value in arguments} - {-1}
+    wanted_flags = {int(to_number(value)) for value in arguments} - {-1}
     flags = machine.context.server.trace_flags
-    rows = [(flag, int(flag in flags), int(flag in flags), 0) for flag in sorted(asked or flags)]
+    rows = [(flag, int(flag in flags), int(flag in flags), 0) for flag in sorted(wanted_flags or flags)]
     machine.add_result(("TraceFlag", "Status", "Global", "Session"), rows)
 
 

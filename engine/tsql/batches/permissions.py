@@ -119,9 +119,12 @@ def permit(machine: Machine, statement: s.Permission) -> list[Message]:
         for permission in names
         for grantee in statement.grantees
     )
-    world, here = machine.world, machine.session.server
+    world, own_server = machine.world, machine.session.server
     accounts.put(
-        world, here, database, accounts.change(accounts.read(world, here, database), statement.verb, wanted)
+        world,
+        own_server,
+        database,
+        accounts.change(accounts.read(world, own_server, database), statement.verb, wanted),
     )
     return []
 
@@ -137,8 +140,8 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
         raise SqlError(102, statement.verb_of_member)
     context, server = machine.context, statement.server
     database = SERVER if server else context.session.database
-    world, here = machine.world, machine.session.server
-    kept_security = accounts.read(world, here, database)
+    world, own_server = machine.world, machine.session.server
+    kept_security = accounts.read(world, own_server, database)
     view = "sys.server_principals" if server else "sys.database_principals"
     rows = {to_text(row["name"]).lower(): row for row in catalog.rows_of(context, view)}
     role = rows.get(statement.name.lower())
@@ -146,7 +149,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
         if role is not None:
             raise SqlError(15023, statement.name)
         accounts.put(
-            world, here, database, replace(kept_security, roles=(*kept_security.roles, statement.name))
+            world, own_server, database, replace(kept_security, roles=(*kept_security.roles, statement.name))
         )
         return []
     if role is None or role["type"] != "R":
@@ -161,7 +164,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
             raise SqlError(15144)
         roles = tuple(one for one in kept_security.roles if one.lower() != name)
         grants = tuple(grant for grant in kept_security.grants if grant.grantee != name)
-        accounts.put(world, here, database, replace(kept_security, roles=roles, grants=grants))
+        accounts.put(world, own_server, database, replace(kept_security, roles=roles, grants=grants))
         return []
     if member not in rows or name == "public":
         raise SqlError(15151, statement.verb_of_member.lower(), "principal", statement.member)
@@ -170,7 +173,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     members = tuple(pair for pair in kept_security.members if pair != (name, member))
     if statement.verb_of_member == "ADD":
         members = (*members, (name, member))
-    accounts.put(world, here, database, replace(kept_security, members=members))
+    accounts.put(world, own_server, database, replace(kept_security, members=members))
     return []
 
 

@@ -282,19 +282,19 @@ view("sys.dm_hadr_database_replica_cluster_states", _database_cluster_states)
 
 def _attempts(context: Context) -> Iterator[tuple[AvailabilityGroup, str, Seeding]]:
     """Yield (group, seeded server, attempt) for the seedings that the instance sends or receives."""
-    me = context.session.server
+    own_server = context.session.server
     for (server, guid), state in sorted(context.world.replicas.items()):
-        group = replicas.group_of(context.world, me, guid)
+        group = replicas.group_of(context.world, own_server, guid)
         for one in state.seedings:
-            if group is not None and me in (server, one.source):
+            if group is not None and own_server in (server, one.source):
                 yield group, server, one
 
 
 def _automatic_seeding(context: Context) -> Iterable[Record]:
     """Yield the rows of automatic seeding. current_state is a text in the product; its words are derived."""
-    me = context.session.server
+    own_server = context.session.server
     for group, server, one in _attempts(context):
-        source = me == one.source
+        source = own_server == one.source
         other = server if source else one.source
         state = "SEEDING" if one.running else "COMPLETED" if one.failure is None else "FAILED"
         yield {
@@ -316,16 +316,16 @@ def _automatic_seeding(context: Context) -> Iterable[Record]:
 
 def _physical_seeding(context: Context) -> Iterable[Record]:
     """Yield the seeding transfers that are being sent or received now."""
-    world, me = context.world, context.session.server
+    world, own_server = context.world, context.session.server
     for group, server, one in _attempts(context):
-        copy = world.copies.get((me, one.database))
+        copy = world.copies.get((own_server, one.database))
         if not one.running or copy is None:
             continue
-        source = me == one.source
+        source = own_server == one.source
         other = server if source else one.source
         whole_s = max(1.0, files.transfer_s(world, one.source, server, copy.size_kb))
         done_s = min(whole_s, (world.tick - one.start_tick) / TICKS_PER_S)
-        ends = [seeding_id(group.guid, name, one.id) for name in (me, other)]
+        ends = [seeding_id(group.guid, name, one.id) for name in (own_server, other)]
         yield {
             "local_physical_seeding_id": ends[0],
             "remote_physical_seeding_id": ends[1],

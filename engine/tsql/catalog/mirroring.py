@@ -209,10 +209,10 @@ def _method(endpoint: Endpoint | None) -> str:
 
 def _connections(context: Context) -> Iterable[Record]:
     """Yield one row for each instance to which this one is connected. All sessions share the connection."""
-    world, me = context.world, context.session.server
+    world, own_server = context.world, context.session.server
     since: dict[str, int] = {}
     for (_, server, peer), contact in world.contacts.items():
-        if server == me and contact.connected:
+        if server == own_server and contact.connected:
             since[peer] = max(since.get(peer, 0), contact.since_tick)
     endpoint = context.server.endpoint
     for peer, tick in sorted(since.items()):
@@ -221,8 +221,8 @@ def _connections(context: Context) -> Iterable[Record]:
             _ALGORITHMS[endpoint.algorithms[:1]] if encrypted and endpoint is not None else (0, "NONE")
         )
         yield {
-            "connection_id": unique_id("connection", me, peer, tick),
-            "transport_stream_id": unique_id("stream", me, peer, tick),
+            "connection_id": unique_id("connection", own_server, peer, tick),
+            "transport_stream_id": unique_id("stream", own_server, peer, tick),
             **literals("mirroring._connections"),
             "connect_time": context.datetime_value(tick),
             "login_time": context.datetime_value(tick),
@@ -230,7 +230,7 @@ def _connections(context: Context) -> Iterable[Record]:
             "principal_name": world.instances[peer].service_account,
             "remote_user_name": world.instances[peer].service_account,
             "last_activity_time": context.datetime_value(world.tick - world.tick % 100),
-            "is_accept": int(me > peer),
+            "is_accept": int(own_server > peer),
             "encryption_algorithm": algorithm[0],
             "encryption_algorithm_desc": algorithm[1],
             "total_bytes_sent": _bytes_to(context, peer),

@@ -98,12 +98,12 @@ _KINDS: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"
 
 def _list_server_backups(context: Context) -> list[tuple[str, int, backup.BackupSet]]:
     """Return (path, position, backup) of each existing backup that this server has taken, oldest first."""
-    here = context.session.server
+    own_server = context.session.server
     found: dict[int, tuple[str, int, backup.BackupSet]] = {}
     for (server, path), file in context.world.files.items():
         for index, backup_set in enumerate(file.sets if isinstance(file, backup.BackupFile) else (), start=1):
-            if backup_set.server == here and (
-                backup_set.id not in found or server == here
+            if backup_set.server == own_server and (
+                backup_set.id not in found or server == own_server
             ):  # copies of backup files do not count
                 found[backup_set.id] = path, index, backup_set
     return [found[number] for number in sorted(found)]

@@ -479,9 +479,9 @@ def check_connections(world: World) -> None:
     note_transactions(world)
     sound: set[tuple[object, ...]] = set()
     """Connection states that were checked already. Most of hundreds of connections have equal states."""
-    for name, kept in list(world.sessions.items()):
-        session = kept.session
-        if session is None or world.sessions.get(name) is not kept:
+    for name, entry in list(world.sessions.items()):
+        session = entry.session
+        if session is None or world.sessions.get(name) is not entry:
             continue
         has = (session.server, session.started_tick, session.database, session.read_intent, session.logs)
         if has in sound:

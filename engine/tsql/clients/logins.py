@@ -208,8 +208,8 @@ def _refuse(
         messages.append(Message(error.number, severity, error.state, 1, text, server))
     state, why = REASONS[reason]
     connections.count(world, request.get("program", ""), "refused")
-    given = f" Reason: {why}" if version >= 2008 else ""
-    errorlog.write(world, server, 18456, request["login"], given, " [CLIENT: 127.0.0.1]", state=state)
+    detail = f" Reason: {why}" if version >= 2008 else ""
+    errorlog.write(world, server, 18456, request["login"], detail, " [CLIENT: 127.0.0.1]", state=state)
     world.emit(
         SessionData(
             window=window, what="refused", messages=[connections.as_json(message) for message in messages]

@@ -362,7 +362,7 @@ class _ColumnReader:
         parts = [name_of(self.take())]
         while self.take_sign("."):
             parts.append(name_of(self.take()))
-        there = self.names() if self.token.is_op("(") else ()
+        key_columns = self.names() if self.token.is_op("(") else ()
         action = ""
         while self.token.upper == "ON" and self.tokens[self.place + 1].upper in ("DELETE", "UPDATE"):
             self.place += 2
@@ -379,7 +379,7 @@ class _ColumnReader:
                 name=name,
                 columns=columns,
                 table=tuple(parts),
-                references=there,
+                references=key_columns,
                 action=action,
                 options=options,
             )

@@ -189,8 +189,8 @@ _STEP_DEFAULTS: Final[dict[str, Scalar]] = {
 def _add_step(call: ProcedureCall) -> None:
     name = job_named(call)
     number = call.number("@step_id", len(ledger.steps_of(call.world, call.server, name)) + 1)
-    given = {column: call.get(parameter) for parameter, column in _STEP.items()}
-    values = {**_STEP_DEFAULTS, **{column: value for column, value in given.items() if value is not None}}
+    options = {column: call.get(parameter) for parameter, column in _STEP.items()}
+    values = {**_STEP_DEFAULTS, **{column: value for column, value in options.items() if value is not None}}
     _put_step(call, name, number, values)
 
 
@@ -252,8 +252,8 @@ _SCHEDULE: Final = {
 
 def _new_schedule(call: ProcedureCall, parameter: str) -> int:
     """Store a schedule. It has no effect, because no job runs by a schedule here."""
-    given = {column: call.get(name) for name, column in _SCHEDULE.items()}
-    values = {"enabled": 1, **{column: value for column, value in given.items() if value is not None}}
+    options = {column: call.get(name) for name, column in _SCHEDULE.items()}
+    values = {"enabled": 1, **{column: value for column, value in options.items() if value is not None}}
     name = call.text(parameter)
     number = ledger.add(call.world, call.server, "sysschedules", name=name, **values)
     call.machine.report_unsimulated(

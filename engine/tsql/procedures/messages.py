@@ -23,8 +23,8 @@ def _add(call: ProcedureCall) -> None:
         raise SqlError(15040)
     if not 1 <= severity <= SEVERITY_MAX:
         raise SqlError(15041)
-    there = ledger.find(call.world, call.server, TABLE, "message_id", number)
-    if there is not None and call.text("@replace").upper() != "REPLACE":
+    stored = ledger.find(call.world, call.server, TABLE, "message_id", number)
+    if stored is not None and call.text("@replace").upper() != "REPLACE":
         raise SqlError(15043)
     logged = int(call.text("@with_log").upper() == "TRUE")
     row: ledger.Record = {
@@ -33,7 +33,7 @@ def _add(call: ProcedureCall) -> None:
         "is_event_logged": logged,
         "text": call.text("@msgtext"),
     }
-    if there is None:
+    if stored is None:
         ledger.add(call.world, call.server, TABLE, language_id=1033, **row)
     else:
         ledger.change(call.world, call.server, TABLE, lambda other: other["message_id"] == number, **row)

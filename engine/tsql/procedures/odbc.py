@@ -192,11 +192,11 @@ def _types(call: ProcedureCall) -> None:
         "USERTYPE",
     )  # fmt: skip
     wanted = call.number("@data_type")
-    there = set(_type_names(call).values())
+    known_names = set(_type_names(call).values())
     rows: list[tuple[Scalar, ...]] = []
     for name, (_, _, precision, _, scale, radix, prefix, _) in TYPES.items():
         code, sub = _codes(call, name)
-        if name not in there or wanted not in (0, code):
+        if name not in known_names or wanted not in (0, code):
             continue
         characters = name.endswith(("char", "text")) or name == "sysname"
         declared = (

@@ -242,14 +242,14 @@ def _cost_of_sources(
     rows, looked_at, work = 1, 0, 0
     sizes_there = []
     for source in query.sources:
-        there = sizes.rows(source.table)
+        size = sizes.rows(source.table)
         if source.query is not None:
-            there, inside = _cost(source.query, sizes, cache)
+            size, inside = _cost(source.query, sizes, cache)
             work += inside
-        sizes_there.append(max(there, 1))
-        matches = min((_count_matches(source, one, there, sizes) for one in source.equal), default=there)
-        looked_at += rows * matches + (there if source.equal else 0)  # SQLite builds an automatic index
-        matches = min((_commonest(source, column, there, sizes) for column in source.fixed), default=matches)
+        sizes_there.append(max(size, 1))
+        matches = min((_count_matches(source, one, size, sizes) for one in source.equal), default=size)
+        looked_at += rows * matches + (size if source.equal else 0)  # SQLite builds an automatic index
+        matches = min((_commonest(source, column, size, sizes) for column in source.fixed), default=matches)
         if source.bounds:
             columns = (*(column for column, _, _ in source.equal), *source.fixed)
             commonests = (sizes.commonest(source.table, column, source.bounds) for column in columns)
