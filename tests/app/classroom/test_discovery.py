@@ -132,6 +132,7 @@ def serve_in_thread(database: Path) -> Iterator[str]:
             serving.join(WAIT_S)
             for left in set(threading.enumerate()) - before:  # those of the workers
                 left.join(WAIT_S)
+            record.close()
 
 
 def is_seat_connected(record: ClassRecord) -> bool:
