@@ -61,7 +61,7 @@ def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
     if scope.quoting:
         machine.note(options=(*outside.options, ("QUOTED_IDENTIFIER", scope.quoting)))
     try:
-        _look(machine, scope, instruction)
+        resolve(machine, scope, instruction)
     except SqlError as problem:
         scope.problems += machine.errors(problem, instruction.line)
     except (UnsimulatedFeatureError, SqlSyntaxError, locks.LockConflictError):
@@ -70,7 +70,8 @@ def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
         machine.session = machine.context.session = outside
 
 
-def _look(machine: Machine, scope: Scope, instruction: CompiledInstruction) -> None:
+def resolve(machine: Machine, scope: Scope, instruction: CompiledInstruction) -> None:
+    """Bind the texts of an instruction, and declare its variables in *scope*. Raises the errors that are found."""
     action = instruction.action
     if isinstance(action, BranchIfFalse):
         _bind(machine, scope, "condition", action.condition)
@@ -89,14 +90,14 @@ def _look(machine: Machine, scope: Scope, instruction: CompiledInstruction) -> N
         scope.quoting = statement.words[-1]
     elif isinstance(statement, s.Declare):
         for item in statement.variables:
-            _declare(scope, item.name, item.type, item.columns)
+            declare(scope, item.name, item.type, item.columns)
             _bind(machine, scope, "expression", item.default)
     elif isinstance(statement, s.CreateProcedure | s.CreateFunction):
         for parameter in statement.parameters:
-            _declare(scope, parameter.name, parameter.type)
+            declare(scope, parameter.name, parameter.type)
 
 
-def _declare(scope: Scope, name: str, type_text: str, columns: str = "") -> None:
+def declare(scope: Scope, name: str, type_text: str, columns: str = "") -> None:
     """Declare the type of a variable, or the columns of a table variable. Raises 2715 for an unknown type."""
     if type_text == "table":
         definitions = parse_table(columns)[0]

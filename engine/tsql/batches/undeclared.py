@@ -5,19 +5,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from engine.messages import SqlError
-from engine.tsql.batches import first_result, objects, sources, tables
-from engine.tsql.batches.data import declarations
+from engine.tsql.batches import first_result, objects, resolution, sources, tables
+from engine.tsql.batches.data import Scope, Submission, declarations
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
-from engine.tsql.language.instructions import BranchIfFalse, RunStatement
-from engine.tsql.language.lexer import tokens_of
+from engine.tsql.language.instructions import BranchIfFalse, Program, RunStatement
+from engine.tsql.language.lexer import Token, tokens_of
 from engine.tsql.language.program import compile_batch
+from engine.tsql.language.reserved_words import STOP_WORDS
 from engine.tsql.query import planner
 from engine.tsql.query.plans import Columns, Deduction, TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.types import SqlType, type_of
@@ -43,54 +47,103 @@ def describe(machine: Machine, text: str, parameters: str) -> list[dict[str, Sca
 
     Raises the errors of the batch, 11502, 11503, 11506 or 11508.
     """
-    declared = {name for name, *_ in declarations(parameters)}
-    used = [token.text for token in tokens_of(text) if token.kind == "variable" and token.text[:2] != "@@"]
-    names = frozenset(name.lower() for name in used)
-    program = compile_batch(text, machine.context.version, names)
-    local = {
-        item.name
+    version = machine.context.version
+    inner = machine.create_sibling(Submission(id=0, text=text, steps=()), machine.session, machine.meter)
+    inner.context.writes = dict(machine.context.writes)
+    scope = Scope(text, version, read=None)
+    inner.scopes.append(scope)
+    try:
+        for name, kind, *_ in declarations(parameters):
+            resolution.declare(scope, name, kind)
+        tokens = tokens_of(text)
+        names = [token.text for token in tokens if token.kind == "variable" and token.text[:2] != "@@"]
+        used = frozenset({name.lower() for name in names} - _find_locals(tokens) | scope.known_types.keys())
+        program = compile_batch(text, version, used)
+        for instruction in program:
+            resolution.resolve(inner, scope, instruction)
+        undeclared = used - scope.known_types.keys()
+        return _describe_program(inner, program, names, undeclared)
+    finally:
+        inner.release()
+
+
+_VERBS: Final = STOP_WORDS - {"END"}
+
+
+def _find_locals(tokens: Sequence[Token]) -> set[str]:
+    """Return the variables that the batch declares."""
+    names: set[str] = set()
+    verb, level = "", 0
+    for before, token in pairwise(tokens):
+        verb = before.upper if before.upper in _VERBS else verb
+        level += before.is_op("(") - before.is_op(")")
+        begins = before.upper == "DECLARE" or (verb == "DECLARE" and not level and before.is_op(","))
+        if begins and token.kind == "variable":
+            names.add(token.text.lower())
+    return names
+
+
+def _describe_program(
+    machine: Machine, program: Program, names: list[str], undeclared: frozenset[str]
+) -> list[dict[str, Scalar]]:
+    statements = [i.action.statement for i in program if isinstance(i.action, RunStatement)]
+    if any(isinstance(statement, s.CreateProcedure | s.CreateFunction) for statement in statements):
+        return []
+    calls = (statement for statement in statements if isinstance(statement, s.Execute))
+    uses = Counter(name.lower() for name in names)
+    uses.subtract(argument.name for call in calls for argument in call.arguments)
+    order = {name.lower(): name for name in names if name.lower() in undeclared and uses[name.lower()] > 0}
+    repeated = next((shown for name, shown in order.items() if uses[name] > 1), None)
+    if repeated is not None:
+        raise SqlError(11508, repeated)
+    deductions = {
+        deduction.name: (deduction, formal)
         for instruction in program
-        if isinstance(instruction.action, RunStatement)
-        and isinstance(instruction.action.statement, s.Declare)
-        for item in instruction.action.statement.variables
+        for deduction, formal in _deductions(machine, instruction.action, undeclared)
     }
-    undeclared = names - declared - local
-    for name in undeclared:
-        if sum(other.lower() == name for other in used) > 1:
-            raise SqlError(11508, next(other for other in used if other.lower() == name))
-    found: list[tuple[Deduction, str]] = []
-    for instruction in program:
-        found += _deductions(machine, instruction.action, undeclared)
-    shown = {name.lower(): name for name in used}
-    order = {name: index for index, name in enumerate(shown)}
-    found.sort(key=lambda item: order[item[0].name])
-    return [_row(index, shown[one.name], one, formal) for index, (one, formal) in enumerate(found, start=1)]
+    missing = next((shown for name, shown in order.items() if name not in deductions), None)
+    if missing is not None:
+        raise UnsimulatedFeatureError(f"the type of the undeclared parameter {missing} in this statement")
+    return [
+        _row(index, shown, *deductions[name]) for index, (name, shown) in enumerate(order.items(), start=1)
+    ]
 
 
 def _deductions(machine: Machine, action: object, undeclared: frozenset[str]) -> list[tuple[Deduction, str]]:
     """Return the parameters of one instruction, each with the procedure's parameter to which it is passed."""
-    columns_of = partial(_columns_of, machine)
-    if isinstance(action, BranchIfFalse):
-        return [
-            (one, "") for one in planner.deduce_types(f"SELECT {action.condition}", undeclared, columns_of)
-        ]
-    statement = action.statement if isinstance(action, RunStatement) else None
+    statement = action.statement if isinstance(action, RunStatement) else action
     match statement:
-        case s.QueryStatement(text=text):
-            return [(one, "") for one in planner.deduce_types(text, undeclared, columns_of)]
-        case s.Assign(expression=text):
-            return [(one, "") for one in planner.deduce_types(f"SELECT {text}", undeclared, columns_of)]
+        case BranchIfFalse():
+            texts = [f"SELECT 1 WHERE {statement.condition}"]
+        case s.QueryStatement():
+            texts = [statement.text]
+        case s.DeclareCursor():
+            texts = [planner.without_cursor_options(statement.query)]
+        case s.Assign():
+            texts = [f"SELECT {statement.name} = {statement.expression}"]
+        case s.Declare():
+            texts = [f"SELECT {item.name} = {item.default}" for item in statement.variables if item.default]
         case s.Execute():
             return _arguments(machine, statement, undeclared)
-    return []
+        case _:
+            return []
+    known = machine.scope.known_types
+    columns_of = partial(_columns_of, machine)
+    return [
+        (deduction, "")
+        for text in texts
+        for deduction in planner.deduce_types(text, undeclared, columns_of, known)
+    ]
 
 
 def _columns_of(machine: Machine, ref: TableRef, insertable: bool) -> Columns | None:
+    if ref.key in machine.scope.known_tables:
+        return machine.scope.known_tables[ref.key]
     table = sources.find_user_table(machine, ref)
     if table is not None:
-        given = tables.find_insertable_positions(table) if insertable else range(len(table.columns))
+        positions = tables.find_insertable_positions(table) if insertable else range(len(table.columns))
         return tuple(
-            (column.name, _declared_type(column)) for column in map(table.columns.__getitem__, given)
+            (column.name, _declared_type(column)) for column in map(table.columns.__getitem__, positions)
         )
     try:
         return sources.describe_columns(machine, ref)
@@ -112,43 +165,47 @@ def _arguments(
     """Return the undeclared arguments of a procedure with the types of its parameters."""
     arguments: list[tuple[Deduction, str]] = []
     if statement.returns in undeclared:
-        arguments.append((Deduction(statement.returns, type_of("int"), assigned=True), ""))
+        arguments.append((Deduction(statement.returns, type_of("int"), is_read=False, is_written=True), ""))
     passed = [
-        (index, argument.name, argument.value.name)
+        (index, argument, argument.value.name)
         for index, argument in enumerate(statement.arguments)
         if isinstance(argument.value, s.Variable) and argument.value.name in undeclared
     ]
+    if not passed:
+        return arguments
     parts = tuple(part.strip("[]") for part in statement.procedure.split("."))
-    procedure = objects.find(machine.context, parts) if passed else None
-    if passed and not isinstance(procedure, objects.UserProcedure):
+    procedure = objects.find(machine.context, parts)
+    if procedure is None and not parts[-1].lower().startswith(("sp_", "xp_")):
+        raise SqlError(2812, statement.procedure)
+    if not isinstance(procedure, objects.UserProcedure):
         raise UnsimulatedFeatureError(f"types of the parameters of {statement.procedure}")
-    for place, given, name in passed:
-        assert isinstance(procedure, objects.UserProcedure)
-        known = {item.name: item for item in procedure.parameters}
-        formal = known.get(given) if given else next(iter(procedure.parameters[place : place + 1]), None)
-        if formal is None:
-            raise SqlError(8145, given, parts[-1]) if given else SqlError(8144, parts[-1])
-        arguments.append((Deduction(name, type_of(formal.type, 1)), formal.name))
+    by_name = {item.name: item for item in procedure.parameters}
+    for index, argument, name in passed:
+        if argument.name and argument.name not in by_name:
+            raise SqlError(8145, argument.name, parts[-1])
+        if not argument.name and index >= len(procedure.parameters):
+            raise SqlError(8144, parts[-1])
+        formal = by_name[argument.name] if argument.name else procedure.parameters[index]
+        output = argument.output and formal.output
+        arguments.append((Deduction(name, type_of(formal.type, 1), is_written=output), formal.name))
     return arguments
 
 
-def _row(place: int, name: str, deduced: Deduction, formal: str) -> dict[str, Scalar]:
-    column = first_result.describe_column(place, name, str(deduced.kind))
-    shared = (
-        "system_type_id",
-        "system_type_name",
-        "max_length",
-        "precision",
-        "scale",
-        "tds_type_id",
-        "tds_length",
-    )
-    flags = ("is_xml_document", "is_case_sensitive", "is_fixed_length_clr_type")
+_SHARED_NAMES: Final = """
+system_type_id system_type_name max_length precision scale is_xml_document is_case_sensitive is_fixed_length_clr_type
+tds_type_id tds_length
+"""
+_SHARED: Final = tuple(_SHARED_NAMES.split())
+"""Columns that sp_describe_first_result_set also has."""
+
+
+def _row(ordinal: int, name: str, deduction: Deduction, formal: str) -> dict[str, Scalar]:
+    column = first_result.describe_column(ordinal, name, str(deduction.kind))
     return {
-        "parameter_ordinal": place,
+        "parameter_ordinal": ordinal,
         "name": name,
-        **{f"suggested_{key}": column[key] for key in (*shared, *flags)},
-        "suggested_is_input": int(not deduced.assigned),
-        "suggested_is_output": int(deduced.assigned),
+        **{f"suggested_{key}": column[key] for key in _SHARED},
+        "suggested_is_input": int(deduction.is_read),
+        "suggested_is_output": int(deduction.is_written),
         "formal_parameter_name": formal or None,
     }

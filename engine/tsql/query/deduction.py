@@ -3,16 +3,19 @@
 [DOC: sp_describe_undeclared_parameters]
 """
 
-from typing import Final
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Final, TypeGuard
 
 from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query import translate
+from engine.tsql.query.bind import QueryBinder
 from engine.tsql.query.infer import written_type
-from engine.tsql.query.plans import ColumnsOf, Deduction
+from engine.tsql.query.plans import BindingContext, ColumnsOf, Deduction, UnsimulatedFeatureError
 from engine.tsql.query.translation_context import table_ref, variable_name
-from engine.tsql.scalars.types import MAX, SqlType, nvarchar, of_literal, varchar
+from engine.tsql.scalars.types import MAX, NULL, SqlType, nvarchar, varchar
 
 _COMPARED: Final = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
 _ORDERED: Final = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.Between)
@@ -29,21 +32,35 @@ _CALCULATED: Final = (
 _COUNTS: Final = (exp.Limit, exp.Offset, exp.Fetch)
 _ALTERNATIVES: Final = (exp.Coalesce, exp.Nullif)
 _TYPED: Final = (*_COMPARED, *_ORDERED, *_CALCULATED, *_ALTERNATIVES, exp.In)
+_CHANGES: Final = (exp.Update, exp.Delete, exp.Merge)
+_STATEMENTS: Final = (exp.Select, exp.Insert, *_CHANGES)
 _BIGINT: Final = SqlType("bigint")
+_OPERANDS_MAX: Final = 3
+"""Operands that are examined. A long IN list would otherwise take quadratic time."""
 
 
-def deduce_types(text: str, undeclared: frozenset[str], columns_of: ColumnsOf) -> list[Deduction]:
+def deduce_types(
+    text: str, undeclared: frozenset[str], columns_of: ColumnsOf, variables: Mapping[str, SqlType]
+) -> list[Deduction]:
     """Return the type of each undeclared parameter of a query, in their order in the text.
 
-    Raises 11502, 11503, 11506 or 11508.
+    *variables*: types of declared parameters and variables. Raises 207, 213, 11502, 11503 or 11506, or
+    UnsimulatedFeatureError for a place whose type is unknown here.
     """
-    tree = translate.parse_query(text)
-    nodes = [
+    tree = translate.copy_tree(text, 1)
+    parameters = [
         node
         for node in tree.find_all(exp.Parameter, bfs=False)
         if not isinstance(node.this, exp.Parameter) and variable_name(node) in undeclared
     ]
-    return [_Deducer(tree, undeclared, columns_of).deduce(node) for node in nodes]
+    if not parameters:
+        return []
+    tables = tuple(
+        (ref.key, columns_of(ref, False)) for ref in translate.references("statement", text).tables
+    )
+    names = BindingContext(tables, tuple(sorted(variables.items())))
+    deducer = _Deducer(tree, parameters, columns_of, names)
+    return [deducer.deduce(node) for node in parameters]
 
 
 def generalize(kind: SqlType) -> SqlType:
@@ -62,15 +79,40 @@ def generalize(kind: SqlType) -> SqlType:
     return kind
 
 
+def _outermost(node: exp.Expr) -> exp.Expr:
+    """Return the node with the parentheses and minus signs around it."""
+    while isinstance(node.parent, exp.Paren | exp.Neg):
+        node = node.parent
+    return node
+
+
+def _queries_around(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the statements whose tables *node* can name, from the inside out."""
+    query = node.find_ancestor(*_STATEMENTS)
+    while query is not None:
+        yield query
+        query = query.find_ancestor(*_STATEMENTS)
+
+
 class _Deducer:
-    def __init__(self, tree: exp.Expr, undeclared: frozenset[str], columns_of: ColumnsOf) -> None:
-        self.tree, self.undeclared, self.columns_of = tree, undeclared, columns_of
+    def __init__(
+        self, tree: exp.Expr, parameters: list[exp.Parameter], columns_of: ColumnsOf, names: BindingContext
+    ) -> None:
+        self.tree, self.columns_of, self.names = tree, columns_of, names
+        self.parameters = {id(node) for node in parameters}
+        self.operands: dict[int, list[exp.Expr]] = {}
+        """Operands whose type is needed, by the id of each query around them."""
+        self.kinds: dict[int, dict[int, SqlType]] = {}
+        """Types of the operands by their id, by the id of the query."""
+        for node in parameters:
+            other = self.other_operand(node)
+            if other is not None:
+                for query in _queries_around(node):
+                    self.operands.setdefault(id(query), []).append(other)
 
     def deduce(self, node: exp.Parameter) -> Deduction:
-        name = variable_name(node)
-        inner: exp.Expr = node
-        while isinstance(inner.parent, exp.Paren | exp.Neg):
-            inner = inner.parent
+        name, shown = variable_name(node), f"@{node.name}"
+        inner = _outermost(node)
         parent = inner.parent
         if isinstance(parent, _COUNTS):
             return Deduction(name, _BIGINT)
@@ -81,19 +123,16 @@ class _Deducer:
         inserted = self.inserted_type(inner)
         if inserted is not None:
             return Deduction(name, inserted)
+        if isinstance(parent, exp.Select | exp.Alias) or _is_alias(parent):
+            raise SqlError(11506, shown, "sql_variant", "xml")
         if isinstance(parent, _TYPED):
-            kind = self.sibling_type(f"@{node.name}", inner, parent)
-            assigned = isinstance(parent, exp.EQ) and parent.this is inner and parent.arg_key == "expressions"
-            direct = isinstance(parent, (*_COMPARED, exp.In))
-            return Deduction(
-                name, kind if direct else generalize(kind), assigned and not self.is_change(parent)
-            )
-        if isinstance(parent, exp.Select | exp.Alias):
-            raise SqlError(11506, f"@{node.name}", "sql_variant", "xml")
-        raise SqlError(11502, f"@{node.name}")
-
-    def is_change(self, node: exp.Expr) -> bool:
-        return isinstance(node.parent, exp.Update)
+            kind = self.operand_type(node, shown)
+            kind = kind if isinstance(parent, (*_COMPARED, exp.In)) else generalize(kind)
+            assigned = _is_assignment(parent) and parent.this is inner
+            return Deduction(name, kind, is_read=not assigned, is_written=assigned)
+        if isinstance(parent, exp.Is):
+            raise SqlError(11502, shown)
+        raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown} at this place")
 
     def inserted_type(self, node: exp.Expr) -> SqlType | None:
         """Return the type of the column into which INSERT puts the value; None for another place."""
@@ -105,61 +144,87 @@ class _Deducer:
             return None
         position = next(index for index, item in enumerate(holder.expressions) if item is node)
         target = self.tree.this
-        table = target.this if isinstance(target, exp.Schema) else target
         named = isinstance(target, exp.Schema)
-        columns = self.columns_of(table_ref(table), not named) or ()
+        columns = self.columns_of(table_ref(target.this if named else target), not named) or ()
         if named:
-            kinds = {column[0].lower(): column[1] for column in columns}
-            return kinds.get(target.expressions[position].name.lower())
-        return columns[position][1] if position < len(columns) else None
+            wanted = target.expressions[position].name.lower()
+            return next((kind for name, kind in columns if name.lower() == wanted), None)
+        if position >= len(columns):
+            raise SqlError(213)
+        return columns[position][1]
 
-    def sibling_type(self, name: str, node: exp.Expr, parent: exp.Expr) -> SqlType:
-        """Return the type of the first other operand whose type is known."""
-        other_expressions = [value for value in parent.iter_expressions() if value is not node]
-        for other in other_expressions:
-            kind = self.type_of(other)
+    def other_operand(self, node: exp.Parameter) -> exp.Expr | None:
+        """Return an operand next to the parameter: the first that is not an undeclared parameter itself."""
+        inner = _outermost(node)
+        if not isinstance(inner.parent, _TYPED):
+            return None
+        others = [
+            value for value in islice(inner.parent.iter_expressions(), _OPERANDS_MAX) if value is not inner
+        ]
+        typed = (value for value in others if id(value.unnest()) not in self.parameters)
+        return next(typed, others[0] if others else None)
+
+    def operand_type(self, node: exp.Parameter, shown: str) -> SqlType:
+        """Return the type of the operand next to the parameter. Raise 11502 or 11503."""
+        other = self.other_operand(node)
+        if other is None:
+            raise SqlError(11502, shown)
+        for query in _queries_around(node):
+            kind = self.types_in(query).get(id(other))
             if kind is not None:
                 return kind
-        for other in other_expressions:
-            for untyped in other.find_all(exp.Parameter):
-                if variable_name(untyped) in self.undeclared:
-                    raise SqlError(11503, name, f"@{untyped.name}")
-        raise SqlError(11502, name)
+        untyped = next((item for item in other.find_all(exp.Parameter) if id(item) in self.parameters), None)
+        if untyped is not None:
+            raise SqlError(11503, shown, f"@{untyped.name}")
+        if isinstance(other, exp.Null):
+            raise SqlError(11502, shown)
+        raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown} at this place")
 
-    def type_of(self, node: exp.Expr) -> SqlType | None:
-        while isinstance(node, exp.Paren | exp.Neg | exp.Collate):
-            node = node.this
-        match node:
-            case exp.Column():
-                return self.column_type(node)
-            case exp.National():
-                return nvarchar(max(1, len(node.name)))
-            case exp.Literal(is_string=True):
-                return varchar(max(1, len(node.name)))
-            case exp.Literal():
-                return of_literal(node.name)
-            case exp.Cast() | exp.TryCast():
-                return written_type(node.args["to"])
-            case exp.Convert():
-                return written_type(node.this)
-            case exp.Binary():
-                return self.type_of(node.this) or self.type_of(node.args["expression"])
-            case exp.Subquery() | exp.Max() | exp.Min() | exp.Sum():
-                inner = node.this.expressions[0] if isinstance(node.this, exp.Select) else node.this
-                return self.type_of(inner.this if isinstance(inner, exp.Alias) else inner)
-            case exp.Count():
-                return SqlType("int")
-        return None
+    def types_in(self, query: exp.Expr) -> dict[int, SqlType]:
+        """Return the known types of the operands in *query*, bound to its tables."""
+        if id(query) not in self.kinds:
+            operands = self.operands[id(query)]
+            select = exp.Select(
+                expressions=[exp.Alias(this=value.copy(), alias=exp.to_identifier("v")) for value in operands]
+            )
+            sources = _sources(query)
+            if sources:
+                select.set("from_", exp.From(this=sources[0].copy()))
+                select.set("joins", [part.copy() for part in sources[1:]])
+            clause = self.tree.args.get("with_")
+            select.set("with_", clause.copy() if clause is not None else None)
+            try:
+                columns = QueryBinder(self.names).query(select) or ()
+            except (SqlError, UnsimulatedFeatureError):
+                columns = ()
+            self.kinds[id(query)] = {
+                id(value): kind
+                for value, (_, kind) in zip(operands, columns, strict=False)
+                if kind is not None and kind != NULL
+            }
+        return self.kinds[id(query)]
 
-    def column_type(self, column: exp.Column) -> SqlType | None:
-        """Return the type of a column, first of the tables of its own query."""
-        scope: exp.Expr | None = column
-        while scope is not None:
-            scope = scope.find_ancestor(exp.Select, exp.Update, exp.Delete, exp.Merge)
-            for table in scope.find_all(exp.Table) if scope is not None else ():
-                if column.table and column.table.lower() != table.alias_or_name.lower():
-                    continue
-                for name, kind in self.columns_of(table_ref(table), False) or ():
-                    if name.lower() == column.name.lower():
-                        return kind
-        return None
+
+def _is_alias(node: exp.Expr | None) -> bool:
+    """Return whether the node is `name = value` in a select list, another form of `value AS name`."""
+    return (
+        _is_assignment(node)
+        and isinstance(node.parent, exp.Select)
+        and isinstance(node.this, exp.Column | exp.Literal)
+    )
+
+
+def _is_assignment(node: exp.Expr | None) -> TypeGuard[exp.EQ]:
+    """Return whether the node is an equal sign in a select list or SET, which does not compare."""
+    return isinstance(node, exp.EQ) and node.arg_key == "expressions"
+
+
+def _sources(query: exp.Expr) -> list[exp.Expr]:
+    """Return the first table of a statement, and a join for each of the others."""
+    clause = query.args.get("from_")
+    targets = [query.this, *(query.args.get("tables") or ())] if isinstance(query, _CHANGES) else []
+    tables = [clause.this] if clause is not None else [part for part in targets if isinstance(part, exp.Expr)]
+    joins = list(query.args.get("joins") or ())
+    if isinstance(query, exp.Merge):
+        joins.append(exp.Join(this=query.args["using"]))
+    return [*tables[:1], *joins]

@@ -1,6 +1,6 @@
 """Entry to the translator and the parser, which load at the first query; checks that need only tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -10,6 +10,7 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.columns import parse_columns
 from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, tokens_of
 from engine.tsql.query.plans import BindingContext, ColumnsOf, Deduction, QueryPlan, References
+from engine.tsql.scalars.types import SqlType
 
 # sqlglot (behind translate.py) takes 50 ms to load; lark and the grammar's tables (behind parse.py) take 120
 # ms. A program without queries need not load them.
@@ -48,11 +49,13 @@ def references(kind: str, text: str) -> References:
     return translate.references(kind, text)
 
 
-def deduce_types(text: str, undeclared: frozenset[str], columns_of: ColumnsOf) -> list[Deduction]:
-    """Return the types of the undeclared parameters of a query."""
+def deduce_types(
+    text: str, undeclared: frozenset[str], columns_of: ColumnsOf, variables: Mapping[str, SqlType]
+) -> list[Deduction]:
+    """Return the types of the undeclared parameters of a query. Raises the errors of `deduction`."""
     from engine.tsql.query import deduction
 
-    return deduction.deduce_types(text, undeclared, columns_of)
+    return deduction.deduce_types(text, undeclared, columns_of, variables)
 
 
 def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:

@@ -417,11 +417,12 @@ None if they are unknown.
 
 
 class Deduction(NamedTuple):
-    """Deduced type of a parameter. *assigned*: the query assigns a value to it, and does not read it."""
+    """Deduced type of a parameter, and whether the query reads it or assigns a value to it."""
 
     name: str
     kind: SqlType
-    assigned: bool = False
+    is_read: bool = True
+    is_written: bool = False
 
 
 class BindingContext(Struct, frozen=True):

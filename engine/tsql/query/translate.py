@@ -47,7 +47,7 @@ def check_statement(text: str, line: int) -> bool:
 
 def check_condition(text: str, line: int) -> None:
     """Raise SqlSyntaxError unless *text* is a condition (4145 if it is a value)."""
-    shown = _condition(_tree("SELECT " + text, line))
+    shown = _condition(copy_tree("SELECT " + text, line))
     while isinstance(shown, exp.Paren | exp.Not):
         shown = shown.this
     if not isinstance(shown, exp.Predicate | exp.Connector | exp.Exists | exp.Escape | exp.In | exp.Between):
@@ -66,7 +66,7 @@ def _condition(tree: exp.Expr) -> exp.Expr | None:
 
 def check_expression(text: str, line: int) -> None:
     """Raise SqlSyntaxError unless *text* is a single value."""
-    tree = _tree("SELECT " + text, line)
+    tree = copy_tree("SELECT " + text, line)
     try:
         forms.check_values(tree)
     except SqlSyntaxError as problem:
@@ -105,7 +105,7 @@ def check_view(text: str) -> None:
     refuse_order(parse_query(text))
 
 
-def _tree(text: str, line: int) -> exp.Expr:
+def copy_tree(text: str, line: int) -> exp.Expr:
     """Return a private copy of the tree. Errors count lines from *line*."""
     try:
         return parse_query(text).copy()
@@ -143,7 +143,7 @@ _PLAN_CACHE: Final[ResultCache[ResumableComputation[QueryPlan]]] = ResultCache(P
 
 
 def _planning(text: str, names: BindingContext) -> Planning:
-    tree = _tree(text, 1)
+    tree = copy_tree(text, 1)
     yield len(text)
     most = syntax_normalization.top_number(text)
     for kind, build in _PLANS:
@@ -167,12 +167,12 @@ _VALUES: Final[ResultCache[QueryPlan]] = ResultCache(PLANS_KEPT)
 
 def _plan_expression(text: str, names: BindingContext) -> QueryPlan:
     """Return the plan that computes one value."""
-    return run_to_completion(_plan_select(_tree("SELECT " + text, 1), names))
+    return run_to_completion(_plan_select(copy_tree("SELECT " + text, 1), names))
 
 
 def _plan_condition(text: str, names: BindingContext) -> QueryPlan:
     """Return the plan that computes 1 if the condition is true, else 0."""
-    tree = _tree("SELECT " + text, 1)
+    tree = copy_tree("SELECT " + text, 1)
     case = exp.Case(
         ifs=[exp.If(this=_condition(tree), true=exp.Literal.number(1))], default=exp.Literal.number(0)
     )

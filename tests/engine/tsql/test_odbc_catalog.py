@@ -85,6 +85,21 @@ DESCRIBED: tuple[tuple[str, object], ...] = (
      [("@id", "int"), ("@name", "nvarchar(128)")]),
     ("EXEC pp @P1, @P2", [("@P1", "int"), ("@P2", "nvarchar(40)")]),
     ("SELECT 1", []),
+    ("SELECT 1 WHERE 1e5 = @P1", [("@P1", "float")]),
+    ("SELECT 1 WHERE GETDATE() = @P1", [("@P1", "datetime")]),
+    ("WITH q AS (SELECT id AS k FROM t) SELECT k FROM q WHERE k = @P1", [("@P1", "int")]),
+    ("SELECT q.k FROM (SELECT s AS k FROM t) q WHERE q.k = @P1", [("@P1", "varchar(20)")]),
+    ("DELETE t WHERE id = @P1", [("@P1", "int")]),
+    ("DECLARE @x int, @y TABLE (a varchar(7)) SET @x = @P1 SELECT a FROM @y WHERE a = @P2",
+     [("@P1", "int"), ("@P2", "varchar(7)")]),
+    ("EXEC pp @a = @a, @b = @b", [("@a", "int"), ("@b", "nvarchar(40)")]),
+    ("CREATE PROC z @q int AS SELECT @q", []),
+    ("INSERT t (s) VALUES (@p, @q)", 110),
+    ("INSERT t VALUES (@p, @q, @r, @v, @w)", 213),
+    ("INSERT t (nope) VALUES (@p)", 207),
+    ("SELECT id FROM t WHERE nope = @p", 207),
+    ("EXEC nope @p", 2812),
+    ("SELECT id = @p FROM t", 11506),
     ("SELECT @p", 11506),
     ("SELECT 1 WHERE @p = @q", 11503),
     ("SELECT id FROM t WHERE id = @p OR id = @p", 11508),
@@ -107,6 +122,51 @@ def test_undeclared_parameters_get_the_types_of_the_documentation(text: str, wan
         assert answer.numbers == [wanted]
     else:
         assert [(row[1], row[3]) for row in answer.grids[0]] == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PRINT @p",
+        "RETURN @p",
+        "WAITFOR DELAY @p",
+        "SELECT LEN(@p)",
+        "SELECT CASE object_id WHEN @p THEN 1 END FROM sys.columns",
+    ],
+)
+def test_a_place_whose_type_is_not_deduced_is_refused(text: str) -> None:
+    (message,) = ask(lab(), P, f"EXEC sp_describe_undeclared_parameters N'{text}'", then_s=1).texts
+    assert message.startswith("Not simulated: the type of the undeclared parameter @p")
+
+
+def test_a_parameter_is_input_unless_it_is_only_assigned() -> None:
+    world = lab()
+    ask(world, P, "CREATE TABLE t (id int) CREATE TABLE u (id int)")
+    ask(world, P, "CREATE PROC pp @a int OUTPUT AS SELECT 1")
+    flags = {
+        "IF @p = 1 SELECT 1": [1, 0],
+        "SELECT @p = id FROM t": [0, 1],
+        "UPDATE t SET @p = id": [0, 1],
+        "UPDATE t SET id = @p": [1, 0],
+        "SET @p = 1": [0, 1],
+        "EXEC pp @p OUTPUT": [1, 1],
+        "EXEC pp @p": [1, 0],
+    }
+    for text, wanted in flags.items():
+        (row,) = ask(world, P, f"EXEC sp_describe_undeclared_parameters N'{text}'", then_s=1).grids[0]
+        assert row[19:21] == wanted, text
+
+
+def test_declared_parameters_have_their_type_and_the_caller_has_none() -> None:
+    world = lab()
+    declared = "EXEC sp_describe_undeclared_parameters N'SELECT 1 WHERE @p = @q', N'@p smallint'"
+    assert [row[1:4:2] for row in ask(world, P, declared).grids[0]] == [["@q", "smallint"]]
+    wrong = "EXEC sp_describe_undeclared_parameters N'SELECT 1 WHERE 1 = @q', N'@p nope'"
+    assert ask(world, P, wrong).numbers == [2715]
+    outside = (
+        "DECLARE @t TABLE (a int) EXEC sp_describe_undeclared_parameters N'SELECT a FROM @t WHERE a = @p'"
+    )
+    assert ask(world, P, outside).numbers == [1087]
 
 
 def test_columns_have_the_bytes_and_digits_of_their_type() -> None:
