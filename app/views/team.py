@@ -72,7 +72,7 @@ class TeamCode(QDialog):
         self.code, self.address = QLabel(secret), QLabel(f"@{address}")
         self.code.setFont(theme.fixed_font(CODE_POINTS))
         self.address.setFont(theme.fixed_font())
-        how = QLabel(tr("On each computer: Class ▸ Take a role in a team, and this code."))
+        how = QLabel(tr("On each computer, choose Class ▸ Take a role in a team and enter this code."))
         self.qr = QrCode()
         self.qr.show_text(code)
         self.qr.setMinimumHeight(self.fontMetrics().height() * QR_LINES)
