@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFileDialog,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QMenu,
@@ -25,20 +24,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.classroom.messages.replies import ClassMark, DashboardUpdate, Tile
+from app.classroom.messages.replies import DashboardUpdate, Tile
 from app.views.classroom import roster
 from app.views.classroom.dialogs import seat_files
-from app.views.classroom.instruction_lines import ASKED
-from app.views.classroom.led_replay import JumpTarget, ReplayPage
+from app.views.classroom.instruction_lines import AFTER_END, ASKED
+from app.views.classroom.led_replay import ReplayPage, as_jump_target
 from app.views.classroom.lobby import Lobby, ProjectorView
 from app.views.classroom.roster import ORDERS, RosterTable
+from app.views.classroom.suggested_answers import SuggestedAnswers
 from app.widgets import theme
 from app.widgets.flow import FlowLayout, lay_flow_row, lay_label_row
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import lay_column, lay_row
 from app.widgets.scroll_container import fit_on_screen, scrolling
 from app.widgets.tables import show_plain_text
 from app.words import formatting
-from app.words.language import tr, trn
+from app.words.language import mark, tr, trn
 from app.words.localization import describe_input
 
 ALL: Final = "all"
@@ -53,8 +53,6 @@ CHOICE_LETTERS: Final = 16
 """Minimum width of choices and text fields, in letters."""
 BOARD_LETTERS: Final = 190
 """Width of the station in letters, where the screen has it."""
-ANSWER_LETTERS: Final = 80
-"""Maximum characters of a suggested answer in the menu; its tooltip has all of it."""
 Suggest = Callable[[str, Sequence[str]], Sequence[str]]
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 """Interaction flags of texts that can be copied."""
@@ -83,6 +81,7 @@ class ClassBoard(QDialog):
         self.setWindowTitle(tr("Instructor station"))
         self._tiles: dict[int, Tile] = {}
         self._watched: int | None = None
+        self._view: QWidget | None = None
         self._title = self._shown = ""
         """Title of the drill, and the line that began the shared replay."""
         self._suggest: Suggest = lambda _question, _met: []
@@ -188,13 +187,8 @@ class ClassBoard(QDialog):
         self.question = QLabel()
         self.question.setWordWrap(True)
         self.question.hide()
-        self.suggested = _button(tr("Suggested answers"))
-        self.suggested.setToolTip(tr("Take an answer from the drill’s notes, then change and send it"))
-        self.suggested.hide()
-        self.suggestions = QMenu(self.suggested)
-        self.suggestions.setToolTipsVisible(True)
-        self.suggestions.aboutToShow.connect(self._list_suggestions)
-        self.suggested.setMenu(self.suggestions)
+        self.suggested = SuggestedAnswers(self._list_suggestions)
+        self.suggested.chosen.connect(self._take_suggestion)
         self.watched_lines = QPlainTextEdit()
         self.watched_lines.setReadOnly(True)
         self.watched_lines.setAccessibleName(tr("Last commands of the seat"))
@@ -249,12 +243,9 @@ class ClassBoard(QDialog):
         layout.addLayout(lay_flow_row(GAP_PX, of_all, (self.needy, self.order, self.nameless)))
         self.pages.addWidget(split)
         layout.addWidget(self.pages, 1)
-        line = QHBoxLayout()
-        for part in (self.what, self.who, self.text, self.send):
-            line.addWidget(part, int(part is self.text))
         for part in (self.what, self.who, self.text):  # shrink before the window gets wider than the screen
             part.setMinimumWidth(self.fontMetrics().averageCharWidth() * CHOICE_LETTERS)
-        layout.addLayout(line)
+        layout.addLayout(lay_row(self.what, self.who, (self.text, 1), self.send))
         layout.addLayout(lay_label_row(GAP_PX, self.answer, self.report, self.end))
 
     def show_code(self, code: str) -> None:
@@ -291,6 +282,7 @@ class ClassBoard(QDialog):
 
     def set_view(self, view: QWidget) -> None:
         """Show *view* as the live picture of the watched seat."""
+        self._view = view
         self._view_place.addWidget(view)
 
     def set_replay(self, page: ReplayPage) -> None:
@@ -322,7 +314,8 @@ class ClassBoard(QDialog):
 
     def show_watched(self, seat: int | None, at_s: float = 0.0, lines: Sequence[str] = ()) -> None:
         """Name the seat that is watched, its time, and its last commands."""
-        self.watched_lines.setVisible(seat is not None)
+        for part in filter(None, (self.watched_lines, self._view)):
+            part.setVisible(seat is not None)
         self.watched_lines.setPlainText("\n".join(lines[-WATCHED_LINES:]))
         if self._watched != seat and seat is not None:
             self.side.setCurrentIndex(1)
@@ -330,11 +323,10 @@ class ClassBoard(QDialog):
         tile = None if seat is None else self._tiles.get(seat)
         if tile is None:
             self._show_selected()
-        elif tile.held:
-            text = tr("You control {seat}, at {t}. Right-click a server in the picture to act.")
-            self.watching.setText(text.format(seat=self._describe_seat(tile), t=formatting.run_time(at_s)))
         else:
             text = tr("Watching {seat}, live at {t}. Read-only.")
+            if tile.held and not self._is_over:
+                text = tr("You control {seat}, at {t}. Right-click a server in the picture to act.")
             self.watching.setText(text.format(seat=self._describe_seat(tile), t=formatting.run_time(at_s)))
 
     def send_to_watched(self, line: str) -> None:
@@ -342,7 +334,9 @@ class ClassBoard(QDialog):
         tile = None if self._watched is None else self._tiles.get(self._watched)
         if tile is None:
             return
-        if tile.held:
+        if self._is_over:
+            self.show_problem(tr("The run of this seat has ended."))
+        elif tile.held:
             self._send_line(f"inject {tile.seat} {line}")
         else:
             self.show_problem(tr("Take control of the seat first."))
@@ -372,23 +366,41 @@ class ClassBoard(QDialog):
         if self.replay is not None:
             allowed = [tile for tile in tiles if tile.consent or board.state == "over"]
             self.replay.show_seats([(tile.seat, self._describe_seat(tile)) for tile in allowed])
-            self.replay.show_marks(list(map(_mark, board.marks)))
+            self.replay.show_marks(list(map(as_jump_target, board.marks)))
         if self.projector is not None:
             self.projector.show_board(board, tiles)
         begun = any(map(roster.has_started, tiles)) or board.state != "frozen"
         self.go.setVisible(begun)  # before that, the lobby starts the class
-        if begun and self.side.currentIndex() == 0 and not self._begun:
-            self.side.setCurrentIndex(1)
+        if begun < self._begun:  # the next part waits for its start
+            self.show_watched(None)
+        if begun != self._begun:
+            self.side.setCurrentIndex(int(begun))
         self._begun = begun
         needy = sum(map(roster.needs_help, tiles))
         self.needy.setText(trn("{n} needs you", "{n} need you", needy).format(n=needy) if needy else "")
         self.state.setText(roster.describe_class(board, tiles, self.nameless.isChecked()))
+        self._enable_actions(board)
+
+    def _enable_actions(self, board: DashboardUpdate) -> None:
+        """Enable the actions that have an effect in the state of the class."""
+        is_last, stopped = (
+            board.part_number == board.parts,
+            any(tile.stopped for tile in self._tiles.values()),
+        )
         self.freeze.setEnabled(board.state == "running")
-        stopped = any(tile.stopped for tile in self._tiles.values())
-        self.go.setEnabled(board.state == "frozen" or (stopped and board.state != "over"))
-        self.finish.setEnabled(board.state != "over")
+        for button in (self.go, self.lobby.start):
+            button.setEnabled(board.state == "frozen" or (stopped and not self._is_over))
+        for part in (self.finish, self.of_seat["take"], self.of_seat["give"], self.events):
+            part.setEnabled(not self._is_over)
+        self.finish.setText(tr("&End class") if is_last else tr("&End this part"))
         self.next_part.setVisible(board.parts > 1)
-        self.next_part.setEnabled(board.state == "over" and board.part_number < board.parts)
+        self.next_part.setEnabled(self._is_over and not is_last)
+        self._show_what()
+
+    @property
+    def _is_over(self) -> bool:
+        """Return whether the class or its current part has ended."""
+        return self._board is not None and self._board.state == "over"
 
     @property
     def selected_seat(self) -> int | None:
@@ -423,7 +435,7 @@ class ClassBoard(QDialog):
             self.of_seat[word].setVisible(allowed or word == "look" or (word == "take" and tile is None))
         asks = tile is not None and tile.hand is not None
         self.question.setVisible(asks)
-        self.suggested.setVisible(asks)
+        self.suggested.setVisible(asks and not self._is_over)
         if tile is not None and asks:
             self.question.setText(tr("{seat} asks: “{question}”").format(seat=name, question=tile.hand))
 
@@ -433,21 +445,13 @@ class ClassBoard(QDialog):
             tr("An event happens at once. It goes {who}.").format(who=self.who.currentText())
         )
 
-    def _list_suggestions(self) -> None:
-        """List answers to the question of the selected seat."""
-        self.suggestions.clear()
+    def _list_suggestions(self) -> Sequence[str]:
+        """Return answers to the question of the selected seat."""
         tile = None if self.selected_seat is None else self._tiles.get(self.selected_seat)
         if tile is None:
-            return
+            return []
         goals = tile.verdict["goals"] if tile.verdict is not None else {}
-        met = [name for name, at_s in goals.items() if at_s is not None]
-        for text in self._suggest(tile.hand or "", met):
-            short = text if len(text) <= ANSWER_LETTERS else f"{text[:ANSWER_LETTERS]}…"
-            item = self.suggestions.addAction(short.replace("&", "&&"))
-            item.setToolTip(text)
-            item.triggered.connect(lambda _=False, text=text: self._take_suggestion(text))
-        if self.suggestions.isEmpty():
-            self.suggestions.addAction(tr("No notes from the author.")).setEnabled(False)
+        return self._suggest(tile.hand or "", [name for name, at_s in goals.items() if at_s is not None])
 
     def _take_suggestion(self, text: str) -> None:
         """Put a suggested answer to the selected seat into the input line, where it can be edited before sending."""
@@ -535,9 +539,12 @@ class ClassBoard(QDialog):
     def _show_what(self) -> None:
         """Show the expected argument as the placeholder of the empty line."""
         line, placeholder = ASKED[self.what.currentData()]
-        self.text.setPlaceholderText(tr(placeholder) if placeholder else "")
-        self.text.setEnabled(bool(placeholder))
-        self.who.setEnabled("{who}" in line)
+        is_useful = not self._is_over or self.what.currentData() in AFTER_END
+        prompt = placeholder if is_useful else mark("The seats have finished and receive nothing more.")
+        self.text.setPlaceholderText(tr(prompt) if prompt else "")
+        self.text.setEnabled(is_useful and bool(placeholder))
+        self.who.setEnabled(is_useful and "{who}" in line)
+        self.send.setEnabled(is_useful and bool(self.code.text()))
 
     def _enable(self, enabled: bool) -> None:
         of_seat = (*self.of_seat.values(), self.open_replay)
@@ -587,10 +594,6 @@ class ClassBoard(QDialog):
         super().closeEvent(event)
         if self.projector is not None:
             self.projector.close()
-
-
-def _mark(mark: ClassMark) -> JumpTarget:
-    return JumpTarget(mark.t_s, mark.text, () if mark.seat is None else ((mark.seat,),))
 
 
 def _button(text: str) -> QPushButton:

@@ -28,3 +28,5 @@ ASKED: Final[dict[str, tuple[str, str]]] = {
     ),
 }
 """Name of a command -> its line of `class console`, and a prompt for the argument (empty: none; ?: optional)."""
+AFTER_END: Final = frozenset({"Mark this time"})
+"""Names of commands that have an effect after all runs have ended."""

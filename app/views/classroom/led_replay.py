@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.classroom.messages.replies import ClassMark
 from app.view_models.course import TimelineMarker, start_timeline
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
@@ -58,6 +59,12 @@ class JumpTarget(Struct, frozen=True):
     text: str
     groups: tuple[tuple[int, ...], ...] = ()
     """Seat pairs of which the first permitted one is shown, left and right; empty: the seats on screen."""
+
+
+def as_jump_target(class_mark: ClassMark) -> JumpTarget:
+    """Return a mark of the class as a time to jump to."""
+    groups = () if class_mark.seat is None else ((class_mark.seat,),)
+    return JumpTarget(class_mark.t_s, class_mark.text, groups)
 
 
 class RunPane(QWidget):

@@ -55,7 +55,7 @@ class Lobby(QWidget):
             label.setTextInteractionFlags(TYPED)
             label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.how = QLabel(tr("On each computer: Class ▸ Join a class, and this code."))
+        self.how = QLabel(tr("On each computer, choose Class ▸ Join a class and enter this code."))
         self.late = QLabel()
         self.show_late_rule(at_class_time=False)
         for label in (self.how, self.arrivals, self.late):
@@ -172,6 +172,8 @@ class ProjectorView(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setWindowTitle(tr("Projector"))
+        self._title = ""
+        """Title of the drill."""
         self.title, self.how, self.code, self.address, self.state, self.clock = (QLabel() for _ in range(6))
         self.clock.setFont(theme.sized(self.clock.font(), CLOCK_POINTS, bold=True))
         self.title.setFont(theme.sized(self.title.font(), ROOM_POINTS, bold=True))
@@ -204,6 +206,7 @@ class ProjectorView(QWidget):
 
     def show_title(self, title: str) -> None:
         """Show the title of the drill."""
+        self._title = title
         self.title.setText(title)
 
     def show_code(self, code: str) -> None:
@@ -224,6 +227,7 @@ class ProjectorView(QWidget):
 
     def show_board(self, board: DashboardUpdate, tiles: Sequence[Tile]) -> None:
         """Show the names in the lobby, numbers while the class runs, and both with points at the end."""
+        self.title.setText("\n".join(filter(None, (self._title, roster.describe_part(board)))))
         over = board.state == "over"
         lobby = not over and not any(map(roster.has_started, tiles))
         for part in (self.how, self.code, self.address, self.qr):

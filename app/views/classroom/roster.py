@@ -191,23 +191,26 @@ def describe_seat(tile: Tile, goal_texts: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
+def describe_part(board: DashboardUpdate) -> str:
+    """Describe the current part of a class with several parts; empty for one part."""
+    if not board.part:
+        return ""
+    return tr("Part {n} of {all}: {name}.").format(
+        n=board.part_number, all=board.parts, name=tr(KINDS[board.part])
+    )
+
+
 def describe_class(board: DashboardUpdate, tiles: Sequence[Tile], nameless: bool) -> str:
     """Describe seats, times and state of the class in one line."""
     connected_count = sum(bool(tile.connected) for tile in tiles)
     said = trn("{n} seat", "{n} seats", len(tiles)).format(n=len(tiles))
-    if board.part:
-        part = tr("Part {n} of {all}: {name}.").format(
-            n=board.part_number, all=board.parts, name=tr(KINDS[board.part])
-        )
-        said = f"{part} {said}"
+    said = f"{describe_part(board)} {said}".lstrip()
     said += ", " + tr("{n} connected").format(n=connected_count)
     if board.clock_s is not None:
         said += ", " + tr("class clock {t}").format(t=formatting.run_time(board.clock_s))
     if board.ends_in_s is not None:
         ends = datetime.now() + timedelta(seconds=board.ends_in_s)
         said += ", " + tr("end at about {time}").format(time=f"{ends:%H:%M}")
-    if board.break_s is not None and board.state != "over":
-        said += ", " + _describe_break(board.break_s)
     if board.not_frozen and board.state != "over":
         return f"{said}. " + (
             tr("Not frozen yet: {n}.").format(n=len(board.not_frozen))
@@ -317,7 +320,7 @@ class RosterTable(TableView):
         While the pointer is over the list no row moves: seats that join are added below.
         """
         self.set_empty_text(
-            tr("Nobody has joined yet. On each computer of the class: Class ▸ Join a class, with the code.")
+            tr("Nobody has joined yet. On each computer, choose Class ▸ Join a class and enter the code.")
         )
         seat = self.selected_seat
         if self.is_pointed_at():

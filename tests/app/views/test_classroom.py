@@ -268,9 +268,13 @@ def test_all_messages_are_understood_and_groups_can_be_addressed(board: ClassBoa
     said: list[str] = []
     board.line_entered.connect(lambda line, who: said.append(line))
     board.show_board(
-        replace(board_of(tile(7, "Ann", group="Blue", stopped=True)), break_s=60.0, ends_in_s=600.0)
+        replace(
+            board_of(tile(7, "Ann", group="Blue", stopped=True), state="frozen"),
+            break_s=60.0,
+            ends_in_s=600.0,
+        )
     )
-    assert "break until" in board.state.text()
+    assert board.state.text().count("break until") == 1
     assert board.go.isEnabled(), "one that is stopped on its own can go on"
     board.who.setCurrentIndex(board.who.findData("@Blue"))
     board.tiles.selectRow(0)
@@ -395,8 +399,8 @@ def test_suggested_answer_is_inserted_and_not_sent(board: ClassBoard) -> None:
     assert board.suggested.isHidden()
     board.tiles.selectRow(0)
     assert not board.suggested.isHidden()
-    board.suggestions.aboutToShow.emit()
-    first, second = board.suggestions.actions()
+    board.suggested.answers.aboutToShow.emit()
+    first, second = board.suggested.answers.actions()
     assert second.text().startswith("Look && see.")
     assert len(second.text()) < 100
     first.trigger()
@@ -440,6 +444,50 @@ def test_lobby_counts_ready_seats_and_starts_after_a_countdown(board: ClassBoard
     board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob")))
     assert not board.go.isHidden()
     assert "Ann" not in projector.state.text(), "the room sees numbers while the class runs"
+
+
+def test_actions_without_effect_after_the_end_are_disabled(board: ClassBoard) -> None:
+    board.show_class("Cable", "", ["power-off HEAD1"])
+    actions = (
+        board.freeze, board.go, board.finish, board.lobby.start, board.of_seat["take"], board.of_seat["give"],
+        board.events, board.send, board.text, board.who,
+    )  # fmt: skip
+    held = tile(1, "Ann", held=True, hand="Why?", hand_place=1)
+    board.show_board(board_of(held))
+    board.tiles.selectRow(0)
+    board.show_watched(1, 83.0, [])
+    assert board.watching.text().startswith("You control")
+    assert not board.suggested.isHidden()
+    assert all(part.isEnabled() for part in (*actions[4:], board.finish))
+    board.show_board(board_of(replace(held, over=True), state="over"))
+    board.show_watched(1, 83.0, [])
+    for index in range(board.what.count()):
+        board.what.setCurrentIndex(index)
+        has_effect = board.what.currentData() == "Mark this time"
+        assert [part.isEnabled() for part in actions] == [False] * 7 + [has_effect] * 3
+    assert board.suggested.isHidden()
+    assert board.watching.text().startswith("Watching")
+    sent: list[str] = []
+    board.line_entered.connect(lambda line, who: sent.append(line))
+    board.send_to_watched("power-off SERVER_A")
+    assert (sent, board.answer.text()) == ([], "The run of this seat has ended.")
+
+
+def test_next_part_returns_to_the_lobby(board: ClassBoard) -> None:
+    view = QWidget()
+    board.set_view(view)
+    parts = replace(board_of(tile(1, "Ann")), part="pre", parts=2)
+    projector = board.show_projector()
+    board.show_board(parts)
+    board.show_watched(1, 83.0, [])
+    assert (board.side.currentIndex(), board.finish.text()) == (1, "&End this part")
+    assert projector.title.text().endswith("Part 1 of 2: Pre-test.")
+    waiting = replace(board_of(tile(1, "Ann", at_s=0.0), state="frozen"), part="post", part_number=2, parts=2)
+    board.show_board(waiting)
+    assert (board.side.currentIndex(), board.finish.text()) == (0, "&End class")
+    assert board.lobby.start.isEnabled()
+    assert view.isHidden(), "the picture of the earlier part is gone"
+    projector.close()
 
 
 def test_picture_of_a_seat_is_interactive_only_under_control(board: ClassBoard) -> None:

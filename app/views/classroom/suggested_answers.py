@@ -1,0 +1,39 @@
+"""Button that offers answers from the drill's notes to the question of a seat."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QMenu, QPushButton
+
+from app.words.language import tr
+
+ANSWER_LETTERS: Final = 80
+"""Maximum characters of a suggested answer in the menu; its tooltip has all of it."""
+
+
+class SuggestedAnswers(QPushButton):
+    """Button with a menu of answers; the chosen one can be edited before it is sent."""
+
+    chosen = Signal(str)
+
+    def __init__(self, list_answers: Callable[[], Sequence[str]]) -> None:
+        """Create the button; *list_answers* returns the answers when the menu opens."""
+        super().__init__(tr("Suggested answers"), autoDefault=False)
+        self.setToolTip(tr("Take an answer from the drill’s notes, then change and send it"))
+        self._list_answers = list_answers
+        self.answers = QMenu(self)
+        self.answers.setToolTipsVisible(True)
+        self.answers.aboutToShow.connect(self._show_answers)
+        self.setMenu(self.answers)
+        self.hide()
+
+    def _show_answers(self) -> None:
+        self.answers.clear()
+        for text in self._list_answers():
+            short = text if len(text) <= ANSWER_LETTERS else f"{text[:ANSWER_LETTERS]}…"
+            item = self.answers.addAction(short.replace("&", "&&"))
+            item.setToolTip(text)
+            item.triggered.connect(lambda _=False, text=text: self.chosen.emit(text))
+        if self.answers.isEmpty():
+            self.answers.addAction(tr("No notes from the author.")).setEnabled(False)
