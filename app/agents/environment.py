@@ -138,14 +138,14 @@ class DrillEnv(gymnasium.Env[Observation, str]):
 
         The list does not reveal what is broken. Any other input line is a valid action too.
         """
-        own_candidate_lines = [
+        candidate_lines = [
             line
             for line in list_candidate_lines(self.drill.scenario)
             if not line.startswith(("hint", "revert"))
         ]
         return [
             WAIT,
-            *filter(self._is_resolvable, [*own_candidate_lines, *_list_cluster_lines(self.drill.scenario)]),
+            *filter(self._is_resolvable, [*candidate_lines, *_list_cluster_lines(self.drill.scenario)]),
         ]
 
     # --- private helpers --------------------------------------------------------------------------------------

@@ -44,15 +44,15 @@ def _run(do: Callable[[argparse.Namespace], int], options: argparse.Namespace) -
 def problems_of(file: Path) -> list[Problem]:
     """Return the problems of a bundle and of the drills in it, for `mirrordrill check`."""
     try:
-        found_bundle = bundle.read(file)
+        opened_bundle = bundle.read(file)
     except BundleError as refused:
         return list(refused.problems)
     problems: list[Problem] = []
-    for offer in bundle_store.offers(found_bundle):
+    for offer in bundle_store.offers(opened_bundle):
         problems += offer.problems
         if offer.scenario is not None:
             problems += lint(offer.scenario, f"{file}/scenarios/{offer.name}.toml")
-    for run_offer in bundle_store.run_offers(found_bundle):
+    for run_offer in bundle_store.run_offers(opened_bundle):
         if not run_offer.usable:
             problems.append(Problem(str(file), 1, 1, f"runs/{run_offer.name}.json", run_offer.says))
     return problems
@@ -101,9 +101,9 @@ def _bytes(file: Path) -> bytes:
 
 
 def _show(options: argparse.Namespace) -> int:
-    found_bundle = bundle.read(Path(options.file))
-    _print_head(found_bundle)
-    for offer in bundle_store.offers(found_bundle):
+    opened_bundle = bundle.read(Path(options.file))
+    _print_head(opened_bundle)
+    for offer in bundle_store.offers(opened_bundle):
         drill = offer.scenario
         if drill is None:
             print(f"  {offer.name}  {escape_invisible(offer.hindrance)}")
@@ -114,7 +114,7 @@ def _show(options: argparse.Namespace) -> int:
         )
         if offer.hindrance:
             print(f"    {escape_invisible(offer.hindrance)}")
-    for run_offer in bundle_store.run_offers(found_bundle):
+    for run_offer in bundle_store.run_offers(opened_bundle):
         print(f"  run {run_offer.name}  {escape_invisible(run_offer.says)}")
     return AS_ASKED
 
@@ -132,8 +132,8 @@ def _print_head(opened_bundle: Bundle) -> None:
 
 
 def _add(options: argparse.Namespace) -> int:
-    found_bundle = bundle.read(Path(options.file))
-    offers = list(bundle_store.offers(found_bundle))
+    opened_bundle = bundle.read(Path(options.file))
+    offers = list(bundle_store.offers(opened_bundle))
     unknown = sorted(set(options.only or ()) - {offer.name for offer in offers})
     if unknown:
         raise ScenarioNotFoundError(
@@ -143,11 +143,11 @@ def _add(options: argparse.Namespace) -> int:
     runs = (
         []
         if options.only
-        else [run_offer.name for run_offer in bundle_store.run_offers(found_bundle) if run_offer.usable]
+        else [run_offer.name for run_offer in bundle_store.run_offers(opened_bundle) if run_offer.usable]
     )
-    _print_head(found_bundle)
+    _print_head(opened_bundle)
     takeable = [offer.name for offer in wanted if not offer.hindrance]
-    for file in bundle_store.import_bundle(found_bundle, takeable, runs):
+    for file in bundle_store.import_bundle(opened_bundle, takeable, runs):
         print(f"  imported: {file}")
     for offer in wanted:
         if offer.hindrance:

@@ -42,9 +42,9 @@ def live(
     The run ends with the drill, at *until_s*, or with *lines*. A line is an input without its time and is
     applied at once. Events and the reasons of refused lines are shown.
     """
-    requested_event = threading.Event()
+    wakeup = threading.Event()
     host = Host()
-    host.inbox.wake = requested_event.set
+    host.inbox.wake = wakeup.set
     host.happened.connect(lambda events: [show(_line(event)) for event in events if event.kind not in QUIET])
     host.open(drill, NoRecorder())
     host.set_speed(speed)
@@ -54,8 +54,8 @@ def live(
     last = time.perf_counter()
     end = None if until_s is None else ticks(until_s)
     while not drill.finished and (reading.is_alive() if end is None else drill.tick < end):
-        requested_event.wait(FRAME_S)
-        requested_event.clear()
+        wakeup.wait(FRAME_S)
+        wakeup.clear()
         now, all_read = time.perf_counter(), not reading.is_alive()
         host.on_frame((now - last) * 1000.0)
         last = now

@@ -229,10 +229,10 @@ class SearchProcesses:
                     current_round.rules,
                     self._select_states(helper, current_round.rules),
                 )
-                submitted = helper.executor.submit(
+                trials_future = helper.executor.submit(
                     trials_at, *call, next_job.decision, next_job.part, not helper.cluster
                 )
-                helper.pending.append((next_job, submitted))
+                helper.pending.append((next_job, trials_future))
 
     def _select_states(self, helper: HelperProcess, rules: Rules) -> list[bytes]:
         """Return states of which *helper* may not know."""

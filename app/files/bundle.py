@@ -129,12 +129,12 @@ class BundleError(ValueError):
     """A bundle cannot be used; *problems* lists all reasons."""
 
     def __init__(self, problems: list[Problem]) -> None:
-        kept_problems = problems[:PROBLEMS_MAX]
-        if len(problems) > len(kept_problems):
-            more = tr("and {n} more problems").format(n=len(problems) - len(kept_problems))
-            kept_problems.append(Problem(problems[0].file, 1, 1, "", more))
-        super().__init__("\n".join(str(problem) for problem in kept_problems))
-        self.problems = tuple(kept_problems)
+        listed_problems = problems[:PROBLEMS_MAX]
+        if len(problems) > len(listed_problems):
+            more = tr("and {n} more problems").format(n=len(problems) - len(listed_problems))
+            listed_problems.append(Problem(problems[0].file, 1, 1, "", more))
+        super().__init__("\n".join(str(problem) for problem in listed_problems))
+        self.problems = tuple(listed_problems)
 
 
 # --- reading ------------------------------------------------------------------------------------------------
@@ -238,10 +238,10 @@ def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
             members, room = dict[str, bytes](), EXPANDED_MAX
             for entry in entries:
                 name = entry.orig_filename
-                invalid_entry = list(_check_entry(entry, ends[entry.header_offset] - entry.header_offset))
-                for text in invalid_entry:
+                entry_problems = list(_check_entry(entry, ends[entry.header_offset] - entry.header_offset))
+                for text in entry_problems:
                     add(name, text)
-                if invalid_entry or times[name] > 1:
+                if entry_problems or times[name] > 1:
                     continue
                 content = _read_content(archive, entry, min(room, _get_size_limit(name)), add)
                 if content is not None:
@@ -345,9 +345,9 @@ def _manifest(raw: bytes, add: Add) -> Manifest | None:
     try:
         manifest = Manifest.model_validate(data)
     except ValidationError as refused:
-        for invalid_error in refused.errors(include_url=False, include_context=False, include_input=False):
-            where = ".".join(str(part) for part in invalid_error["loc"])
-            add(MANIFEST, _escape_name(f"{where}: {invalid_error['msg']}"))
+        for field_error in refused.errors(include_url=False, include_context=False, include_input=False):
+            where = ".".join(str(part) for part in field_error["loc"])
+            add(MANIFEST, _escape_name(f"{where}: {field_error['msg']}"))
         return None
     if manifest.format != FORMAT:
         add(MANIFEST, tr("unknown format {n}").format(n=manifest.format))

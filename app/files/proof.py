@@ -72,8 +72,8 @@ def describe(name: str, text: str) -> str:
 
 def level(name: str) -> str:
     """Return the measured difficulty of the shipped drill *name*, one of LEVELS; empty if unknown."""
-    shipped = _shipped(name)
-    return "" if shipped is None else difficulty(shipped)
+    certificate = _shipped(name)
+    return "" if certificate is None else difficulty(certificate)
 
 
 def difficulty(certificate: ParCertificate) -> str:

@@ -118,8 +118,8 @@ def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> 
         elif length == 1:
             wanted[path[0]] = inner[path[0]]
         else:
-            removed = tomllib.loads(block).keys() - inner.keys()
-            wanted = {**{key: it for key, it in wanted.items() if key not in removed}, **inner}
+            removed_keys = tomllib.loads(block).keys() - inner.keys()
+            wanted = {**{key: it for key, it in wanted.items() if key not in removed_keys}, **inner}
         return whole if tomllib.loads(whole) == wanted else None
     except (ScenarioEditError, AssertionError, ValueError, KeyError, IndexError, TypeError, RecursionError):
         return None
@@ -169,8 +169,8 @@ def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
 
 def _lines(value: str) -> Any:
     """Format a text of several lines as authors write it: between triple quotes, one line each."""
-    quoted = tomlkit.string(value, multiline=True).as_string()
-    return tomlkit.value(quoted if quoted.startswith('"""\n') else '"""\n' + quoted[3:])
+    quoted_text = tomlkit.string(value, multiline=True).as_string()
+    return tomlkit.value(quoted_text if quoted_text.startswith('"""\n') else '"""\n' + quoted_text[3:])
 
 
 def _read(text: str) -> tomlkit.TOMLDocument:

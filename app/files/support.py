@@ -83,16 +83,16 @@ def act(line: str, names: NameMasks) -> str:
     time, _, rest = line.partition(" ")
     time = number(time)
     try:
-        found_line = parse_line(rest)
+        parsed_input = parse_line(rest)
     except InputError:
         return f"{time} {HIDDEN}"
-    arguments = zip(VERBS[found_line.verb].parameters, found_line.args, strict=False)
-    if found_line.verb == "sql":
-        window, text = found_line.args
+    arguments = zip(VERBS[parsed_input.verb].parameters, parsed_input.args, strict=False)
+    if parsed_input.verb == "sql":
+        window, text = parsed_input.args
         shown: tuple[str, ...] = (_window(window, names), sql(text, names))
     else:
         shown = tuple(_argument(parameter, word, names) for parameter, word in arguments)
-    return f"{time} {replace(found_line, args=shown).line_without_time}"
+    return f"{time} {replace(parsed_input, args=shown).line_without_time}"
 
 
 def number(text: str) -> str:

@@ -179,10 +179,10 @@ def _estimate_skill(skill: Skill, runs: Sequence[PracticedRun], current_time: da
 def _is_proved(runs: Sequence[PracticedRun]) -> bool:
     """Return whether the runs, in time order, prove the skill; the first drill of a skill proves no transfer."""
     passes = [run for run in runs if run.is_unaided_pass]
-    spaced = bool(passes) and _count_days(passes[0].at, passes[-1].at) >= APART_DAYS
+    is_spaced = bool(passes) and _count_days(passes[0].at, passes[-1].at) >= APART_DAYS
     seen: set[str] = set()
     transferred = False
     for run in runs:
         transferred = transferred or (bool(seen) and run.scenario not in seen and run.is_unaided_pass)
         seen.add(run.scenario)
-    return spaced and transferred
+    return is_spaced and transferred

@@ -38,12 +38,14 @@ def encode_answer(request: bytes, instances: Known) -> bytes:
     """Encode the response to a *request*; empty if the request is invalid or names an unknown instance."""
     kind, name = request[:1], request[1:].partition(b"\0")[0].decode("ascii", "replace")
     if kind == bytes([NAMED]) and 0 < len(name) <= NAME_MAX:
-        instances = {one: instance for one, instance in instances.items() if one.lower() == name.lower()}
+        instances = {
+            instance: entry for instance, entry in instances.items() if instance.lower() == name.lower()
+        }
     elif request not in (bytes([TO_ALL]), bytes([TO_ONE])):
         return b""
     answer = "".join(
-        f"ServerName;LOCALHOST;InstanceName;{one};IsClustered;No;Version;{version};tcp;{port};;"
-        for one, (port, version) in instances.items()
+        f"ServerName;LOCALHOST;InstanceName;{instance};IsClustered;No;Version;{version};tcp;{port};;"
+        for instance, (port, version) in instances.items()
     ).encode()
     return bytes([ANSWER]) + struct.pack("<H", len(answer)) + answer if answer else b""
 
@@ -68,9 +70,9 @@ class Browser(asyncio.DatagramProtocol):
 
     @override
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        output = encode_answer(data, self._instances())
-        if output and self._transport is not None:
-            self._transport.sendto(output, addr)
+        answer = encode_answer(data, self._instances())
+        if answer and self._transport is not None:
+            self._transport.sendto(answer, addr)
 
     def close(self) -> None:
         """Close the port."""

@@ -69,9 +69,9 @@ def packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
     parts = [body[index : index + step] for index in range(0, len(body), step)] or [b""]
     out = bytearray()
     for number, part in enumerate(parts, start=1):
-        last_end = END if number == len(parts) else 0
+        status = END if number == len(parts) else 0
         out += HEADER.pack(
-            PacketKind.RESPONSE, last_end, HEADER.size + len(part), spid & 0xFFFF, number & 0xFF, 0
+            PacketKind.RESPONSE, status, HEADER.size + len(part), spid & 0xFFFF, number & 0xFF, 0
         )
         out += part
     return bytes(out)

@@ -178,10 +178,10 @@ def _read_short(token: int, reader: PacketReader) -> TypedValue:
 def _read_moment(token: int, reader: PacketReader) -> TypedValue:
     name = next(known for known, code in TIME_TOKENS.items() if code == token)
     scale = reader.number("B") if name != "date" else 0
-    written_text = name if name == "date" else f"{name}({scale})"
+    type_text = name if name == "date" else f"{name}({scale})"
     raw = PacketReader(reader.take(reader.number("B")))
     if not raw.remaining_bytes:
-        return TypedValue(written_text, "NULL")
+        return TypedValue(type_text, "NULL")
     units = int.from_bytes(
         raw.take({"date": 0}.get(name, 3 if scale < 3 else 4 if scale < 5 else 5)), "little"
     )
@@ -203,7 +203,7 @@ def _read_moment(token: int, reader: PacketReader) -> TypedValue:
         if name == "datetimeoffset"
         else ""
     )
-    return TypedValue(written_text, f"'{text}{zone}'")
+    return TypedValue(type_text, f"'{text}{zone}'")
 
 
 def _read_text(name: str, reader: PacketReader) -> TypedValue:
@@ -228,10 +228,10 @@ def _long(reader: PacketReader) -> bytes | None:
 
 
 def _text(name: str, length: str, raw: bytes | None) -> TypedValue:
-    written_text = f"{name}({length})"
+    type_text = f"{name}({length})"
     if raw is None:
-        return TypedValue(written_text, "NULL")
+        return TypedValue(type_text, "NULL")
     if "binary" in name:
-        return TypedValue(written_text, f"0x{raw.hex()}", raw)
+        return TypedValue(type_text, f"0x{raw.hex()}", raw)
     text = raw.decode("utf-16-le", "replace") if name.startswith("n") else from_code_page(raw)
-    return TypedValue(written_text, quoted(text), text)
+    return TypedValue(type_text, quoted(text), text)

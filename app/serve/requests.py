@@ -560,7 +560,7 @@ def _arguments(
 
 
 def _build_output_select(outputs: list[tuple[int, str, str]], return_column: str = "") -> str:
-    lines = [return_column] * bool(return_column) + [
+    columns = [return_column] * bool(return_column) + [
         f"{OUTPUT}{place} AS [{OUTPUT}{place}]" for place, _, _ in outputs
     ]
-    return f"; SELECT {', '.join(lines)}" if lines else ""
+    return f"; SELECT {', '.join(columns)}" if columns else ""

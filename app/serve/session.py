@@ -179,9 +179,9 @@ def _is_unsupported(message: OutputRow) -> bool:
 
     Messages without severity and state do not count, nor options that drivers set at each login.
     """
-    error = bool(message.get("severity") or message.get("state"))
+    is_error = bool(message.get("severity") or message.get("state"))
     about = message["text"].removeprefix(NOT_SIMULATED)
-    return error and message["number"] == 0 and about != message["text"] and not about.startswith("SET ")
+    return is_error and message["number"] == 0 and about != message["text"] and not about.startswith("SET ")
 
 
 def _is_client_message(message: OutputRow) -> bool:
@@ -375,8 +375,8 @@ class TdsSession:
             )
             await self._send(self._failed(17809, text, severity))
             return False
-        send_input = await self.context.send_input(f"connect {self.window} {self._as_line(login)}")
-        change = send_input.done
+        result = await self.context.send_input(f"connect {self.window} {self._as_line(login)}")
+        change = result.done
         if not isinstance(change, SessionData):
             raise ConnectionClosedError
         if change.what == "routed":
@@ -402,7 +402,7 @@ class TdsSession:
             password is not None and secrets.compare_digest(login.password.encode(), password.encode())
             for password in (self.context.password, own_password)
         )
-        message = {
+        fields = {
             "login": login.user,
             "password": "right" if right else "wrong",
             "host": login.host,
@@ -415,7 +415,7 @@ class TdsSession:
             "encrypted": "yes" if self._wire.hidden else "",
             "packet_bytes": str(login.packet_size) if login.packet_size != SIZE else "",
         }
-        return json.dumps({name: value for name, value in message.items() if value or name == "login"})
+        return json.dumps({name: value for name, value in fields.items() if value or name == "login"})
 
     async def _welcome(self, login: LoginPacket, build: str) -> None:
         session = self._session()
@@ -443,10 +443,10 @@ class TdsSession:
 
     def _session(self) -> SqlSession:
         """Return the session in the world. Raises ConnectionClosedError if it no longer exists."""
-        stored = self.context.world.sessions.get(self.window)
-        if stored is None or stored.session is None:
+        window = self.context.world.sessions.get(self.window)
+        if window is None or window.session is None:
             raise ConnectionClosedError
-        session: SqlSession = stored.session
+        session: SqlSession = window.session
         return session
 
     # --- requests
@@ -475,14 +475,14 @@ class TdsSession:
             await self._send(out + self._failed(8023, text, severity))
             return
         for index, request in enumerate(requests, start=1):
-            execute_request = await self._execute_request(request, more_results=index < len(requests))
-            if execute_request is None:
+            answer = await self._execute_request(request, more_results=index < len(requests))
+            if answer is None:
                 await self._send(
                     out + self._changes("") + types.encode_done(status=types.ERROR, tds=self._tds)
                 )
                 await self._send(types.encode_done(status=types.ATTENTION, tds=self._tds))
                 return
-            out += execute_request
+            out += answer
             if self.ended:
                 break
         await self._send(out)

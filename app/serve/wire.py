@@ -71,12 +71,12 @@ class Wire:
 
     async def send(self, body: bytes, size: int, spid: int) -> None:
         """Send a response in packets of up to *size* bytes; with TLS each is one record."""
-        whole_packets = packets(body, size, spid)
+        data = packets(body, size, spid)
         if self._tls is not None:
-            for index in range(0, len(whole_packets), size):
-                self._tls.write(whole_packets[index : index + size])
-            whole_packets = self._outgoing.read()
-        await self._pipe.write(whole_packets)
+            for index in range(0, len(data), size):
+                self._tls.write(data[index : index + size])
+            data = self._outgoing.read()
+        await self._pipe.write(data)
 
     async def begin_tls(self, context: ssl.SSLContext, in_prelogin: bool, initial_bytes: bytes = b"") -> None:
         """Run the TLS handshake, within PRELOGIN packets if *in_prelogin*; *initial_bytes* have arrived already.

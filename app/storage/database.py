@@ -68,8 +68,8 @@ def _windows_drive(folder: Path) -> str | None:
         return None
     import ctypes
 
-    drive_type_w = ctypes.windll.kernel32.GetDriveTypeW(folder.anchor)
-    return "network drive" if drive_type_w == DRIVE_REMOTE else None
+    drive_type = ctypes.windll.kernel32.GetDriveTypeW(folder.anchor)
+    return "network drive" if drive_type == DRIVE_REMOTE else None
 
 
 _NO_DATE: Final = (

@@ -207,7 +207,7 @@ def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupD
         issues += _of_primary(world, group)
     own_replica = group.replica(group.primary)
     listener = group.listener
-    seen_replicas = (
+    visible_replicas = (
         group.replicas if quorum else [replica for replica in group.replicas if replica.server == server]
     )
     return GroupDashboard(
@@ -219,7 +219,7 @@ def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupD
         quorum=_quorum(quorum, node is not None and node.config.forced),
         listener=f"{listener.name}:{listener.port}" if listener is not None else formatting.NOTHING,
         issues=tuple(issues),
-        replicas=tuple(_replica(world, group, state, replica) for replica in seen_replicas),
+        replicas=tuple(_replica(world, group, state, replica) for replica in visible_replicas),
         databases=tuple(_databases(world, group, state)),
     )
 

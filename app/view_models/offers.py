@@ -71,7 +71,7 @@ def list_offers(
     target is listed, so that the menu does not reveal what is broken.
     """
     offers: list[ActionOffer] = []
-    action_offers: list[ActionOffer] = []
+    repair_offers: list[ActionOffer] = []
     for verb in VERBS.values():
         offered = verb.group in _ORDER and verb.name not in EDITED
         for args in _arguments(world, verb, target, truth, open_database) if offered else ():
@@ -80,8 +80,8 @@ def list_offers(
             if verb.back_label is not None and (not truth or not verb.sensible(world, args)):
                 name, _, options = verb.reverse.partition(" ")
                 line, label = " ".join((name, *args, options)), verb.back_label(args)
-                action_offers.append(ActionOffer(line, tr(label), "repair", "mend", english=label))
-    offers += action_offers
+                repair_offers.append(ActionOffer(line, tr(label), "repair", "mend", english=label))
+    offers += repair_offers
     if truth:
         offers = [offer for offer in offers if _works(world, offer.line)]
     return sorted(offers, key=lambda offer: (_ORDER.index(offer.group), bool(offer.section), offer.section))

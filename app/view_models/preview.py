@@ -64,8 +64,8 @@ def preview(world: World, line: str, truth: bool = True) -> ImpactPreview:
         for target in _targets(before)
         if target in changed or (target.kind in ("server", "client") and target.names[0] in named)
     ]
-    copy_faces, is_now = all_copies(world), all_copies(copy)
-    databases = dict.fromkeys(a.database for a, b in zip(copy_faces, is_now, strict=False) if a != b)
+    copies_before, copies_after = all_copies(world), all_copies(copy)
+    databases = dict.fromkeys(a.database for a, b in zip(copies_before, copies_after, strict=False) if a != b)
     databases |= dict.fromkeys(name for name in world.databases() if name in named)
     return ImpactPreview(tuple(targets), tuple(databases))
 

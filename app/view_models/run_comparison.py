@@ -146,11 +146,11 @@ def _format_item(item: ItemJson | None) -> str:
     if item is None:
         return formatting.NOTHING
     most = float(item["max"])
-    plain_number = formatting.plain_number(float(item["points"]))
+    earned_text = formatting.plain_number(float(item["points"]))
     return (
-        tr("{points} of {most}").format(points=plain_number, most=formatting.plain_number(most))
+        tr("{points} of {most}").format(points=earned_text, most=formatting.plain_number(most))
         if most
-        else plain_number
+        else earned_text
     )
 
 

@@ -158,14 +158,14 @@ class CounterHistory:
         if database != self._database:
             self._database, self._columns = database, Columns()
         count, before = min(samples.count, len(logs)), self._columns.count
-        agree = self._columns.agree(samples, count)
-        new_logs = logs[agree:count]
+        agreed_count = self._columns.agree(samples, count)
+        new_logs = logs[agreed_count:count]
         if database == ALL_DATABASES:
             names = dict.fromkeys(name for places in new_logs for name in places)
             self._columns.add_together([_places_of(new_logs, name) for name in names], streams)
         else:
             self._columns.add(_places_of(new_logs, database), streams)
-        return agree != before or count != before
+        return agreed_count != before or count != before
 
     @property
     def end_s(self) -> float:

@@ -289,10 +289,10 @@ def recommend(cards: Sequence[Card], progress: LearnerProgress) -> NextDrill | N
 
 def _due_reason(recommendation: Recommendation, progress: LearnerProgress) -> str:
     skill = recommendation.skills[0]
-    last_skill = next(
+    last_time = next(
         (standing.last_time for standing in progress.skills if standing.skill.key == skill.key), None
     )
-    days = _days_between(last_skill, progress.at) if last_skill is not None else 0
+    days = _days_between(last_time, progress.at) if last_time is not None else 0
     if days <= 0:
         return tr("“{skill}” is due.").format(skill=tr(skill.title))
     return trn(

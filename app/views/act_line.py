@@ -40,8 +40,8 @@ def hint(text: str) -> str:
 
 def _rank_candidates(start: str, candidates: Iterable[str]) -> list[str]:
     low = start.lower()
-    known_candidates = [word for word in candidates if low in word.lower() and word.lower() != low]
-    return sorted(known_candidates, key=lambda word: (not word.lower().startswith(low), word))[:SHOWN_MAX]
+    matches = [word for word in candidates if low in word.lower() and word.lower() != low]
+    return sorted(matches, key=lambda word: (not word.lower().startswith(low), word))[:SHOWN_MAX]
 
 
 def _complete_argument(world: World, verb: Verb, tokens: list[str]) -> list[str]:

@@ -94,9 +94,9 @@ class ImportedBundlesDialog(QDialog):
             top.setExpanded(True)
         self._empty_label.setVisible(not bundles)
         if bundles:
-            first_top_level_item = self.tree.topLevelItem(0)
-            assert first_top_level_item is not None
-            self.tree.setCurrentItem(first_top_level_item)
+            first_item = self.tree.topLevelItem(0)
+            assert first_item is not None
+            self.tree.setCurrentItem(first_item)
         self._show_buttons()
 
     def _row(self, text: str) -> QTreeWidgetItem:

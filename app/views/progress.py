@@ -223,12 +223,12 @@ class ProgressPage(QWidget):
         head = lay_row(self._title, (self._summary, 1, Qt.AlignmentFlag.AlignBottom))
         right = lay_column(self._next_title, (scroll, 1), spacing=8)
         body = lay_row((self._table, 8), (right, 5), spacing=20)
-        button, history = build_back_button(tr("Back"), self, self.left), QPushButton(tr("History"))
+        back, history = build_back_button(tr("Back"), self, self.left), QPushButton(tr("History"))
         history.clicked.connect(self.history_wanted)
         note = QLabel(tr("Rewound runs do not count. Mastery fades if you do not practice."))
         note.setProperty("muted", "true")
         note.setWordWrap(True)
-        buttons = lay_row(button, history, Gap(12), (note, 1))
+        buttons = lay_row(back, history, Gap(12), (note, 1))
         lay_column(head, (body, 1), buttons, parent=self, margins=(28, 18, 28, 20), spacing=12)
 
     def show_progress(

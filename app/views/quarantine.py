@@ -157,13 +157,13 @@ class Items(QWidget):
         self.tree.itemChanged.connect(lambda *_: self.chosen.emit(len(self.names())))
         self._count = QLabel()
         self._count.setProperty("muted", "true")
-        button, none = QPushButton(tr("Select all")), QPushButton(tr("Select none"))
-        button.clicked.connect(lambda: self._choose(Qt.CheckState.Checked))
-        none.clicked.connect(lambda: self._choose(Qt.CheckState.Unchecked))
+        select_all, select_none = QPushButton(tr("Select all")), QPushButton(tr("Select none"))
+        select_all.clicked.connect(lambda: self._choose(Qt.CheckState.Checked))
+        select_none.clicked.connect(lambda: self._choose(Qt.CheckState.Unchecked))
         self.chosen.connect(self._show_count)
         self.controls = QWidget()
         """Space for the row of buttons of the page."""
-        lay_row(button, none, self._count, parent=self.controls, margins=0)
+        lay_row(select_all, select_none, self._count, parent=self.controls, margins=0)
         lay_column(self.tree, parent=self, margins=0)
 
     def show_items(self, items: Sequence[BundleItem]) -> None:
@@ -263,12 +263,12 @@ class WrappingDelegate(QStyledItemDelegate):
 
     @override
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        new_option = QStyleOptionViewItem(option)
-        self.initStyleOption(new_option, index)
-        metrics = QFontMetrics(new_option.font)
+        cell_option = QStyleOptionViewItem(option)
+        self.initStyleOption(cell_option, index)
+        metrics = QFontMetrics(cell_option.font)
         width = max(1, self._table.columnWidth(index.column()) - 2 * MARGIN_PX)
         box = metrics.boundingRect(
-            QRect(0, 0, width, 0), _flags(new_option.text, width, metrics), new_option.text
+            QRect(0, 0, width, 0), _flags(cell_option.text, width, metrics), cell_option.text
         )
         return QSize(box.width() + 2 * MARGIN_PX, box.height() + 6)
 
@@ -330,8 +330,8 @@ class Quarantine(QWidget):
         self.accept.setProperty("primary", "true")
         self.accept.clicked.connect(self.accepted)
         self.decline.clicked.connect(self.declined)
-        widget = Qt.ShortcutContext.WidgetWithChildrenShortcut
-        QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.declined.emit, context=widget)
+        context = Qt.ShortcutContext.WidgetWithChildrenShortcut
+        QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.declined.emit, context=context)
         buttons = lay_row(self.decline, Gap(12), self.items.controls, 0, self.accept)
         lay_column(
             self._title,

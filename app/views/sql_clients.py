@@ -127,16 +127,16 @@ class SqlClients(QDialog):
         self._arrange()
 
     def _arrange(self) -> None:
-        selected_layout = QFormLayout()
+        form = QFormLayout()
         for title, box in (
             (tr("&Server or listener"), self.server),
             (tr("&Database"), self.database),
             (tr("&Tool"), self.tool),
         ):
-            selected_layout.addRow(title, box)
+            form.addRow(title, box)
         strings = lay_row((self.text, 1), self.copy)
         bottom = lay_row(0, self.end)
-        layout = lay_column(self.state, selected_layout, strings, parent=self)
+        layout = lay_column(self.state, form, strings, parent=self)
         for title, table, share in (
             (tr("Connected"), self.connected, 2),
             (tr("Statements of clients"), self.inputs, 3),

@@ -82,12 +82,12 @@ class EventRows(Sequence[object]):
     def start(self, events: Iterable[Event], world: World) -> None:
         """Start with another run, or another time of the same run."""
         log = self._filter_kinds(events)
-        same_shared = self._log.count_shared(log)
+        shared_count = self._log.count_shared(log)
         self._log, self._world = log, world
-        self._searched_count = min(self._searched_count, same_shared)
+        self._searched_count = min(self._searched_count, shared_count)
         self._shown_rows = self._shown_rows[: np.searchsorted(self._shown_rows[:, 0], self._searched_count)]
         self._row_cache = {}
-        if not same_shared:
+        if not shared_count:
             self._counts = self._counts[:0]
 
     def add(self, events: Iterable[Event]) -> None:

@@ -63,15 +63,15 @@ class FindBar(QFrame):
         self._replace_button, self._all = QPushButton(tr("Replace")), QPushButton(tr("Replace all"))
         self._replace_button.clicked.connect(self.replace)
         self._all.clicked.connect(self.replace_all)
-        first_layout, second = QHBoxLayout(), QHBoxLayout()
-        first_layout.addWidget(self.needle, 1)
+        find_row, replace_row = QHBoxLayout(), QHBoxLayout()
+        find_row.addWidget(self.needle, 1)
         for widget in (self.place, self.same_case, before, after, close):
-            first_layout.addWidget(widget)
-        second.addWidget(self.with_, 1)
-        second.addWidget(self._replace_button)
-        second.addWidget(self._all)
+            find_row.addWidget(widget)
+        replace_row.addWidget(self.with_, 1)
+        replace_row.addWidget(self._replace_button)
+        replace_row.addWidget(self._all)
         rows = lay_column(parent=self, margins=(6, 3, 6, 3), spacing=3)
-        for row in (first_layout, second):
+        for row in (find_row, replace_row):
             row.setSpacing(3)
             rows.addLayout(row)
         for key, act in {

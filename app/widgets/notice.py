@@ -132,9 +132,9 @@ class NoticeBar(QFrame):
         focus = QApplication.focusWidget()
         typed = False
         if focus is not None and page.isAncestorOf(focus):
-            query = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle)
+            caret = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle)
             cursor = (
-                query.toRect() if hasattr(query, "toRect") else query if isinstance(query, QRect) else QRect()
+                caret.toRect() if hasattr(caret, "toRect") else caret if isinstance(caret, QRect) else QRect()
             )
             typed = rect.contains(focus.mapTo(page, cursor.center()))
         return 2 * pointer + typed

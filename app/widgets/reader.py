@@ -106,9 +106,9 @@ def follow_selection(view: QAbstractItemView) -> None:
             selection.setCurrentIndex(index, selection.SelectionFlag.NoUpdate)
 
     # Deferred: keys and mouse move the selection first and the current row after it.
-    later_timer = QTimer(view, singleShot=True, interval=0)
-    later_timer.timeout.connect(follow)
-    selection.selectionChanged.connect(lambda *_: later_timer.start() if QAccessible.isActive() else None)
+    timer = QTimer(view, singleShot=True, interval=0)
+    timer.timeout.connect(follow)
+    selection.selectionChanged.connect(lambda *_: timer.start() if QAccessible.isActive() else None)
 
 
 def close_when_chosen(menu: QMenu) -> None:

@@ -56,12 +56,12 @@ class ScrollContainer(QScrollArea):
     @Slot()
     def follow(self) -> None:
         """Scroll to the focused widget, if it is inside."""
-        widget, held_widget = QApplication.focusWidget(), self.widget()
+        widget, content = QApplication.focusWidget(), self.widget()
         # a clicked widget is visible already, and the mouse holds it
         by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton
-        if widget is not None and held_widget is not None and self.isAncestorOf(widget) and not by_mouse:
+        if widget is not None and content is not None and self.isAncestorOf(widget) and not by_mouse:
             self.ensureWidgetVisible(widget)  # a widget larger than the viewport: show the cursor
-            rect = QRect(widget.mapTo(held_widget, QPoint()), widget.size())
+            rect = QRect(widget.mapTo(content, QPoint()), widget.size())
             room = self.viewport().size()
             if rect.bottom() < room.height():
                 self.verticalScrollBar().setValue(0)  # the heading above it is in view as well
@@ -113,9 +113,9 @@ class Pages(QStackedWidget):
 
     @override
     def addWidget(self, page: QWidget) -> int:
-        widget = super().addWidget(page)
+        index = super().addWidget(page)
         self._resize_to_page()
-        return widget
+        return index
 
     def heightForWidth(self, width: int) -> int:
         """Return the minimum height of the page.

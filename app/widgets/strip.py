@@ -294,9 +294,9 @@ class TimeStrip(QWidget):
         if lane_names_px(self):
             self._draw_names(painter, colors, rows)
         draw_times(painter, self, lanes, self.span_s)
-        timeline_marker = self.markers[self._cursor_index] if self._cursor_index is not None else None
+        current_marker = self.markers[self._cursor_index] if self._cursor_index is not None else None
         for marker in self._select_markers():
-            self._draw_marker(painter, marker, colors, marker == timeline_marker)
+            self._draw_marker(painter, marker, colors, marker == current_marker)
         if self._roomy:
             self._draw_labels(painter, colors)
         for (_, states), lane in zip(self._extra_lanes, rows[len(fixed) :], strict=True):

@@ -126,9 +126,9 @@ def tokens(palette: QPalette) -> ThemeTokens:
 
 def with_alpha(color: QColor, alpha: int) -> QColor:
     """Return *color* with opacity *alpha*, from 0 (invisible) to 255 (opaque)."""
-    found_color = QColor(color)
-    found_color.setAlpha(alpha)
-    return found_color
+    result = QColor(color)
+    result.setAlpha(alpha)
+    return result
 
 
 # --- fonts --------------------------------------------------------------------------------------------------
@@ -167,12 +167,12 @@ def icon(name: str, colors: ThemeTokens, color: QColor | None = None) -> QIcon:
 @cache
 def _icon(name: str, normal: int, disabled: int) -> QIcon:
     """Return a cached icon: many actions and tools share one, and each is drawn in ten ways."""
-    found_icon = QIcon()
+    rendered_icon = QIcon()
     for mode, drawn in ((QIcon.Mode.Normal, normal), (QIcon.Mode.Disabled, disabled)):
         renderer = _renderer(name, QColor.fromRgba(drawn))
         for size in ICON_SIZES:
-            found_icon.addPixmap(_render_pixmap(renderer, size), mode)
-    return found_icon
+            rendered_icon.addPixmap(_render_pixmap(renderer, size), mode)
+    return rendered_icon
 
 
 def pixmap(name: str, color: QColor, size: int) -> QPixmap:
@@ -190,12 +190,12 @@ def _source(name: str) -> str:
 
 
 def _render_pixmap(renderer: QSvgRenderer, size: int) -> QPixmap:
-    found_pixmap = QPixmap(QSize(size, size))
-    found_pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(found_pixmap)
+    rendered_pixmap = QPixmap(QSize(size, size))
+    rendered_pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(rendered_pixmap)
     renderer.render(painter)
     painter.end()
-    return found_pixmap
+    return rendered_pixmap
 
 
 def _faint(colors: ThemeTokens) -> QColor:
@@ -313,8 +313,8 @@ class _Follower(QObject):
         if due:
             watched.event(event)
         for owner, name in due:
-            if (found_owner := owner()) is not None:
-                getattr(found_owner, name)()
+            if (receiver := owner()) is not None:
+                getattr(receiver, name)()
         return bool(due)
 
 
@@ -343,7 +343,7 @@ def _select_tokens(app: QApplication, choice: str) -> ThemeTokens:
 
 def palette(colors: ThemeTokens) -> QPalette:
     """Return a palette that sets every role, so that no color of the desktop remains."""
-    role, found_palette = QPalette.ColorRole, QPalette()
+    role, new_palette = QPalette.ColorRole, QPalette()
     for which, color in (
         (role.Window, colors.window),
         (role.WindowText, colors.text),
@@ -367,10 +367,10 @@ def palette(colors: ThemeTokens) -> QPalette:
         (role.Link, colors.info),
         (role.LinkVisited, colors.series[2]),
     ):
-        found_palette.setColor(which, color)
+        new_palette.setColor(which, color)
     for which in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
-        found_palette.setColor(QPalette.ColorGroup.Disabled, which, _faint(colors))
-    return found_palette
+        new_palette.setColor(QPalette.ColorGroup.Disabled, which, _faint(colors))
+    return new_palette
 
 
 def style_sheet(colors: ThemeTokens, line_px: int = 16) -> str:

@@ -259,8 +259,8 @@ def reject_answer(lesson: RunSegment, judgment: Judgment) -> LessonCard:
     if judgment.idle:
         heading = tr("That has no effect here.")
         return LessonCard(heading, "warn", (tr("Try another action."),), (), (HINT, ANSWER, AGAIN, SKIP))
-    plain_number = formatting.plain_number(round(lesson.before - judgment.value, 1))
-    heading = tr("Not the best: that costs {points} points.").format(points=plain_number)
+    lost_points = formatting.plain_number(round(lesson.before - judgment.value, 1))
+    heading = tr("Not the best: that costs {points} points.").format(points=lost_points)
     lines = (tr("Return to the position and try again."),)
     return LessonCard(heading, "warn", lines, (), (AGAIN, HINT, ANSWER, SKIP), AGAIN)
 

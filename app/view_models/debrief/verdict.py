@@ -128,11 +128,11 @@ def judge_run(
         return None if review is None else _unscored(review)
     if account is None:
         return None
-    segments = tuple(find_lessons(account) if lessons is None else lessons)
-    biggest = biggest_lesson(segments)
+    lessons_of_run = tuple(find_lessons(account) if lessons is None else lessons)
+    biggest = biggest_lesson(lessons_of_run)
     if biggest is None:
         return None if provisional or review is None else _flawless(report, review, account)
-    return describe_lesson(biggest, account.last_chance, ask_choices(report), segments)
+    return describe_lesson(biggest, account.last_chance, ask_choices(report), lessons_of_run)
 
 
 def ask_choices(report: Report) -> dict[str, list[str]]:

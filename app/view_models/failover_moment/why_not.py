@@ -105,15 +105,15 @@ def explain_failover(history: History) -> WhyNotView | None:
 
 def _judge(history: History, database: str, lost_tick: int) -> list[FailoverPrecondition]:
     """Return the requirements at the loss, except that the detection of the loss counts as of now."""
-    failover_preconditions = preconditions(history.drill.world, database)
+    current_preconditions = preconditions(history.drill.world, database)
     try:
         before: World = history.seek(max(0, lost_tick - 1)).world
     except InputError:
-        return failover_preconditions
-    next_preconditions = [row for row in preconditions(before, database) if row.about in ("", "memory")]
+        return current_preconditions
+    earlier_preconditions = [row for row in preconditions(before, database) if row.about in ("", "memory")]
     return [
-        *next_preconditions,
-        *(row for row in failover_preconditions if row.about in ("beginning", "loss")),
+        *earlier_preconditions,
+        *(row for row in current_preconditions if row.about in ("beginning", "loss")),
     ]
 
 

@@ -307,14 +307,14 @@ class Briefing(QScrollArea):
             spacing=8,
         )
         layout = lay_column(margins=0, spacing=0)
-        self._content = whole_widget = QWidget()
-        whole_widget.setLayout(layout)
+        self._content = content = QWidget()
+        content.setLayout(layout)
         for part in (self._above, widget, self._below):
             layout.addWidget(part)
         layout.setStretchFactor(widget, 1)
         self._above.setFixedHeight(0)
         self._below.setFixedHeight(0)
-        self.setWidget(whole_widget)
+        self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(tr("Brief, goals and hints"))

@@ -148,8 +148,8 @@ class RunPair(QWidget):
         self, runs: Sequence[tuple[str, History]], marks: Sequence[Sequence[TimelineMarker]] = ((), ())
     ) -> None:
         """Show one or two runs, each with its title and its marks."""
-        for pane, run, own_markers in zip(self.panes, runs, marks, strict=False):
-            pane.show_run(*run, own_markers)
+        for pane, run, markers in zip(self.panes, runs, marks, strict=False):
+            pane.show_run(*run, markers)
         self.panes[1].setVisible(len(runs) > 1)
 
     def show_time(self, tick: Tick) -> None:

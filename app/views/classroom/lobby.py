@@ -158,7 +158,7 @@ RESULTS: Final = (
 
 def _dots(tile: Tile) -> str:
     goals = tile.verdict["goals"] if tile.verdict is not None else {}
-    met = sum(goal is not None for goal in goals.values())
+    met = sum(met_t_s is not None for met_t_s in goals.values())
     return "●" * met + "○" * (len(goals) - met)
 
 

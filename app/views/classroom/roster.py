@@ -119,7 +119,7 @@ def _goals(tile: Tile) -> str:
     goals = verdict["goals"] if verdict is not None else {}
     if verdict is None or not goals:
         return ""
-    count = f"{sum(goal is not None for goal in goals.values())}/{len(goals)}"
+    count = f"{sum(met_t_s is not None for met_t_s in goals.values())}/{len(goals)}"
     helped = len(verdict["instructor_goals"])
     return f"{count} " + tr("({n} by the instructor)").format(n=helped) if helped else count
 

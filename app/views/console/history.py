@@ -180,12 +180,12 @@ def filled(text: str, values: dict[str, str]) -> str:
 
 def menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
     """Return a menu of all snippets; *insert* gets the text of the chosen one."""
-    found_menu = QMenu(parent)
+    context_menu = QMenu(parent)
     for group, entries in SNIPPETS:
-        part = found_menu.addMenu(tr(group))
+        part = context_menu.addMenu(tr(group))
         for title, text in entries:
             part.addAction(tr(title)).triggered.connect(lambda _=False, text=text: insert(text))
-    return found_menu
+    return context_menu
 
 
 class PlacesDialog(QDialog):

@@ -130,10 +130,10 @@ def as_text(outcome: BatchOutcome) -> str:
     """Return messages and results in order, up to the amount that a person reads."""
     lines = [text[:TEXT_MESSAGE_CHARACTERS] for text, _, _ in islice(message_lines(outcome), TEXT_MESSAGES)]
     parts: list[str] = []
-    shown_count, left, missing = 0, TEXT_CELLS, 0
+    line_count, left, missing = 0, TEXT_CELLS, 0
     for result in outcome.results:
-        parts.append("\n".join(lines[shown_count : result.after_messages]))
-        shown_count = max(shown_count, result.after_messages)
+        parts.append("\n".join(lines[line_count : result.after_messages]))
+        line_count = max(line_count, result.after_messages)
         rows = result.rows[: left // max(1, len(result.columns))]
         missing += len(result.rows) - len(rows)
         if left <= 0:
@@ -141,7 +141,7 @@ def as_text(outcome: BatchOutcome) -> str:
         left -= (1 + len(rows)) * len(result.columns)
         cells = [[formatting.cell(value)[:TEXT_CHARACTERS] for value in row] for row in rows]
         parts.append(formatting.text_table(list(result.columns), cells))
-    parts.append("\n".join(lines[shown_count:]))
+    parts.append("\n".join(lines[line_count:]))
     if missing:
         parts.append(tr("Rows not shown here: {n}.").format(n=formatting.number(missing)))
     if len(outcome.messages) > TEXT_MESSAGES:

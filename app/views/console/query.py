@@ -402,10 +402,10 @@ class QueryWindow(QWidget):
         self._is_current = True
         self.results.show_outcome(outcome)
         self._show_results()
-        hms = formatting.hms(outcome.elapsed_ticks / TICKS_PER_S)
+        elapsed_text = formatting.hms(outcome.elapsed_ticks / TICKS_PER_S)
         rows = trn("{n} row", "{n} rows", outcome.row_count).format(n=formatting.number(outcome.row_count))
         state = "cancelled" if outcome.canceled else "failed" if outcome.failed else "done"
-        self.set_state(state, f"{hms}   {rows}")
+        self.set_state(state, f"{elapsed_text}   {rows}")
         self._announce(f"{tr(STATES[state][2])} {outcome.summary}".strip())
 
     def _announce(self, text: str) -> None:

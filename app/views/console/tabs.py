@@ -77,10 +77,10 @@ class ToolBar(QWidget):
         self.more.setText("»")
         self.more.setToolTip(tr("More buttons"))
         self.more.setAccessibleName(tr("More buttons"))
-        remaining_menu = QMenu(self)
-        remaining_menu.aboutToShow.connect(lambda: self._fill(remaining_menu))
+        overflow_menu = QMenu(self)
+        overflow_menu.aboutToShow.connect(lambda: self._fill(overflow_menu))
         hang(new_menu, new_button)
-        hang(remaining_menu, self.more)
+        hang(overflow_menu, self.more)
         lay_row(*self.buttons.values(), self.more, new_button, parent=self, margins=(2, 0, 2, 0), spacing=0)
         self.more.hide()
 
@@ -276,25 +276,25 @@ class QueryTabs(QTabWidget):
         Cursor and selection stay, so that the selected text can be run there.
         """
         position, text = self.indexOf(window), window.editor.toPlainText()
-        selected_cursor = window.editor.textCursor()
+        old_cursor = window.editor.textCursor()
         self.closing.emit(window)
         self._remove(window)
-        new_another = self.open_another(server, text)
-        cursor = new_another.editor.textCursor()
-        cursor.setPosition(selected_cursor.anchor())
-        cursor.setPosition(selected_cursor.position(), QTextCursor.MoveMode.KeepAnchor)
-        new_another.editor.setTextCursor(cursor)
-        self.tabBar().moveTab(self.indexOf(new_another), position)
-        new_another.editor.setFocus()
-        return new_another
+        new_window = self.open_another(server, text)
+        cursor = new_window.editor.textCursor()
+        cursor.setPosition(old_cursor.anchor())
+        cursor.setPosition(old_cursor.position(), QTextCursor.MoveMode.KeepAnchor)
+        new_window.editor.setTextCursor(cursor)
+        self.tabBar().moveTab(self.indexOf(new_window), position)
+        new_window.editor.setFocus()
+        return new_window
 
     def targets(self, window: QueryWindow) -> list[str]:
         """Return connection strings for *window*: its own server and each listener, to read or to write."""
         world = self._world
         if world is None or not world.listeners:
             return []
-        kept_session = world.sessions.get(window.window_id)
-        session = kept_session.session if kept_session is not None else None
+        window_state = world.sessions.get(window.window_id)
+        session = window_state.session if window_state is not None else None
         grouped = sorted({database for group in world.groups.values() for database in group.databases})
         used = session.database if session is not None else ""
         database = used if used in grouped else grouped[0]
@@ -382,11 +382,11 @@ class QueryTabs(QTabWidget):
             self.show_world(self._world)
 
     def _connection(self, window: QueryWindow, world: World) -> ConnectionStatus:
-        kept_session = world.sessions.get(window.window_id)
-        session = kept_session.session if kept_session is not None else None
+        window_state = world.sessions.get(window.window_id)
+        session = window_state.session if window_state is not None else None
         run = world.batches.get(window.window_id) if self._tells_waits else None
         copies = sorted(database for server, database in world.copies if server == window.server)
-        source = kept_session.target.source if kept_session is not None else ""
+        source = window_state.target.source if window_state is not None else ""
         return ConnectionStatus(
             server=f"{source} → {session.server}" if session and source in world.listeners else window.server,
             number=self._number(window.server),

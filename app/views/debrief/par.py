@@ -212,11 +212,11 @@ class ValueCurve(QWidget):
         x = self.point(tick, 0.0).x()
         painter.setPen(QPen(colors.bad, 1.5, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
-        no_return = of.format_no_return(tick)
-        width = metrics.horizontalAdvance(no_return) + 2
+        text = of.format_no_return(tick)
+        width = metrics.horizontalAdvance(text) + 2
         x = min(max(box.left(), x - width / 2), box.right() - width)
         where = QRectF(x, box.top() - metrics.height() * 1.2, width, metrics.height())
-        painter.drawText(where, Qt.AlignmentFlag.AlignLeft, no_return)
+        painter.drawText(where, Qt.AlignmentFlag.AlignLeft, text)
 
     # --- mouse and keys -------------------------------------------------------------------------------------
 

@@ -37,9 +37,9 @@ def card(title: str, *parts: QWidget) -> QFrame:
 
 def muted(text: str) -> QLabel:
     """Build a label in the muted color."""
-    found_label = label(text)
-    found_label.setProperty("muted", "true")
-    return found_label
+    muted_label = label(text)
+    muted_label.setProperty("muted", "true")
+    return muted_label
 
 
 def table(
@@ -128,9 +128,9 @@ def _build_row(mark_widget: QWidget, column: QVBoxLayout) -> QWidget:
 
 def code(text: str) -> QLabel:
     """Build a label for T-SQL and actions."""
-    found_label = label(text)
-    found_label.setFont(theme.fixed_font(0.95))
-    return found_label
+    code_label = label(text)
+    code_label.setFont(theme.fixed_font(0.95))
+    return code_label
 
 
 def steps(rows: Sequence[tuple[str, str]]) -> QWidget:

@@ -217,11 +217,11 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
             how = tr("no, since {moment}").format(moment=moment(since)) if since else tr("never")
             rows.append((0, ("✗", name, how, said_of(guard.seen_in))))
         else:
-            state_span = next((span for span in spans if span.what == HOLDS), None)
-            how = tr("yes") if state_span is None or not state_span.from_tick else tr("yes, since {moment}")
-            how = how.format(moment=moment(state_span.from_tick) if state_span is not None else "")
-            mark_of = "✓" if state_span is not None else "·"
+            held_span = next((span for span in spans if span.what == HOLDS), None)
+            how = tr("yes") if held_span is None or not held_span.from_tick else tr("yes, since {moment}")
+            how = how.format(moment=moment(held_span.from_tick) if held_span is not None else "")
+            mark_of = "✓" if held_span is not None else "·"
             rows.append(
-                (1, (mark_of, name, how if state_span is not None else tr("no"), said_of(guard.seen_in)))
+                (1, (mark_of, name, how if held_span is not None else tr("no"), said_of(guard.seen_in)))
             )
     return (row for _, row in sorted(rows, key=lambda found: found[0]))

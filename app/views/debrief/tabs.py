@@ -67,11 +67,11 @@ def reference(
 
 
 def _step(line: str, reason: str) -> QWidget:
-    found_label = code(short(line, LINE_LENGTH_MAX))
+    line_label = code(short(line, LINE_LENGTH_MAX))
     if not reason:
-        return found_label
+        return line_label
     box = QWidget()
-    lay_column(found_label, muted(reason), parent=box, margins=0, spacing=1)
+    lay_column(line_label, muted(reason), parent=box, margins=0, spacing=1)
     return box
 
 
@@ -104,8 +104,8 @@ def _format_answer(row: Row) -> str:
 
 def build_confidence(rows: Iterable[Row], narrow: bool = False) -> list[QWidget]:
     """Build the comparison of the trainee's confidence with the share of right answers; empty without confidence."""
-    found_calibration = calibration(rows)
-    return [] if found_calibration is None else build_calibration(found_calibration, narrow)
+    answer_calibration = calibration(rows)
+    return [] if answer_calibration is None else build_calibration(answer_calibration, narrow)
 
 
 def build_calibration(calibration: Calibration, narrow: bool = False) -> list[QWidget]:
@@ -136,12 +136,12 @@ def _batches(report: Report) -> Iterator[tuple[str | QWidget, ...]]:
         message = "".join(f"\nMsg {m['number']}: {m['text']}" for m in errors)
         text = " ".join(str(batch.get("batch", "")).split())
         refused = any(is_refusal(int(m["number"])) for m in errors)  # counted as the score does
-        finished_label = muted(tr("✗ refused") if refused else tr("✗ failed") if errors else tr("✓ done"))
+        outcome_label = muted(tr("✗ refused") if refused else tr("✗ failed") if errors else tr("✓ done"))
         yield (
             muted(formatting.run_time(batch["t_s"], 1)),
             str(batch["server"]),
             code(f"{text}{message}"),
-            finished_label,
+            outcome_label,
         )
 
 

@@ -399,14 +399,14 @@ class ScenarioEditor(QWidget):
         self._name.setText(self.file_name)
         playable = self._reading is not None and self._reading.scenario is not None
         problems = 0 if self._reading is None else len(self._reading.problems)
-        location = (
+        save_state = (
             tr("changed, not saved")
             if self.changed
             else tr("saved")
             if self.file
             else tr("new, not saved yet")
         )
-        parts = [location]
+        parts = [save_state]
         if problems:
             parts.append(trn("{n} problem", "{n} problems", problems).format(n=problems))
         self._state.setText("  ·  ".join(parts))

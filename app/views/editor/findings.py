@@ -89,16 +89,14 @@ def stoppable(stop: Flag) -> Begin:
 
     class Stoppable(Drill):
         def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
-            first_event_count = len(self.events)
+            event_count = len(self.events)
             while (
-                self.tick < tick
-                and not self.finished
-                and not (to_event and len(self.events) > first_event_count)
+                self.tick < tick and not self.finished and not (to_event and len(self.events) > event_count)
             ):
                 if stop.is_set():
                     raise CheckCanceledError
                 super().advance_to(min(tick, (self.tick // SLICE + 1) * SLICE), to_event)
-            return self.events[first_event_count:]
+            return self.events[event_count:]
 
     return Stoppable
 
@@ -112,8 +110,8 @@ def try_out(scenario: Scenario, file: str, begin: Begin = Drill) -> SolutionTria
     if not scenario.scored:
         return SolutionTrial(scenario.text, None, None, problems)
     try:
-        reference, drill = play_reference(scenario, begin=begin), play_idle(scenario, begin=begin)
-        return SolutionTrial(scenario.text, reference.score(), drill.score(), problems)
+        reference_run, idle_run = play_reference(scenario, begin=begin), play_idle(scenario, begin=begin)
+        return SolutionTrial(scenario.text, reference_run.score(), idle_run.score(), problems)
     except InputError as problem:
         return SolutionTrial(scenario.text, None, None, problems, str(problem))
 
@@ -288,12 +286,12 @@ class ProblemList(QWidget):
 
     def show_reading(self, reading: ScenarioReading) -> None:
         """Show the problems of the text."""
-        problems = self.problems
-        found_problems = [*reading.problems, *reading.remarks]
-        if problems != found_problems or len(problems) != self.rows.count():
+        listed_problems = self.problems
+        read_problems = [*reading.problems, *reading.remarks]
+        if listed_problems != read_problems or len(listed_problems) != self.rows.count():
             current_row = self.rows.currentRow()
             self.rows.clear()
-            self._add_problems(found_problems)
+            self._add_problems(read_problems)
             self.rows.setCurrentRow(min(current_row, self.rows.count() - 1))
         count = len(reading.problems)
         if count:

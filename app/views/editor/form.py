@@ -495,13 +495,13 @@ class Form(QWidget):
 
     def _change(self, edit: Callable[[str], str], path: Path | None = None) -> bool:
         """Replace the text with the result of *edit*; if that fails, show the reason and return False."""
-        text_now = self.text_now()
+        current_text = self.text_now()
         try:
-            changed = edit(text_now)
+            changed = edit(current_text)
         except ScenarioEditError as reason:
             self._show_error(str(reason))
             return False
-        if changed != text_now:
+        if changed != current_text:
             self.show_text(changed)
             self.text_changed.emit(changed)
             self.chosen.emit(self.path if path is None else path)

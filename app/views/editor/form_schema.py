@@ -491,9 +491,9 @@ def docstrings() -> dict[tuple[str, str], str]:
     for part in chain.from_iterable(_tree(module).body for module in (world, world, story, story, story)):
         if not isinstance(part, ast.ClassDef):
             continue
-        for field, stmt in zip(part.body, part.body[1:], strict=False):
+        for field, statement in zip(part.body, part.body[1:], strict=False):
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-                match stmt:
+                match statement:
                     case ast.Expr(value=ast.Constant(value=str(said))):
                         found[part.name, field.target.id] = inspect.cleandoc(said).replace("\n", " ")
     return found

@@ -321,8 +321,8 @@ class FieldRow:
             self._choose(widget, value)
         elif isinstance(widget, QCheckBox):
             widget.setChecked(value if isinstance(value, bool) else self.field.default == "true")
-            message = "" if value is not None else tr("(default)")
-            widget.setText(message if value is None or isinstance(value, bool) else text)
+            placeholder = "" if value is not None else tr("(default)")
+            widget.setText(placeholder if value is None or isinstance(value, bool) else text)
         elif isinstance(widget, QLineEdit) and widget.text() != text:
             cursor_position = widget.cursorPosition()
             widget.setText(text)

@@ -168,10 +168,10 @@ class TimelineCanvas(QWidget):
                 min(room, metrics.horizontalAdvance(self._label(entry, metrics)) + line * 1.5)
                 for entry in waiting
             ]
-            found_flow = flow(chips, room, CHIP_GAP)
-            for entry, width, (row, x) in zip(waiting, chips, found_flow, strict=True):
+            chip_places = flow(chips, room, CHIP_GAP)
+            for entry, width, (row, x) in zip(waiting, chips, chip_places, strict=True):
                 self._boxes.append((entry, QRectF(MARGIN + x, y + row * high, width, high * 0.88), None))
-            y += (found_flow[-1][0] + 1) * high + line * 0.25
+            y += (chip_places[-1][0] + 1) * high + line * 0.25
         is_known = all(entry.sure for entry in self._plan.steps)
         words = (
             tr("Reference solution")
@@ -198,9 +198,9 @@ class TimelineCanvas(QWidget):
         return QSize(600, self.minimumHeight())
 
     def _spot_of(self, entry: TimelineEntry) -> Spot:
-        held_dragged = self._dragged
+        dragged_entry = self._dragged
         return (
-            self._spot if self._spot and held_dragged and held_dragged[0].path == entry.path else entry.spot
+            self._spot if self._spot and dragged_entry and dragged_entry[0].path == entry.path else entry.spot
         )
 
     def _label(self, entry: TimelineEntry, metrics: QFontMetricsF) -> str:
@@ -237,12 +237,12 @@ class TimelineCanvas(QWidget):
         if event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
-        found_entry = self._find_entry(event.position())
-        if found_entry is None:
+        hit = self._find_entry(event.position())
+        if hit is None:
             self._cursor_s = float(round(self.scale.time_at(event.position().x())))
             self.update()
             return
-        entry, part = found_entry
+        entry, part = hit
         self._dragged = (entry, part, event.position().x())
         self._chosen_path = entry.path
         self.update()

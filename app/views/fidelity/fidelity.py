@@ -359,9 +359,9 @@ class FidelityView(QWidget):
         blocked = self.parts.blockSignals(True)
         self.parts.clear()
         for name in (ALL, *SECTIONS):
-            own_rows = [row for row in self.rows if name in (ALL, row.section)]
-            failed = [row for row in own_rows if row.verdict != PASS]
-            self.parts.addItem(f"{tr(name)}\n{_format_counts(len(own_rows) - len(failed), len(own_rows))}")
+            rows = [row for row in self.rows if name in (ALL, row.section)]
+            failed = [row for row in rows if row.verdict != PASS]
+            self.parts.addItem(f"{tr(name)}\n{_format_counts(len(rows) - len(failed), len(rows))}")
             tone = "bad" if any(row.reason is None for row in failed) else "warn" if failed else "text"
             self.parts.item(self.parts.count() - 1).setForeground(QColor(colors.named(tone)))
         self._listed = self.figure_names

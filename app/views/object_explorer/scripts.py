@@ -236,7 +236,7 @@ def start_job(name: str) -> str:
 
 
 def _named(items: Iterable[Thing], name: str) -> Thing | None:
-    return next((job for job in items if job.name == name), None)
+    return next((item for item in items if item.name == name), None)
 
 
 _KINDS: Final[dict[str, Callable[[World, str, str], Iterable[Script]]]] = {

@@ -53,13 +53,13 @@ def icon(kind: str, tone: str, dark: bool) -> QIcon:
     """Return the icon of *kind* with the symbol of *tone*; no symbol for the tones text and idle."""
     colors = theme.dark() if dark else theme.light()
     ground = colors.idle if tone == "idle" else colors.accent if kind == "folder" else colors.text
-    found_icon = QIcon()
+    kind_icon = QIcon()
     for side in _SIDES:
         pixmap = theme.pixmap(DRAWINGS[kind], ground, side)
         if tone in _SHAPES and kind != "problem":
             _add_sign(pixmap, _SHAPES[tone], colors.named(tone), colors.surface)
-        found_icon.addPixmap(pixmap)
-    return found_icon
+        kind_icon.addPixmap(pixmap)
+    return kind_icon
 
 
 def _add_sign(

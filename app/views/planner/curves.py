@@ -318,8 +318,8 @@ class PlanCurves(QWidget):
             modes = [mode for mode in MODES if mode is not SafetyMode.NONE or name not in ON_THE_LINK]
             values = [
                 sweep.column(name)
-                for found_sweep in sweeps.values()
-                for m, sweep in found_sweep.items()
+                for mode_sweeps in sweeps.values()
+                for m, sweep in mode_sweeps.items()
                 if m in modes
             ]
             counter = COUNTERS[name]

@@ -258,18 +258,18 @@ class ScenarioPicker(QWidget):
     def _buttons(self) -> list[QPushButton]:
         """Make the buttons right of the search."""
         texts = (tr("New drill"), tr("Progress"), tr("History"))
-        button, progress, history = (QPushButton(text) for text in texts)
+        new_drill, progress, history = (QPushButton(text) for text in texts)
         menu = QMenu(self)
         for level in proof.MADE:
             words = tr("Generate: {difficulty}").format(difficulty=level_title(level))
             menu.addAction(words, partial(self.fresh_wanted.emit, level))
         menu.addSeparator()
         menu.addAction(tr("Open a file…"), self.file_wanted.emit)
-        button.setToolTip(tr("Generate a random, solvable drill, or open one from a file"))
-        button.setMenu(menu)
+        new_drill.setToolTip(tr("Generate a random, solvable drill, or open one from a file"))
+        new_drill.setMenu(menu)
         progress.clicked.connect(self.progress_wanted)
         history.clicked.connect(self.history_wanted)
-        return [button, progress, history]
+        return [new_drill, progress, history]
 
     # --- contents -------------------------------------------------------------------------------------------
 
@@ -370,10 +370,10 @@ class ScenarioPicker(QWidget):
 
     def _open_first_match(self) -> None:
         """Open the first match; without a search the keyboard moves to the drills."""
-        first_grid = self.grid.item(0)
-        if first_grid is not None:
+        first_item = self.grid.item(0)
+        if first_item is not None:
             if self.grid.current() is None or self.search.text():
-                self.grid.setCurrentItem(first_grid)
+                self.grid.setCurrentItem(first_item)
             self.grid.setFocus()
 
     def _follow_current(self) -> None:
