@@ -81,8 +81,8 @@ def answered(log: Sequence[LogEntry]) -> set[int]:
 
     After a rewind they may be sent again, except rewinds.
     """
-    instructions = {one.instruction for one in log if is_rewind(one)}
-    return instructions | {one.instruction for one in effective(log) if one.instruction}
+    rewind_instructions = {one.instruction for one in log if is_rewind(one)}
+    return rewind_instructions | {one.instruction for one in effective(log) if one.instruction}
 
 
 def format_entry(entry: LogEntry) -> str:
@@ -110,8 +110,8 @@ def select_new_entries(
                 raise LogMismatchError(
                     tr("input {number} is not the acknowledged one").format(number=one.number)
                 )
-    new_offered = offered[len(known) :]
-    for number, one in enumerate(new_offered, acknowledged + 1):
+    new_entries = offered[len(known) :]
+    for number, one in enumerate(new_entries, acknowledged + 1):
         if one.number != number:
             raise LogMismatchError(
                 tr("input {number} is missing; input {found} arrived instead").format(
@@ -123,4 +123,4 @@ def select_new_entries(
                 tr("input {number} is earlier than the input before it").format(number=number)
             )
         last_tick = one.tick
-    return new_offered
+    return new_entries

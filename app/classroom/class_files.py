@@ -150,9 +150,9 @@ def _write_part(
         acts = record.acts(seat.id)
         run = LogReplay(scenario, part.seed, part.mode, whole=True)
         run.play(acts)
-        found_verdict = run.verdict()
+        seat_verdict = run.verdict()
         questions += [[seat.id, seat.name, *(row.get(name) for name in ANSWERED)] for row in _questions(run)]
-        board.append({"seat": seat.id, "name": seat.name, "verdict": found_verdict})
+        board.append({"seat": seat.id, "name": seat.name, "verdict": seat_verdict})
         fields: dict[str, object] = {
             "seat": seat.id,
             "name": seat.name,
@@ -333,12 +333,12 @@ def _check_log(file: str, assignment: SeatAssignment, acts: list[LogEntry]) -> L
     name = escape_invisible(assignment.name)
     try:
         with guarded():
-            found_verdict = verdict(
+            log_verdict = verdict(
                 loaded(assignment.text, assignment.scenario), assignment.seed, assignment.mode, acts, OF_FILE
             )
     except (ScenarioError, InputError, UnplayableError) as problems:
         return LogCheck(file, assignment.seat, name, None, localize(str(problems)))
-    return LogCheck(file, assignment.seat, name, found_verdict, _format_divergence(found_verdict))
+    return LogCheck(file, assignment.seat, name, log_verdict, _format_divergence(log_verdict))
 
 
 def _format_divergence(verdict_row: LogVerdict) -> str:
@@ -352,8 +352,8 @@ def _format_divergence(verdict_row: LogVerdict) -> str:
 def _of_run(raw: bytes, file: str) -> LogCheck:
     """Return a file of `run --json`, of the debrief or of `class join`. Raises RunFileError."""
     report, text = run_files.parse(raw, file)
-    whole_report: Row = report
-    info = whole_report.get("class")
+    class_report: Row = report
+    info = class_report.get("class")
     seat, name = _read_seat_identity(info if isinstance(info, dict) else {}, report["scenario"])
     try:
         with guarded():
@@ -369,8 +369,8 @@ def _of_run(raw: bytes, file: str) -> LogCheck:
         for number, item in enumerate(drill.journal, 1)
     ]
     end = LogEntry(len(acts) + 1, drill.tick, "", "", 0)
-    found_verdict = verdict(drill.scenario, drill.seed, drill.mode, [*acts, end], OF_FILE)
-    return LogCheck(file, seat, name, found_verdict, "" if parted is None else localize(str(parted)))
+    log_verdict = verdict(drill.scenario, drill.seed, drill.mode, [*acts, end], OF_FILE)
+    return LogCheck(file, seat, name, log_verdict, "" if parted is None else localize(str(parted)))
 
 
 def _read_seat_identity(fields: Mapping[str, object], scenario: str) -> tuple[int | None, str]:

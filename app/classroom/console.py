@@ -68,10 +68,8 @@ class ConsoleCommandError(Exception):
 
 def request(line: str) -> Request:
     """Parse a line of the instructor into a request to the host. Raises ConsoleCommandError."""
-    found_line = next(
-        (match for known_line in _LINES if (match := known_line.fullmatch(line)) is not None), None
-    )
-    if found_line is None:
+    line_match = next((match for pattern in _LINES if (match := pattern.fullmatch(line)) is not None), None)
+    if line_match is None:
         raise ConsoleCommandError(
             tr("Unknown command {line!r}. Expected one of: freeze [WHO] [at TIME], go [WHO], "
                 "finish, next, message WHO [at TIME] TEXT, inject WHO [at TIME] COMMAND, back WHO "
@@ -81,7 +79,7 @@ def request(line: str) -> Request:
                 "partings, hand in FILE. WHO is all, the number of a seat, or @GROUP. TIME is "
                 "in seconds or as 2:30.").format(line=line)
         )  # fmt: skip
-    parts = {name: part for name, part in found_line.groupdict().items() if part is not None}
+    parts = {name: part for name, part in line_match.groupdict().items() if part is not None}
     fields = {name: _READ.get(name, str)(part) for name, part in parts.items()}
     if "what" in fields:
         fields["kind"] = "instruct"
@@ -162,8 +160,8 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
             )
         ) from problem
     try:
-        own_invitation = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, int(port))
-        if not certificate.matches(socket.transport.get_extra_info("ssl_object"), own_invitation):
+        invitation = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, int(port))
+        if not certificate.matches(socket.transport.get_extra_info("ssl_object"), invitation):
             raise HostUnavailableError(
                 tr("The program at {address} is not the class host").format(address=address)
             )

@@ -79,9 +79,9 @@ async def find(fingerprint: str) -> list[str]:
             names.add(name)
 
     async def resolve(network: AsyncZeroconf, name: str) -> list[str]:
-        requested_service = AsyncServiceInfo(SERVICE, name)
-        if not requested_service.load_from_cache(network.zeroconf):
-            await requested_service.async_request(network.zeroconf, QUERY_MS)
+        service_info = AsyncServiceInfo(SERVICE, name)
+        if not service_info.load_from_cache(network.zeroconf):
+            await service_info.async_request(network.zeroconf, QUERY_MS)
         service = AsyncServiceInfo(SERVICE, name)
         service.load_from_cache(network.zeroconf)
         hosts = service.parsed_addresses(IPVersion.V4Only) or service.parsed_addresses()

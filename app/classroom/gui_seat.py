@@ -176,10 +176,10 @@ class GuiSeat:
         """Apply an inject by *do* and log it. A refused inject is logged too; in a replay it changes nothing."""
         self._instruction = (number, line)
         try:
-            is_done = do(line)
+            is_applied = do(line)
         finally:
             self._instruction = None
-        if not is_done:
+        if not is_applied:
             self._note(self._drill.tick, line, self._drill.state_hash(), number)
 
     def read(self, number: int) -> None:

@@ -196,12 +196,12 @@ class ClassPace:
 
         If all seats resume, the class continues where it was frozen.
         """
-        present = [
+        at_stop = [
             line
             for line in paced_seats
             if (stop_tick := self.get_stop_tick(line)) is not None and line.tick >= stop_tick
         ]
-        seats: list[tuple[Columns, list[PacedSeat]]] = [({"until": TICK_MAX}, present)] if present else []
+        seats: list[tuple[Columns, list[PacedSeat]]] = [({"until": TICK_MAX}, at_stop)] if at_stop else []
         seats.append(({"stopped": False}, paced_seats))
         return (self._build_state_columns(RUNNING) if to_all else {}), seats
 

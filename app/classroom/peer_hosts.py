@@ -75,7 +75,7 @@ class PeerHosts:
             await asyncio.sleep(ALIVE_S)
             now = time.monotonic()
             for host in [
-                host for host, last_message_ in self._last_message_s.items() if now - last_message_ > GONE_S
+                host for host, last_message_s in self._last_message_s.items() if now - last_message_s > GONE_S
             ]:
                 del self._last_message_s[host]
                 self._observed_by_peers.pop(host, None)

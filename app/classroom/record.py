@@ -277,9 +277,9 @@ class ClassRecord:
         """Rewrite the file without the deleted data. Raises RecordUnavailableError."""
         try:
             with self._engine.connect() as connection:
-                whole_connection = connection.execution_options(isolation_level="AUTOCOMMIT")
-                whole_connection.execute(text("VACUUM"))
-                busy = whole_connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)")).scalar_one()
+                autocommit_connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+                autocommit_connection.execute(text("VACUUM"))
+                busy = autocommit_connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)")).scalar_one()
         except SQLAlchemyError:
             busy = 1
         if busy:

@@ -320,7 +320,7 @@ def _no_return(seat: SeatReview, account: Account) -> str:
     chance = account.last_chance
     if chance is not None:
         return f"{moment(chance.tick)}  {value_curve.format_last_chance(chance, map_choices(seat.answers))}"
-    if all(goal is not None for goal in seat.verdict["goals"].values()):
+    if all(met_t_s is not None for met_t_s in seat.verdict["goals"].values()):
         return tr("met")
     return tr("no known solution") if seat.verdict["ended_by"] is not None else tr("still running")
 
@@ -422,7 +422,7 @@ def _goals(seat: SeatReview) -> str:
     goals = seat.verdict["goals"].values()
     if not goals:
         return ""
-    count = f"{sum(goal is not None for goal in goals)}/{len(goals)}"
+    count = f"{sum(met_t_s is not None for met_t_s in goals)}/{len(goals)}"
     helped = len(seat.verdict["instructor_goals"])
     return f"{count} " + tr("({n} by the instructor)").format(n=helped) if helped else count
 

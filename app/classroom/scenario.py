@@ -52,16 +52,16 @@ def _without_answers(scenario: Scenario) -> dict[str, object]:
             {"kind": kind, "name": kind, "points": each, "better": HIDDEN}
             for kind, each in zip(kinds, points, strict=True)
         ]
-    fields = repr({key: part for key, part in data.items() if key != "variants"})
+    content = repr({key: part for key, part in data.items() if key != "variants"})
     for columns in data.get("variants", {}).values():
         if isinstance(
             columns, dict
         ):  # values that are drawn together; a value that no question asks for reveals the fault
-            first, *others = sorted(columns, key=lambda name: f"{{{name}}}" not in fields)
-            if f"{{{first}}}" not in fields:  # no value of the row is asked for: number the rows to draw one
+            first, *others = sorted(columns, key=lambda name: f"{{{name}}}" not in content)
+            if f"{{{first}}}" not in content:  # no value of the row is asked for: number the rows to draw one
                 columns[first] = list(range(len(columns[first])))
             for name in others:
-                if f"{{{name}}}" not in fields:
+                if f"{{{name}}}" not in content:
                     del columns[name]
     return data
 

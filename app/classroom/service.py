@@ -80,9 +80,9 @@ class ClassMismatchError(Exception):
 
 def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> list[ClassPart]:
     """Return the parts of a new class with one code and certificate. *text*: the text of the plan."""
-    shown_text, key = certificate.create_certificate()
+    certificate_text, key = certificate.create_certificate()
     code, secret = (
-        new_secret() + fingerprint(certificate.convert_to_der(shown_text)),
+        new_secret() + fingerprint(certificate.convert_to_der(certificate_text)),
         secrets.token_urlsafe(32),
     )
     class_parts: list[ClassPart] = []
@@ -100,7 +100,7 @@ def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> l
                 current=number == 1,
                 code=code,
                 secret=secret,
-                certificate=shown_text,
+                certificate=certificate_text,
                 key=key,
                 address="",
                 scenario_name=scenario.name,

@@ -54,9 +54,9 @@ class Announcer(WindowPart):
         drill = self._session.drill
         if drill is not None and QAccessible.isActive():
             kinds = select_announced_kinds(drill.terms)
-            found_events = [event for event in events if event.kind in kinds]
-            self._events += found_events
-            if found_events:
+            matching_events = [event for event in events if event.kind in kinds]
+            self._events += matching_events
+            if matching_events:
                 self._schedule_announcement()
 
     def _show_running(self, running: bool) -> None:

@@ -74,7 +74,7 @@ class BundleDialogs(WindowPart):
         assert maker is not None
         try:
             scenarios = {name: scenario_files.find(name).text for name in maker.names()}
-            new_bundle = bundle.write(
+            written_bundle = bundle.write(
                 file,
                 maker.title_field.text(),
                 scenarios,
@@ -90,7 +90,7 @@ class BundleDialogs(WindowPart):
         else:
             what = trn("{n} drill", "{n} drills", len(scenarios)).format(n=len(scenarios))
             text = tr("Saved: {file} ({what}). SHA-256 {sha}")
-            self._notice.show_info(text.format(file=file, what=what, sha=new_bundle.sha256))
+            self._notice.show_info(text.format(file=file, what=what, sha=written_bundle.sha256))
 
     # --- imported bundles -----------------------------------------------------------------------------------
 

@@ -330,9 +330,9 @@ class DebriefPage(WindowPart):
         if self._play.attending:
             return ""
         name = report["scenario"]
-        recommended = self._library.recommended(self._library.cards())
-        if recommended is not None and recommended.card.name != name:
-            return recommended.card.name
+        recommendation = self._library.recommended(self._library.cards())
+        if recommendation is not None and recommendation.card.name != name:
+            return recommendation.card.name
         path = next((path.drills for path in learning_paths().values() if name in path.drills), ())
         after = path[path.index(name) + 1 :] if path else ()
         return next((drill for drill in after if drill in self._library.summaries), "")
@@ -512,8 +512,8 @@ class DebriefPage(WindowPart):
         except PdfWriteError as problem:
             self._notice.warn(f"{problem}.")
         else:
-            written_text = ", ".join(str(path) for path in _files(kind, source, file))
-            text = tr("Saved under the name {name}: {file}").format(name=source.player, file=written_text)
+            paths_text = ", ".join(str(path) for path in _files(kind, source, file))
+            text = tr("Saved under the name {name}: {file}").format(name=source.player, file=paths_text)
             self._notice.offer(text, tr("Change name…"), lambda: signature.ask(self._window, self._store))
 
     def _format_finish_time(self) -> str:

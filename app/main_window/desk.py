@@ -482,10 +482,10 @@ class Desk(QMainWindow):
         """
         docks = [self._find_group_dock(area, group) for area in (_LEFT, _RIGHT, _BOTTOM) for group in (0, 1)]
         heads = [self.docks[name] for name in docks if name is not None and name in self._shares]
-        widgets = [dock for dock in heads if self.dockWidgetArea(dock) != _BOTTOM]
-        widths = [round(self._shares[dock.objectName()][0] * self.width()) for dock in widgets]
+        side_docks = [dock for dock in heads if self.dockWidgetArea(dock) != _BOTTOM]
+        widths = [round(self._shares[dock.objectName()][0] * self.width()) for dock in side_docks]
         heights = [round(self._shares[dock.objectName()][1] * self.height()) for dock in heads]
-        self.resizeDocks(widgets, widths, Qt.Orientation.Horizontal)
+        self.resizeDocks(side_docks, widths, Qt.Orientation.Horizontal)
         self.resizeDocks(heads, heights, Qt.Orientation.Vertical)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

@@ -213,14 +213,14 @@ class Files(WindowPart):
 
     def _open_bundle(self, file: Path) -> None:
         try:
-            found_bundle = bundle.read(file)
+            opened_bundle = bundle.read(file)
         except BundleError as refused:
             more = len(refused.problems) - TOLD_MAX
             lines = [str(problem) for problem in refused.problems[:TOLD_MAX]]
             lines += [tr("and {n} more problems").format(n=more)] if more > 0 else []
             self._notice.warn(escape_invisible("\n".join(lines)))
             return
-        self._gate.admit_bundle(found_bundle)
+        self._gate.admit_bundle(opened_bundle)
         self.opened.emit(str(file))
 
 

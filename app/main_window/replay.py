@@ -224,14 +224,14 @@ class ReplayControls(WindowPart):
 
     def step(self, offset: int) -> None:
         """Go to the next or previous step of the reference solution."""
-        drill, whole_drill = self._session.drill, self._session.live
-        if drill is None or whole_drill is None:
+        drill, live_drill = self._session.drill, self._session.live
+        if drill is None or live_drill is None:
             return
         done = len(drill.journal) + offset
         if done <= 0:
             self._session.show_moment(0, before_inputs=True)
-        elif done <= len(whole_drill.journal):
-            self._session.show_moment(whole_drill.journal[done - 1].tick)
+        elif done <= len(live_drill.journal):
+            self._session.show_moment(live_drill.journal[done - 1].tick)
 
     def continue_from_moment(self) -> None:
         """Start a branch from the shown time."""

@@ -59,8 +59,8 @@ class ScenarioSaver(WindowPart):
             return None
         path = Path(chosen)
         named = path.with_name(f"{run_scenario.slug(path.stem)}.toml")
-        is_requested = named in (path, current) or not named.exists()
-        return named if is_requested or self._may_replace(named) else None
+        needs_no_question = named in (path, current) or not named.exists()
+        return named if needs_no_question or self._may_replace(named) else None
 
     def write(self, file: Path, text: str) -> bool:
         """Write *text* to *file*, completely or not at all, and mark it as accepted.
@@ -345,14 +345,14 @@ class EditorLauncher(WindowPart):
     def _restore_draft(self, page: ScenarioEditor) -> bool:
         profile = self._profile
         try:
-            stored = profile.drafts.load(EDITOR_DRAFT) if profile is not None else None
+            draft_text = profile.drafts.load(EDITOR_DRAFT) if profile is not None else None
         except StorageError as problem:
             self._notice.warn(str(problem))
             return False
-        if stored is None:
+        if draft_text is None:
             return False
         try:
-            draft = parse_json(stored)
+            draft = parse_json(draft_text)
             text, file, name = str(draft["text"]), str(draft["file"]), str(draft.get("name", ""))
         except (ValueError, KeyError, TypeError, AttributeError):
             return False

@@ -162,9 +162,9 @@ class ClientPorts(WindowPart):
         return connections
 
     def _add_events(self, events: list[Event]) -> None:
-        deeds = [entry for event in events if (entry := _read_client_input(event)) is not None]
+        entries = [entry for event in events if (entry := _read_client_input(event)) is not None]
         if self.window is not None:
-            self.window.add_inputs(deeds)
+            self.window.add_inputs(entries)
 
     def _string(self, tool: str, server: str, database: str) -> str:
         assert self.listener is not None

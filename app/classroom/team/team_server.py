@@ -239,8 +239,8 @@ def _load_credentials(file: Path) -> dict[str, str]:
     if file.exists():
         credentials: dict[str, str] = json.loads(file.read_text("utf-8"))
         return credentials
-    text, key = certificate.create_certificate()
-    made = {"secret": new_secret(), "certificate": text, "key": key, "address": ""}
+    certificate_text, key = certificate.create_certificate()
+    made = {"secret": new_secret(), "certificate": certificate_text, "key": key, "address": ""}
     _save_credentials(file, made)
     return made
 
