@@ -161,8 +161,8 @@ def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Ou
         raise SqlError(15151, "alter", "event session", statement.name)
     name, running = sessions[0].name, sessions[0].running
     if statement.option == "STARTUP_STATE":
-        remaining = {one for one in server.sessions_manual if one != name}
-        manual = remaining | ({name} if statement.value == "OFF" else set())
+        remaining_names = {one for one in server.sessions_manual if one != name}
+        manual = remaining_names | ({name} if statement.value == "OFF" else set())
         machine.world.update_instance(server.name, sessions_manual=tuple(sorted(manual)))
         return []
     if running == (statement.value == "START"):

@@ -85,19 +85,19 @@ _FOR_LOG, _FOR_DATABASE = ("NORECOVERY", "STANDBY", "NO_TRUNCATE"), ("DIFFERENTI
 
 def _check_kind(statement: s.Backup, database: str) -> None:
     """Raise 3032 for an option of the other kind of backup, 3024 for a differential backup of master."""
-    lines = [name for name, _ in statement.options]
+    option_names = [name for name, _ in statement.options]
     other = _FOR_DATABASE if statement.what == "LOG" else _FOR_LOG
-    wrong = [name.lower() for name in other if name in lines]
+    wrong = [name.lower() for name in other if name in option_names]
     if wrong:
         raise SqlError(3032, ", ".join(wrong), also=(3013,), title=statement.title)
-    if database.lower() == "master" and "DIFFERENTIAL" in lines:
+    if database.lower() == "master" and "DIFFERENTIAL" in option_names:
         raise SqlError(3024, also=(3013,), title=statement.title)
 
 
 def _check_options(machine: Machine, statement: s.Backup | s.Restore | s.RestoreInfo) -> None:
     """Raise 155 for an unknown option, 3031 for contradicting options. Refuse options that are not simulated."""
-    lines = [name for name, _ in statement.options]
-    ends = [name for name in ("NORECOVERY", "RECOVERY", "STANDBY") if name in lines]
+    option_names = [name for name, _ in statement.options]
+    ends = [name for name in ("NORECOVERY", "RECOVERY", "STANDBY") if name in option_names]
     if len(ends) > 1:
         raise SqlError(3031, ends[0].lower(), ends[1].lower(), also=(3013,), title=statement.title)
     pairs = [(name, _shown_value(machine, name, value)) for name, value in statement.options]

@@ -241,12 +241,12 @@ def _evaluate_rows(
     machine: Machine, columns: tuple[ColumnDefinition, ...], rows: Sequence[Row], texts: list[str]
 ) -> list[Row]:
     """Return the values of all expressions for each row."""
-    pseudo = machine.pseudo
-    machine.pseudo = {**pseudo, "rows of it": Table(columns, tuple(rows))}
+    saved_pseudo = machine.pseudo
+    machine.pseudo = {**saved_pseudo, "rows of it": Table(columns, tuple(rows))}
     try:
         return machine.select(_plan(machine, texts))[1]
     finally:
-        machine.pseudo = pseudo
+        machine.pseudo = saved_pseudo
 
 
 def _plan(machine: Machine, texts: list[str]) -> QueryPlan:

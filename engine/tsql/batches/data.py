@@ -365,8 +365,8 @@ class Submission(Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         """Return the text for the state hash, without fields that do not affect the future."""
-        lines = [f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name not in UNSAID]
-        return f"Run({', '.join(lines)})"
+        fields = [f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name not in UNSAID]
+        return f"Run({', '.join(fields)})"
 
 
 UNSAID: Final = ("steps", "results", "command", "begun_tick", "ends", "counts")

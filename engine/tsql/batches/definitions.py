@@ -297,16 +297,16 @@ def _drop_constraint(table: Table, name: str, ref: TableRef) -> Table:
 
     Raise 3728 if the table has no constraint with that name.
     """
-    remaining = tuple(item for item in table.constraints if item.name.lower() != name.lower())
+    remaining_constraints = tuple(item for item in table.constraints if item.name.lower() != name.lower())
     columns = tuple(
         replace(column, default="", default_name="")
         if column.default and constraints.default_name(ref.parts[-1], column).lower() == name.lower()
         else column
         for column in table.columns
     )
-    if (len(remaining), columns) == (len(table.constraints), table.columns):
+    if (len(remaining_constraints), columns) == (len(table.constraints), table.columns):
         raise SqlError(3728, name, also=(3727,))
-    return replace(table, constraints=remaining, columns=columns)
+    return replace(table, constraints=remaining_constraints, columns=columns)
 
 
 _VARYING: Final = frozenset({"varchar", "nvarchar", "varbinary"})
@@ -433,23 +433,23 @@ def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
 
     Raise 4924 for a missing column, 4923 for the last one, 5074 and 4922 if a constraint needs it.
     """
-    dropped = {name.lower() for name in names}
-    keep = [place for place, column in enumerate(table.columns) if column.name.lower() not in dropped]
-    if len(keep) + len(dropped) != len(table.columns):
+    dropped_names = {name.lower() for name in names}
+    keep = [place for place, column in enumerate(table.columns) if column.name.lower() not in dropped_names]
+    if len(keep) + len(dropped_names) != len(table.columns):
         raise SqlError(4924, "ALTER TABLE DROP COLUMN", names[0], ref.parts[-1])
     for item in table.constraints:
         text = item.text if isinstance(item, Check) else item.filter if isinstance(item, Key) else ""
         used = (*item.columns, *_names_in(text))
-        held = next((name for name in used if name.lower() in dropped), None)
+        held = next((name for name in used if name.lower() in dropped_names), None)
         if held is not None:
             kind = "index" if isinstance(item, Key) and "INDEX" in item.kind else "object"
             raise SqlError(5074, kind, item.name, "column", held, also=(4922,))
     for column in table.columns:
-        if column.name.lower() in dropped and column.default:
+        if column.name.lower() in dropped_names and column.default:
             name = constraints.default_name(ref.parts[-1], column)
             raise SqlError(5074, "object", name, "column", column.name, also=(4922,))
-        needed = {name.lower() for name in _names_in(column.computed)} & dropped
-        if needed and column.name.lower() not in dropped:
+        needed = {name.lower() for name in _names_in(column.computed)} & dropped_names
+        if needed and column.name.lower() not in dropped_names:
             raise SqlError(5074, "column", column.name, "column", min(needed), also=(4922,))
     if not keep:
         raise SqlError(4923, names[-1], ref.parts[-1])

@@ -85,8 +85,8 @@ def _name_current_database(machine: Machine, statement: s.Statement) -> s.Statem
     known = getattr(statement, "database", None) == "CURRENT" and machine.context.version >= CURRENT_DATABASE
     if not known or isinstance(statement, s.UseDatabase | s.Backup | s.Restore):
         return statement
-    new_structs: s.Statement = structs.replace(statement, **{"database": machine.session.database})  # noqa: PIE804
-    return new_structs
+    new_statement: s.Statement = structs.replace(statement, **{"database": machine.session.database})  # noqa: PIE804
+    return new_statement
 
 
 def _admit(machine: Machine, statement: s.Statement) -> None:

@@ -412,9 +412,9 @@ def check(machine: Machine, statement: s.Statement) -> None:
     kind = type(statement)
     if machine.session.transactions:
         _admit_transaction(statement)
-    statement_version = STATEMENT_VERSIONS.get(kind)
-    if statement_version is not None and machine.context.version < statement_version[0]:
-        raise SqlError(102, statement_version[1])
+    first_version = STATEMENT_VERSIONS.get(kind)
+    if first_version is not None and machine.context.version < first_version[0]:
+        raise SqlError(102, first_version[1])
     if kind in IN_MASTER and machine.session.database.lower() != "master":
         raise SqlError(35208)
     rule = RULES.get(kind)

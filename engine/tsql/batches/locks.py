@@ -352,8 +352,8 @@ def acquire(
 
 def release(locks: Iterable[ApplicationLock], released: ApplicationLock) -> tuple[ApplicationLock, ...]:
     """Return *locks* with one request of *released* removed. The lock ends with its last request."""
-    remaining_locks = [replace(lock, count=lock.count - 1) if lock == released else lock for lock in locks]
-    return tuple(lock for lock in remaining_locks if lock.count)
+    counted_locks = [replace(lock, count=lock.count - 1) if lock == released else lock for lock in locks]
+    return tuple(lock for lock in counted_locks if lock.count)
 
 
 def without_transaction(locks: Iterable[ApplicationLock]) -> tuple[ApplicationLock, ...]:

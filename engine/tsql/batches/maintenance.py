@@ -312,7 +312,7 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
     used = table.next_id > 1 or table.next_identity != seed
     last = table.next_identity - step if used else None
     column = max((to_integer(row[place]) for row in table.rows), default=None)
-    lines = ["NULL" if value is None else str(value) for value in (last, column)]
+    texts = ["NULL" if value is None else str(value) for value in (last, column)]
     following = table.next_identity
     if len(rest) > 1:
         low, high = INT_RANGES.get(parse_type(table.columns[place].type)[0], (-math.inf, math.inf))
@@ -322,10 +322,10 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
     elif rest[:1] != ["NORESEED"] and column is not None:
         following = max(following, column + step)
     if len(rest) > 1 and machine.context.version >= 2012:
-        report = f"Checking identity information: current identity value '{lines[0]}'."
+        report = f"Checking identity information: current identity value '{texts[0]}'."
         machine.append_message(report, 7998, 10, 1, machine.line)
     else:
-        machine.say_number(7998, lines[0], rest[1] if len(rest) > 1 else lines[1])
+        machine.say_number(7998, texts[0], rest[1] if len(rest) > 1 else texts[1])
     if following != table.next_identity:
         sources.store_table(machine, ref, replace(table, next_identity=following, identity_cache=("", 0, 0)))
 

@@ -457,11 +457,11 @@ def _check_capacity(context: Context, object_key: ObjectKey, user_object: UserOb
     known = [stored_object.item for stored_object in stored_objects]
     if len(known) >= OBJECTS_MAX:
         raise UnsimulatedFeatureError(f"more than {OBJECTS_MAX} tables, procedures and views in a database")
-    new_tables = [item for item in (*known, user_object) if isinstance(item, Table)]
+    all_tables = [item for item in (*known, user_object) if isinstance(item, Table)]
     texts = sum(len(item.body) for item in (*known, user_object) if isinstance(item, UserProcedure))
-    if arithmetic.total(item.cells for item in new_tables) > CELLS_MAX:
+    if arithmetic.total(item.cells for item in all_tables) > CELLS_MAX:
         raise UnsimulatedFeatureError(f"more than {CELLS_MAX} values in the tables of a database")
-    if texts + arithmetic.total(item.characters for item in new_tables) > CHARACTERS_MAX:
+    if texts + arithmetic.total(item.characters for item in all_tables) > CHARACTERS_MAX:
         raise UnsimulatedFeatureError(f"more than {CHARACTERS_MAX} characters in the objects of a database")
 
 

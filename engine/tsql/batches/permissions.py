@@ -63,12 +63,12 @@ def _may_impersonate(context: Context, kind: str, name: str) -> bool:
     if kind == "USER" and user_in(context, context.session.database) == "dbo":
         return True
     database = SERVER if kind == "LOGIN" else context.session.database
-    kept_security = accounts.read(context.world, context.session.server, database)
+    db_security = accounts.read(context.world, context.session.server, database)
     caller = context.session.login if kind == "LOGIN" else user_in(context, database) or ""
-    names = {caller.lower(), *accounts.roles_of(kept_security, caller)}
+    names = {caller.lower(), *accounts.roles_of(db_security, caller)}
     granted = Grant(kind, name, "IMPERSONATE", "")
     return any(
-        replace(grant, grantee="") == granted for grant in kept_security.grants if grant.grantee in names
+        replace(grant, grantee="") == granted for grant in db_security.grants if grant.grantee in names
     )
 
 
@@ -141,7 +141,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     context, server = machine.context, statement.server
     database = SERVER if server else context.session.database
     world, own_server = machine.world, machine.session.server
-    kept_security = accounts.read(world, own_server, database)
+    db_security = accounts.read(world, own_server, database)
     view = "sys.server_principals" if server else "sys.database_principals"
     rows = {to_text(row["name"]).lower(): row for row in catalog.rows_of(context, view)}
     role = rows.get(statement.name.lower())
@@ -149,7 +149,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
         if role is not None:
             raise SqlError(15023, statement.name)
         accounts.put(
-            world, own_server, database, replace(kept_security, roles=(*kept_security.roles, statement.name))
+            world, own_server, database, replace(db_security, roles=(*db_security.roles, statement.name))
         )
         return []
     if role is None or role["type"] != "R":
@@ -160,20 +160,20 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     if statement.verb == "DROP":
         if role["is_fixed_role"] or name == "public":
             raise SqlError(15150, "drop", "role", statement.name)
-        if any(one == name for one, _ in kept_security.members):
+        if any(one == name for one, _ in db_security.members):
             raise SqlError(15144)
-        roles = tuple(one for one in kept_security.roles if one.lower() != name)
-        grants = tuple(grant for grant in kept_security.grants if grant.grantee != name)
-        accounts.put(world, own_server, database, replace(kept_security, roles=roles, grants=grants))
+        roles = tuple(one for one in db_security.roles if one.lower() != name)
+        grants = tuple(grant for grant in db_security.grants if grant.grantee != name)
+        accounts.put(world, own_server, database, replace(db_security, roles=roles, grants=grants))
         return []
     if member not in rows or name == "public":
         raise SqlError(15151, statement.verb_of_member.lower(), "principal", statement.member)
     if member in ("dbo", "sa"):
         raise SqlError(15405, statement.member)
-    members = tuple(pair for pair in kept_security.members if pair != (name, member))
+    members = tuple(pair for pair in db_security.members if pair != (name, member))
     if statement.verb_of_member == "ADD":
         members = (*members, (name, member))
-    accounts.put(world, own_server, database, replace(kept_security, members=members))
+    accounts.put(world, own_server, database, replace(db_security, members=members))
     return []
 
 

@@ -60,11 +60,11 @@ def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
     """Execute OUTPUT: a SELECT from the inserted and deleted rows of the statement."""
     columns = sources.table(machine, target).columns
     width = len(columns)
-    action, definition = (
+    action_definition, row_definition = (
         ColumnDefinition(name=_ACTION, type="nvarchar(10)"),
         ColumnDefinition(name=_ROW_COLUMN, type="int"),
     )
-    named = (*columns, action, definition)
+    named = (*columns, action_definition, row_definition)
     nothing = (None,) * width
     touched = list(enumerate(machine.touched))
     before = tuple((*(old or nothing), verb, number) for number, (verb, old, _) in touched)

@@ -217,10 +217,10 @@ def expand_calls(machine: Machine, text: str) -> str:
     for _ in range(NESTING_MAX):
         if _MAY_CALL.search(text) is None:
             return text
-        last_call = _expand_last_call(machine, text, tokens_of(text))
-        if last_call is None:
+        expanded_text = _expand_last_call(machine, text, tokens_of(text))
+        if expanded_text is None:
             return text
-        text = last_call
+        text = expanded_text
     raise SqlError(217, NESTING_MAX)
 
 
@@ -310,9 +310,9 @@ def _select_rows(
 ) -> str:
     """Return a query for the rows of a function with statements, in parentheses."""
     parts = (machine.session.database, "dbo", *parts)[-3:] if len(parts) == 1 else tuple(parts)
-    body = _run_body(machine, (machine.session.database, *parts)[-3:], function, None)
-    assert isinstance(body, Table)
-    columns = [(f"c{index}", column) for index, column in enumerate(body.columns)]
+    returned_table = _run_body(machine, (machine.session.database, *parts)[-3:], function, None)
+    assert isinstance(returned_table, Table)
+    columns = [(f"c{index}", column) for index, column in enumerate(returned_table.columns)]
     typed = (
         f"CAST({here} AS {column.type}) AS [{column.name.replace(']', ']]')}]" for here, column in columns
     )

@@ -154,10 +154,10 @@ def _collect_used_identities(machine: Machine, edits: dict[ObjectKey, object]) -
 def _hold_log(machine: Machine) -> None:
     """Record immediately which sessions hold log, for DBCC OPENTRAN."""
     own_session = machine.session
-    remaining_sessions = [
+    other_sessions = [
         session for _, session in machine.context.sessions() if session.spid != own_session.spid
     ]
-    note_holders(machine.world, [*remaining_sessions, own_session], {own_session.server})
+    note_holders(machine.world, [*other_sessions, own_session], {own_session.server})
 
 
 def note_holders(world: World, sessions: list[SqlSession], servers: Collection[str]) -> None:

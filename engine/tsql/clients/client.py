@@ -479,9 +479,9 @@ def check_connections(world: World) -> None:
     note_transactions(world)
     sound: set[tuple[object, ...]] = set()
     """Connection states that were checked already. Most of hundreds of connections have equal states."""
-    for name, entry in list(world.sessions.items()):
-        session = entry.session
-        if session is None or world.sessions.get(name) is not entry:
+    for name, window in list(world.sessions.items()):
+        session = window.session
+        if session is None or world.sessions.get(name) is not window:
             continue
         has = (session.server, session.started_tick, session.database, session.read_intent, session.logs)
         if has in sound:
@@ -536,8 +536,8 @@ def _lose(world: World, name: str, number: int, *arguments: str) -> None:
         close_connection(world, name, "lost")
         return
     open_work = session.session is not None and session.session.transactions > 0
-    lost_number = number if run is None and open_work else 0
-    world.sessions[name] = replace(session, session=None, lost=lost_number)
+    error_number = number if run is None and open_work else 0
+    world.sessions[name] = replace(session, session=None, lost=error_number)
     if run is not None:
         _finish(world, name, _append_client_message(world, name, run, number, *arguments))
 

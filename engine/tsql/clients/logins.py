@@ -233,8 +233,8 @@ def batch(world: World, window: str, text: str) -> None:
 
 def is_connection_idle(world: World, window: str) -> bool:
     """Return whether the connection is open, runs nothing and has no transaction."""
-    kept_session: Window | None = world.sessions.get(window)
-    session = kept_session.session if kept_session is not None else None
+    window_state: Window | None = world.sessions.get(window)
+    session = window_state.session if window_state is not None else None
     return session is not None and window not in world.batches and not (session.transactions or session.logs)
 
 

@@ -100,8 +100,8 @@ def _context(world: World, window: str) -> Context | None:
     server = window.partition("#")[0]
     if server not in world.instances:
         return None
-    kept_session: Window | None = world.sessions.get(window)
-    session = kept_session.session if kept_session is not None else None
+    window_state: Window | None = world.sessions.get(window)
+    session = window_state.session if window_state is not None else None
     return Context(world, session or SqlSession(server=server, spid=0, login=""))
 
 

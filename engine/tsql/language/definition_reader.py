@@ -59,10 +59,10 @@ class Definitions(TableDefinitions):
         verb, kind = self.tokens[first].upper, self.tokens[min(first + 1, self.place - 1)]
         if verb in ("CREATE", "ALTER", "DROP") and kind.kind == "word" and kind.upper not in OBJECT_WORDS:
             raise SqlSyntaxError(line, 343, kind.text)
-        lines = [
+        words = [
             token.upper for token in self.tokens[first : min(first + word_count, self.place)] if token.upper
         ]
-        self.do(line, s.UnsimulatedStatement(" ".join(lines)))
+        self.do(line, s.UnsimulatedStatement(" ".join(words)))
 
     def has_keyword(self, start: int, keyword: str) -> bool:
         """Return whether *keyword* occurs from token *start* to the end of the statement."""
@@ -111,12 +111,12 @@ class Definitions(TableDefinitions):
     def alter_event_session(self) -> None:
         """Parse ALTER EVENT SESSION name ON SERVER with a state or startup state. Other forms are not simulated."""
         line, rest = self.token.line, [self.peek(count) for count in range(3, 13)]
-        lines = [token.upper or token.text for token in rest[1:]]
+        clause_words = [token.upper or token.text for token in rest[1:]]
         for begin, values in SESSION_CHANGES.items():
             words = begin.split()
-            if lines[: len(words)] == words and lines[len(words)] in values:
+            if clause_words[: len(words)] == words and clause_words[len(words)] in values:
                 self.skim()
-                option, value = words[-2], lines[len(words)]
+                option, value = words[-2], clause_words[len(words)]
                 self.do(line, s.AlterEventSession(name_of(rest[0]), option, value))
                 return
         self.emit_unsimulated(3)
@@ -127,14 +127,14 @@ class Definitions(TableDefinitions):
         Other forms are not simulated.
         """
         line, rest = self.token.line, [self.peek(count) for count in range(3, 10)]
-        lines = [token.upper or token.text for token in rest]
+        words = [token.upper or token.text for token in rest]
         if (
-            lines[:4] == ["SET", "FAILOVER", "CLUSTER", "PROPERTY"]
-            and lines[5] == "="
+            words[:4] == ["SET", "FAILOVER", "CLUSTER", "PROPERTY"]
+            and words[5] == "="
             and self.version >= 2012
         ):
             self.skim()
-            self.do(line, s.ClusterProperty(name_of(rest[4]), lines[6]))
+            self.do(line, s.ClusterProperty(name_of(rest[4]), words[6]))
         else:
             self.emit_unsimulated(3)
 

@@ -57,8 +57,8 @@ def _acquire(call: ProcedureCall) -> None:
     if owner == "transaction" and not machine.session.transactions:
         _reject(call, 15626)
         return
-    locktimeout = call.get("@locktimeout")
-    limit = locks.lock_timeout_ms(machine.session) if locktimeout is None else int(to_number(locktimeout))
+    timeout = call.get("@locktimeout")
+    limit = locks.lock_timeout_ms(machine.session) if timeout is None else int(to_number(timeout))
     if limit < -1:
         raise SqlError(1227, _WORKER, state=2)
     place = _make_place(call)

@@ -117,8 +117,8 @@ def _alert_row(alert: Alert | None, number: int) -> tuple[int, int | None, int]:
     """Return number, threshold (NULL if not set) and whether it is enabled [DOC: sp_dbmmonitorhelpalert]."""
     if alert is not None:
         return number, round(alert.threshold), int(alert.enabled)
-    is_kept = number == monitor.RETENTION
-    return number, round(monitor.RETENTION_H) if is_kept else None, int(is_kept)
+    is_retention = number == monitor.RETENTION
+    return number, round(monitor.RETENTION_H) if is_retention else None, int(is_retention)
 
 
 def _drop_alert(call: ProcedureCall) -> None:

@@ -243,8 +243,8 @@ def _apply_packed(
             for name, one in zip(inside, first_expression.expressions, strict=True)
         ],
     )
-    taken_columns = [_column("q", name) for name in inside]
-    packed = exp.Select(expressions=[exp.Anonymous(this="pack", expressions=taken_columns)])
+    packed_columns = [_column("q", name) for name in inside]
+    packed = exp.Select(expressions=[exp.Anonymous(this="pack", expressions=packed_columns)])
     table_alias = exp.TableAlias(this=exp.to_identifier("q", quoted=True))
     packed.set("from_", exp.From(this=exp.Subquery(this=inner.copy(), alias=table_alias)))
     join.set("this", _pack_rows(exp.Subquery(this=packed), alias))
@@ -471,10 +471,10 @@ def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[st
         copied += sizes[column.name.lower()]
         if copied > COPIED_MAX:  # nested x.a of y.a + y.a of z.a + z.a … doubles in size
             raise SqlError(8623)
-        new_paren: exp.Expr = exp.Paren(this=value.copy())
+        replacement: exp.Expr = exp.Paren(this=value.copy())
         if column.parent is select and column.arg_key == "expressions":
-            new_paren = exp.alias_(new_paren, column.name, quoted=True)
-        column.replace(new_paren)
+            replacement = exp.alias_(replacement, column.name, quoted=True)
+        column.replace(replacement)
 
 
 def _expand_stars(select: exp.Select, alias: str, uses: Mapping[str, exp.Expr]) -> None:

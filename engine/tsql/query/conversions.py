@@ -126,12 +126,12 @@ def as_float(node: exp.Expr, kind: Kind) -> None:
 def all_of_one_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
     """Convert several values to their common type and return it."""
     kinds = [binder.expr(node) for node in nodes]
-    null: Kind = NULL
+    common_kind: Kind = NULL
     for kind in kinds:
-        null = common(null, kind)
+        common_kind = common(common_kind, kind)
     for node, kind in zip(nodes, kinds, strict=True):
-        convert_to(current(node), kind, null)
-    return null
+        convert_to(current(node), kind, common_kind)
+    return common_kind
 
 
 def current(node: exp.Expr) -> exp.Expr:

@@ -88,9 +88,9 @@ class _CostReader:
         ]
         inner: list[tuple[QueryCost, bool]] = []
         inner += (
-            (self._read_packed_rows(expression.this), True)
-            for expression, _ in listed
-            if _is_packed(expression)
+            (self._read_packed_rows(listed_node.this), True)
+            for listed_node, _ in listed
+            if _is_packed(listed_node)
         )
         filters = self._expressions(filtering, own, inner)
         calls = self._expressions(showing, own, inner)
@@ -146,12 +146,12 @@ class _CostReader:
                 if not names:
                     fixed.append(column.name.lower())
                 elif names <= set(source_names[:-1]):
-                    rows = (
+                    other_table = (
                         tables[other_expression.table.lower()]
                         if isinstance(other_expression, exp.Column)
                         else ""
                     )
-                    equal.append((column.name.lower(), rows, other_expression.name.lower()))
+                    equal.append((column.name.lower(), other_table, other_expression.name.lower()))
         table, query = "", None
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous):
             query = self._read_packed_rows(node.this)
@@ -160,8 +160,8 @@ class _CostReader:
             table = self._table(node)
         elif isinstance(node, exp.Subquery):
             query = self.query(node.this)
-        expressions = [*tests, *common] if outer else tests  # WHERE filters the rows without a match
-        bounds = tuple(_bounds(expressions, source_names[-1], len(tables) == 1)) if table else ()
+        conditions = [*tests, *common] if outer else tests  # WHERE filters the rows without a match
+        bounds = tuple(_bounds(conditions, source_names[-1], len(tables) == 1)) if table else ()
         return CostSource(table, query, tuple(equal), tuple(fixed), bounds, outer)
 
     def _expressions(

@@ -327,10 +327,10 @@ def write_out(tree: exp.Expr) -> None:
     """Rewrite `x > ALL (query)` as a count of the comparison's results for each row: 1, 0 or unknown."""
     for moment in reversed(list(tree.find_all(exp.AtTimeZone))):
         moment.replace(exp.Anonymous(this="at_time_zone", expressions=[moment.this, moment.args["zone"]]))
-    for same_binary in list(tree.find_all(exp.NullSafeEQ, exp.NullSafeNEQ)):
-        sides = [exp.Select(expressions=[same_binary.this]), exp.Select(expressions=[same_binary.expression])]
+    for null_safe in list(tree.find_all(exp.NullSafeEQ, exp.NullSafeNEQ)):
+        sides = [exp.Select(expressions=[null_safe.this]), exp.Select(expressions=[null_safe.expression])]
         equal: exp.Expr = exp.Exists(this=exp.Intersect(this=sides[0], expression=sides[1], distinct=True))
-        same_binary.replace(equal if isinstance(same_binary, exp.NullSafeEQ) else exp.Not(this=equal))
+        null_safe.replace(equal if isinstance(null_safe, exp.NullSafeEQ) else exp.Not(this=equal))
     for node in list(tree.find_all(exp.Any, exp.All)):
         comparison = node.parent
         query = node.this
@@ -340,11 +340,11 @@ def write_out(tree: exp.Expr) -> None:
             raise UnsimulatedFeatureError("this form of ANY or ALL")
         every = isinstance(node, exp.All)
         decides = exp.false() if every else exp.true()
-        expression = _exists(comparison, query, decides)
+        matched = _exists(comparison, query, decides)
         unknown = _exists(comparison, query, None)
         case = exp.Case(
             ifs=[
-                exp.If(this=expression, true=exp.Literal.number(0 if every else 1)),
+                exp.If(this=matched, true=exp.Literal.number(0 if every else 1)),
                 exp.If(this=unknown, true=exp.Null()),
             ],
             default=exp.Literal.number(1 if every else 0),

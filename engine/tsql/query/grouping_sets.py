@@ -45,11 +45,11 @@ def expand_grouping_clauses(tree: exp.Expr) -> exp.Expr:
     for select in reversed(list(tree.find_all(exp.Select))):
         group = select.args.get("group")
         if group is not None and group.find(*MULTIPLE_GROUPINGS) is not None:
-            new_sets: exp.Expr = _expand_grouping_sets(select, _sets(group))
+            expanded_query: exp.Expr = _expand_grouping_sets(select, _sets(group))
             if select is tree:
-                tree = new_sets
+                tree = expanded_query
             else:
-                select.replace(new_sets)
+                select.replace(expanded_query)
             continue
         grouped = {_canonical(node) for node in group.expressions} if group is not None else None
         for node in list(select.find_all(exp.Anonymous, exp.Grouping, exp.GroupingId)):
@@ -75,9 +75,9 @@ def _cells(node: exp.Expr) -> list[exp.Expr]:
 def _sets(group: exp.Expr) -> Sets:
     """Return the lists of grouping columns, longest first."""
     factors: list[Sets] = []
-    whole_key = next((key for key in ("rollup", "cube") if group.args.get(key)), "")
-    if whole_key:
-        factors.append(_combine_units(whole_key == "cube", [[node] for node in group.expressions]))
+    group_kind = next((key for key in ("rollup", "cube") if group.args.get(key)), "")
+    if group_kind:
+        factors.append(_combine_units(group_kind == "cube", [[node] for node in group.expressions]))
     else:
         factors += [_expand_grouping(node) for node in group.expressions]
     factors += [_expand_grouping(node) for node in group.args.get("grouping_sets") or ()]

@@ -271,8 +271,10 @@ def _cost_of_sources(
 
 def _stops_early(query: QueryCost) -> bool:
     """Return whether every row that is read is also returned, so that TOP ends the reading."""
-    filters = query.filters or any(source.equal or source.fixed or source.bounds for source in query.sources)
-    return not (filters or query.sorts or query.one_row or query.grouped_by is not None)
+    has_filters = query.filters or any(
+        source.equal or source.fixed or source.bounds for source in query.sources
+    )
+    return not (has_filters or query.sorts or query.one_row or query.grouped_by is not None)
 
 
 def _count_matches(source: CostSource, equal: Equal, row_count: int, sizes: Sizes) -> int:

@@ -240,12 +240,12 @@ def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
     _check_size(source, taken, copies=len(taken))
     value, key = pivot.expressions[0].name, fields[0].this.name
     remaining = [name for name in names if name.lower() not in {one.lower() for one in taken}]
-    expression = source.copy()
-    expression.set("pivots", None)
-    expression.set("joins", None)
+    bare_source = source.copy()
+    bare_source.set("pivots", None)
+    bare_source.set("joins", None)
     parts: list[exp.Expr] = []
     for name in taken:
-        inner = expression.copy()
+        inner = bare_source.copy()
         parts.append(
             exp.Select(
                 expressions=[
@@ -257,13 +257,13 @@ def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
                 where=exp.Where(this=exp.Not(this=exp.Is(this=_quoted(name), expression=exp.Null()))),
             )
         )
-    whole_part = parts[0]
+    union = parts[0]
     for part in parts[1:]:
-        whole_part = exp.Union(this=whole_part, expression=part, distinct=False)
+        union = exp.Union(this=union, expression=part, distinct=False)
     alias = pivot.alias or source.alias
     source.replace(
         exp.Subquery(
-            this=whole_part,
+            this=union,
             alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
             joins=source.args.get("joins"),
         )
@@ -283,11 +283,11 @@ _LEVEL: Final = "recursion level"
 def count_recursion(tree: exp.Expr) -> None:
     """Make each recursive common table expression count its steps and raise 530 beyond MAXRECURSION."""
     for cte in list(tree.find_all(exp.CTE)):
-        columns, expression = cte.meta.get(forms.RECURSIVE), cte.parent
+        columns, with_clause = cte.meta.get(forms.RECURSIVE), cte.parent
         inner = cte.this
         if (
             not columns
-            or not isinstance(expression, exp.With)
+            or not isinstance(with_clause, exp.With)
             or not isinstance(inner.expression, exp.Select)
         ):
             continue
@@ -305,7 +305,7 @@ def count_recursion(tree: exp.Expr) -> None:
             (o.expression.name for o in tree.find_all(exp.QueryOption) if o.name.upper() == "MAXRECURSION"),
             str(RECURSION_MAX),
         )
-        _count_levels(cte, expression, own_tables[0], selects, list(columns), most)
+        _count_levels(cte, with_clause, own_tables[0], selects, list(columns), most)
 
 
 def _anchors(node: exp.Expr) -> Iterable[exp.Select]:

@@ -479,17 +479,17 @@ def at_time_zone(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
         if kind.name == "datetimeoffset":
             utc = local - timedelta(minutes=moment.offset or 0)
         else:
-            later_duration = here.utcoffset(local.replace(tzinfo=here, fold=1)) or timedelta()
+            later_offset = here.utcoffset(local.replace(tzinfo=here, fold=1)) or timedelta()
             sooner = here.utcoffset(local.replace(tzinfo=here, fold=0)) or timedelta()
-            utc = local - min(later_duration, sooner)
-        time = here.fromutc(utc.replace(tzinfo=here))
+            utc = local - min(later_offset, sooner)
+        local_time = here.fromutc(utc.replace(tzinfo=here))
     except OverflowError:
         raise SqlError(517, "datetimeoffset") from None
-    minutes = int((time.utcoffset() or timedelta()).total_seconds() // 60)
-    new_datetime = date_values.of_datetime(datetime.combine(time.date(), time.time()))
-    new_datetime = new_datetime._replace(ticks=new_datetime.ticks + rest, offset=minutes)
+    minutes = int((local_time.utcoffset() or timedelta()).total_seconds() // 60)
+    local_moment = date_values.of_datetime(datetime.combine(local_time.date(), local_time.time()))
+    local_moment = local_moment._replace(ticks=local_moment.ticks + rest, offset=minutes)
     scale = _SCALES.get(kind.name, kind.scale)
-    return MARK + date_values.format_body(new_datetime, SqlType("datetimeoffset", scale=scale))
+    return MARK + date_values.format_body(local_moment, SqlType("datetimeoffset", scale=scale))
 
 
 def type_of_result(kind: SqlType | None) -> SqlType:

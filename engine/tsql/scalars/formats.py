@@ -97,8 +97,8 @@ def _format_number(number: Decimal, pattern: str) -> str | None:
 
 
 def _group_digits(digits: str) -> str:
-    front, point, text = digits.partition(".")
-    return f"{int(front):,}{point}{text}" if abs(int(front)) or not front.startswith("-") else digits
+    front, point, fraction = digits.partition(".")
+    return f"{int(front):,}{point}{fraction}" if abs(int(front)) or not front.startswith("-") else digits
 
 
 @strict
@@ -176,12 +176,12 @@ def parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) ->
     target = type_of(to_text(kind))
     if not (target.is_number or target.is_moment):
         raise SqlError(10761, target.name, "parse")
-    shown_text = to_text(name) if name is not None else _OF_LANGUAGES.get(culture.language.name, "")
-    if shown_text.lower() not in CULTURES:
-        raise SqlError(0, f"Not simulated: PARSE with the culture {shown_text or culture.language.name}")
+    culture_name = to_text(name) if name is not None else _OF_LANGUAGES.get(culture.language.name, "")
+    if culture_name.lower() not in CULTURES:
+        raise SqlError(0, f"Not simulated: PARSE with the culture {culture_name or culture.language.name}")
     if value is None:
         return None
-    language, order, between, point = CULTURES[shown_text.lower()]
+    language, order, between, point = CULTURES[culture_name.lower()]
     text = to_text(value).strip()
     found_language = languages.find(language)
     assert found_language is not None

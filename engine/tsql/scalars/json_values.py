@@ -462,10 +462,10 @@ def _write_pairs(nulls: Scalar, *pairs: Scalar) -> Scalar:
     if None in pairs[::2]:
         raise UnsimulatedFeatureError("JSON_OBJECT with a name that is NULL")
     named = zip(pairs[::2], pairs[1::2], strict=True)
-    lines = [
+    members = [
         f"{_quote(to_text(name))}:{_or_null(value)}" for name, value in named if nulls or value is not None
     ]
-    return f"{{{','.join(lines)}}}"
+    return f"{{{','.join(members)}}}"
 
 
 def _write_elements(nulls: Scalar, *values: Scalar) -> Scalar:

@@ -104,7 +104,7 @@ def _pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[str], ..
 def _character_class(class_text: str) -> str:
     negated = "^" if class_text.startswith("^") else ""
     body = re.sub(r"([\\\[\]&|~^])", r"\\\1", class_text.removeprefix("^"))
-    between = "".join(_ACCENTED.get(first_letter, "") for first_letter in _letters_in(class_text))
+    between = "".join(_ACCENTED.get(letter, "") for letter in _letters_in(class_text))
     body += between
     try:
         re.compile(f"[{negated}{body}]")

@@ -446,9 +446,9 @@ def money_text(value: Scalar, style: int) -> str:
     shown = to_text(decimal_text(value, 4 if style in (2, 126) else 2))
     if style != 1:
         return shown
-    front, _, text = shown.partition(".")
+    front, _, fraction = shown.partition(".")
     sign = "-" if front.startswith("-") else ""
-    return f"{sign}{int(front.lstrip('-')):,}.{text}"
+    return f"{sign}{int(front.lstrip('-')):,}.{fraction}"
 
 
 def float_text(value: float, style: int = 0) -> str:
@@ -540,11 +540,11 @@ def _order_key(text: str) -> tuple[str, str]:
     [DOC: collation and Unicode support]. Base letters are from Unicode decomposition; the order of symbols is
     assumed.
     """
-    shown_text = comparable(text)
-    if shown_text.isascii() and shown_text.isalnum():
-        return shown_text, shown_text
-    plain = "".join(c for c in unicodedata.normalize("NFD", shown_text) if not unicodedata.combining(c))
-    return "".join(c if c.isalnum() else f"\x01{c}" for c in plain), shown_text
+    comparable_text = comparable(text)
+    if comparable_text.isascii() and comparable_text.isalnum():
+        return comparable_text, comparable_text
+    plain = "".join(c for c in unicodedata.normalize("NFD", comparable_text) if not unicodedata.combining(c))
+    return "".join(c if c.isalnum() else f"\x01{c}" for c in plain), comparable_text
 
 
 def compare(a: str, b: str) -> int:

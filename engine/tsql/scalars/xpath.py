@@ -113,9 +113,9 @@ class _PathReader:
         name = self.token.partition(":")[2] or self.token
         if name in _CALLS and self.tokens[self.place + 1 : self.place + 2] == ["("]:
             self.place += 2
-            xml_path = self.path() if self.token != ")" else XmlPath((PathStep("."),))
+            inner_path = self.path() if self.token != ")" else XmlPath((PathStep("."),))
             self.take(")")
-            return XmlPath(xml_path.steps, name)
+            return XmlPath(inner_path.steps, name)
         steps: list[PathStep] = []
         deep = self.token == "//"
         if self.token in ("/", "//"):
