@@ -13,5 +13,5 @@ def run_to_completion(steps: Generator[Item, None, Result]) -> Result:
         try:
             next(steps)
         except StopIteration as end:
-            to_completion: Result = end.value
-            return to_completion
+            result: Result = end.value
+            return result

@@ -117,12 +117,12 @@ def resolve(world: World, item: Input) -> Input:
     """Return the input with all names in the world's spelling. Raises InputError for an unknown name."""
     verb, args = VERBS[item.verb], list(item.args)
     for index, parameter in enumerate(verb.parameters[: len(args)]):
-        known_name = NAMES.get(parameter.kind)
-        if known_name is not None:
+        list_names = NAMES.get(parameter.kind)
+        if list_names is not None:
             name, sign, window = args[index], "", ""
             if parameter.kind == "window":
                 name, sign, window = name.partition("#")
-            names = known_name(world)
+            names = list_names(world)
             if parameter.computer:
                 names = list(dict.fromkeys([*names, *world.computers]))
             args[index] = _match_name(parameter.kind, name, names) + sign + window

@@ -136,12 +136,12 @@ def begin(world: World, guid: int, server: str) -> None:
     """Let the replica on *server* accept the role: it redoes its log and then opens its databases."""
     group = replicas.group_of(world, server, guid)
     assert group is not None
-    replica = world.replicas[server, guid]
-    kind = replica.pending or ("role-move" if _moved(world, group, server) else "automatic")
+    replica_state = world.replicas[server, guid]
+    kind = replica_state.pending or ("role-move" if _moved(world, group, server) else "automatic")
     replicas.set_state_word(world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE, pending=kind)
     for copy in replicas.copies(world, server, guid):
         if group.primary != server:
-            _begin_one(world, group, copy, kind, replica.since_tick)
+            _begin_one(world, group, copy, kind, replica_state.since_tick)
         if copy.source is not None:
             world.dirty.add(copy.source)
         elif copy.stream is not None:

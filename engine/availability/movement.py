@@ -145,11 +145,11 @@ def hang_up(world: World, server: str) -> None:
 
     A partner that cannot be reached notices the loss by its session timeout.
     """
-    for guid, server_name, peer in sorted(key for key in world.contacts if server in key[1:]):
-        contact = world.contacts[guid, server_name, peer]
-        notices = server_name == server or network.is_passing(world, server_name, peer)
-        if (server_name, guid) in world.replicas and contact.connected and notices:
-            on_connection_lost(world, guid, server_name, peer, contact.epoch, "closed")
+    for guid, owner, peer in sorted(key for key in world.contacts if server in key[1:]):
+        contact = world.contacts[guid, owner, peer]
+        notices = owner == server or network.is_passing(world, owner, peer)
+        if (owner, guid) in world.replicas and contact.connected and notices:
+            on_connection_lost(world, guid, owner, peer, contact.epoch, "closed")
 
 
 def lose(world: World, key: Key, server: str) -> None:
@@ -157,13 +157,13 @@ def lose(world: World, key: Key, server: str) -> None:
 
     [DOC: availability modes] Until then commits wait, because that copy might become primary with its log.
     """
-    peer = world.copies[key].availability.peer(server)
+    peer_state = world.copies[key].availability.peer(server)
     replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
     _set_closing(world, key, server, None)
-    if peer is SyncState.SYNCHRONIZED:
-        is_new = _set_ready(world, key, server, False)
+    if peer_state is SyncState.SYNCHRONIZED:
+        is_set = _set_ready(world, key, server, False)
         lost = set(world.copies[key].availability.lost)
-        world.update_availability(key, lost=tuple(sorted(lost - {server} if is_new else lost | {server})))
+        world.update_availability(key, lost=tuple(sorted(lost - {server} if is_set else lost | {server})))
     if not any(state is SyncState.SYNCHRONIZED for _, state in world.copies[key].availability.peers):
         fit_own_state(world, key)
 

@@ -151,23 +151,23 @@ def set_state_word(
     pending: str = "",
 ) -> None:
     """Change the state of the replica on *server* and of its databases, except those that become primary."""
-    old_replica = world.replicas[server, guid]
+    old_state = world.replicas[server, guid]
     world.replicas[server, guid] = replace(
-        old_replica, word=state_word, primary=primary, pending=pending, owed="", since_tick=world.tick
+        old_state, word=state_word, primary=primary, pending=pending, owed="", since_tick=world.tick
     )
     group = group_of(world, server, guid)
     name = group.name if group is not None else str(guid)
-    if old_replica.word is not state_word:
-        errorlog.write(world, server, 19406, name, old_replica.word.value, state_word.value, reason)
+    if old_state.word is not state_word:
+        errorlog.write(world, server, 19406, name, old_state.word.value, state_word.value, reason)
     for copy in copies(world, server, guid):
         role = state_word.role if state_word is not ReplicaWord.PRIMARY_PENDING else ReplicaRole.RESOLVING
         _set_role(world, (server, copy.database), role)
         if state_word is not ReplicaWord.RESOLVING_NORMAL:  # its databases open again
             world.update_availability((server, copy.database), reads_alone=False)
-    if old_replica.word is state_word:
+    if old_state.word is state_word:
         return
-    text = say(CHANGED, group=name, old=old_replica.word.value, new=state_word.value)
-    world.emit(ReplicaData(group=name, old=old_replica.word.value, new=state_word.value), text, server=server)
+    text = say(CHANGED, group=name, old=old_state.word.value, new=state_word.value)
+    world.emit(ReplicaData(group=name, old=old_state.word.value, new=state_word.value), text, server=server)
     world.all_dirty()
 
 

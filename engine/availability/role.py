@@ -200,8 +200,8 @@ class GroupRole(roles.RoleKind):
 
 def log_in(world: World, name: str, node: str, step: int) -> None:
     """Finish the login of the resource to SQL Server on an overloaded node (timer). It succeeds or fails."""
-    state = world.nodes.get(node)
-    role = state.config.role(name) if state is not None and state.partition else None
+    host = world.nodes.get(node)
+    role = host.config.role(name) if host is not None and host.partition else None
     if role is None or role.owner != node or role.step != step:
         return
     kind = roles.KINDS[role.kind]

@@ -56,8 +56,8 @@ def watch(world: World) -> None:
 def permit(world: World, server: str, guid: int, granted: bool) -> None:
     """Execute GRANT or DENY CREATE ANY DATABASE at the replica on *server*. Seedings that lacked it restart."""
     state = world.replicas[server, guid]
-    remaining = tuple(one for one in state.seedings if not (granted and one.failure == CHECK_TIMEOUT))
-    world.replicas[server, guid] = replace(state, may_create=granted, seedings=remaining)
+    seedings = tuple(one for one in state.seedings if not (granted and one.failure == CHECK_TIMEOUT))
+    world.replicas[server, guid] = replace(state, may_create=granted, seedings=seedings)
     world.touch(guid)
 
 

@@ -364,12 +364,12 @@ def _find_separate_groups(world: World, cluster: Cluster) -> list[list[str]]:
     If they reached a member, they would join its partition.
     """
     waiting = _waiting(world, cluster)
-    lost_combinations = {pair for pair in combinations(waiting, 2) if not config.has_heartbeat(world, *pair)}
+    lost_pairs = {pair for pair in combinations(waiting, 2) if not config.has_heartbeat(world, *pair)}
     members = [node.name for node in world.nodes.values() if node.cluster == cluster.name and node.partition]
     return [
-        connected_node
-        for connected_node in _group_connected_nodes(waiting, lost_combinations)
-        if not any(config.has_heartbeat(world, node, member) for node in connected_node for member in members)
+        side
+        for side in _group_connected_nodes(waiting, lost_pairs)
+        if not any(config.has_heartbeat(world, node, member) for node in side for member in members)
     ]
 
 

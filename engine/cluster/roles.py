@@ -211,9 +211,9 @@ def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
         change="role-failed",
         reason=reason,
     )
-    server = find_server_resource(role)
+    resource = find_server_resource(role)
     recent = _list_recent_restarts(world, role)
-    if server.restart_action and kind.restartable(world, role) and len(recent) < server.restart_threshold:
+    if resource.restart_action and kind.restartable(world, role) and len(recent) < resource.restart_threshold:
         role = _change(world, node, role, restarts=(*recent, world.tick))
         _take_offline(world, node, role, (role.owner,), "restart")
     else:

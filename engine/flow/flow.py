@@ -97,10 +97,10 @@ class Flow:
     def fork(self) -> Flow:
         """Return an independent copy that continues identically."""
         self._shared = OF_RUNS
-        other_flow = Flow.__new__(Flow)
-        other_flow.__dict__.update(self.__dict__)
-        other_flow.scratch = None
-        return other_flow
+        fork_flow = Flow.__new__(Flow)
+        fork_flow.__dict__.update(self.__dict__)
+        fork_flow.scratch = None
+        return fork_flow
 
     def share_arrays(self) -> Arrays:
         """Return the arrays that a run changes. From now on they count as shared."""

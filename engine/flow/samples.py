@@ -68,8 +68,8 @@ class Samples:
         table, names = (
             (self.sources, SOURCE_COUNTERS) if counter in SOURCE_COUNTERS else (self.streams, STREAM_COUNTERS)
         )
-        entry: Array = table.read_entries(0, np.full(self.count, number))[:, names.index(counter)]
-        return entry
+        values: Array = table.read_entries(0, np.full(self.count, number))[:, names.index(counter)]
+        return values
 
     def read_entries(self, first_entry: int, sources: Array, streams: Array) -> Array:
         """Return all `COUNTERS` of the entries since *first_entry*.
@@ -91,13 +91,13 @@ class Samples:
 
     def copy_beginning(self, count: int) -> Samples:
         """Return a copy of the first *count* entries, to which new entries can be added independently."""
-        other_samples = Samples(self.every, self.exact)
-        other_samples.sources, other_samples.streams = (
+        beginning = Samples(self.every, self.exact)
+        beginning.sources, beginning.streams = (
             self.sources.copy_beginning(count),
             self.streams.copy_beginning(count),
         )
-        other_samples._ticks = self._ticks[: max(count, BLOCK)].copy()
-        return other_samples
+        beginning._ticks = self._ticks[: max(count, BLOCK)].copy()
+        return beginning
 
     def reserve(self, entries: int, sources: int, streams: int) -> tuple[Array, Array]:
         """Return views of buffers for *entries* more entries. The buffers grow when needed."""
@@ -185,15 +185,15 @@ class SampleTable:
 
     def copy_beginning(self, count: int) -> SampleTable:
         """Return a copy of the first *count* entries, to which new entries can be added independently."""
-        other_table = SampleTable(self._counters, self._exact)
+        beginning = SampleTable(self._counters, self._exact)
         blocks = min(count // BLOCK, len(self._packed))
         rest = count - blocks * BLOCK
         open_block = self._unpacked(self._packed[blocks]) if blocks < len(self._packed) else self._open
-        other_table._packed = self._packed[:blocks]
-        other_table._open = np.zeros((max(rest, BLOCK), *open_block.shape[1:]), dtype=self._kind)
-        other_table._open[:rest] = open_block[:rest]
-        other_table._used = rest
-        return other_table
+        beginning._packed = self._packed[:blocks]
+        beginning._open = np.zeros((max(rest, BLOCK), *open_block.shape[1:]), dtype=self._kind)
+        beginning._open[:rest] = open_block[:rest]
+        beginning._used = rest
+        return beginning
 
     def reserve(self, entries: int, item_count: int) -> Array:
         """Return a view of the buffer for *entries* more entries. The buffer grows when needed."""

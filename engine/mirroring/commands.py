@@ -174,14 +174,14 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
         raise SqlError(1470, copy.database)
     _need_quorum(world, copy)
     _need_connection(world, copy)
-    other_partner = _partner_of(world, copy)
-    for stopped in (copy, other_partner):
+    partner = _partner_of(world, copy)
+    for stopped in (copy, partner):
         if stopped.mirroring.redo_failed and not redo.is_repaired(world, stopped.key):
             raise SqlError(1462)
-    if MirrorState.SUSPENDED not in (copy.mirroring.state, other_partner.mirroring.state):
+    if MirrorState.SUSPENDED not in (copy.mirroring.state, partner.mirroring.state):
         return []
     _not_busy(world, copy)
-    lead, follower = (copy, other_partner) if copy.mirroring.role is Role.PRINCIPAL else (other_partner, copy)
+    lead, follower = (copy, partner) if copy.mirroring.role is Role.PRINCIPAL else (partner, copy)
     if not prerequisites.version_fits(world, lead.server, follower.server):
         redo.refuse_newer(world, lead.key, follower.key)
         return []

@@ -90,7 +90,7 @@ class MonitorRows(Sequence[MonitorRow]):
 
     def with_row(self, row: MonitorRow, oldest: Tick) -> MonitorRows:
         """Return these rows without those before tick *oldest*, and with *row* appended."""
-        other_rows = MonitorRows.__new__(MonitorRows)
+        new_rows = MonitorRows.__new__(MonitorRows)
         first = self._first + int(np.searchsorted(self.columns["tick"], oldest))
         buffer, until = self._buffer, self._until
         if until < buffer.used or until in (
@@ -100,9 +100,9 @@ class MonitorRows(Sequence[MonitorRow]):
             buffer, first, until = _Buffer(buffer.rows[first:until]), 0, until - first
         buffer.rows[until] = astuple(row)
         buffer.used = until + 1
-        other_rows._buffer, other_rows._first, other_rows._until = buffer, first, until + 1
-        other_rows._digest = hashlib.blake2b(f"{self._digest}{row!r}".encode(), digest_size=16).hexdigest()
-        return other_rows
+        new_rows._buffer, new_rows._first, new_rows._until = buffer, first, until + 1
+        new_rows._digest = hashlib.blake2b(f"{self._digest}{row!r}".encode(), digest_size=16).hexdigest()
+        return new_rows
 
     @property
     def columns(self) -> Array:
@@ -374,11 +374,11 @@ def change_monitoring(world: World, server: str, parameter_id: int, value: int) 
     if parameter_id != 1:
         raise SqlError(32036)
     _check_period(value)
-    found_job = job_of(world, server)
-    if found_job is None:
+    monitor_job = job_of(world, server)
+    if monitor_job is None:
         raise SqlError(32049)
     changed = tuple(
-        replace(job, every_s=60.0 * value) if job is found_job else job
+        replace(job, every_s=60.0 * value) if job is monitor_job else job
         for job in world.instances[server].jobs
     )
     world.update_instance(server, jobs=changed)

@@ -65,12 +65,12 @@ class MirroringPolicy(groups.GroupPolicy):
 
     @override
     def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
-        own_membership, theirs = lead.mirroring, follow.mirroring
-        suspended = own_membership.state is MirrorState.SUSPENDED or theirs.state is MirrorState.SUSPENDED
+        own_mirroring, theirs = lead.mirroring, follow.mirroring
+        suspended = own_mirroring.state is MirrorState.SUSPENDED or theirs.state is MirrorState.SUSPENDED
         sending = not suspended and quorum.sees_partner(world, lead)
         waiting = quorum.awaits_consent(world, lead)
         return _terms(
-            own_membership.safety is Safety.FULL and not _catching_up(lead),
+            own_mirroring.safety is Safety.FULL and not _catching_up(lead),
             sending,
             waiting,
             not theirs.redo_failed and (not suspended or _forced(world, follow)),

@@ -123,10 +123,8 @@ def trouble_with_files(
     grown: dict[str, float] = {}
     mine = {file.name: file for file in volumes.files_of(copy)}
     for file in volumes.files_of(lead):
-        own_db_file = mine.get(file.name)  # a new file goes to the drive with the same letter
-        drive, had_kb = (
-            (own_db_file.drive, own_db_file.size_kb) if own_db_file is not None else (file.drive, 0.0)
-        )
+        own_file = mine.get(file.name)  # a new file goes to the drive with the same letter
+        drive, had_kb = (own_file.drive, own_file.size_kb) if own_file is not None else (file.drive, 0.0)
         grown[drive] = grown.get(drive, 0.0) + file.size_kb - had_kb
     for drive, kb in grown.items():
         if kb > 0.0 and kb > volumes.free_kb(world, copy.server, drive):

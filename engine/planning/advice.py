@@ -126,7 +126,7 @@ def _describe_remedy(assessment: Assessment) -> LocalizableMessage:
 
 
 def _describe_full(assessment: Assessment) -> PlanFinding:
-    unmirrored, steady_state, limit_s = (
+    unmirrored, mirrored, limit_s = (
         assessment.unmirrored,
         assessment.full,
         assessment.goals.response_limit_s,
@@ -135,21 +135,21 @@ def _describe_full(assessment: Assessment) -> PlanFinding:
         say(
             "{rate} transactions/s and {response} response time, compared with {rate_alone} and "
             "{response_alone} without mirroring. A commit waits {wait}.",
-            rate=format_figure(steady_state.transactions_per_s),
-            response=format_duration(steady_state.response_s),
+            rate=format_figure(mirrored.transactions_per_s),
+            response=format_duration(mirrored.response_s),
             rate_alone=format_figure(unmirrored.transactions_per_s),
             response_alone=format_duration(unmirrored.response_s),
-            wait=format_duration(steady_state.commit_delay_ms / 1000.0),
+            wait=format_duration(mirrored.commit_delay_ms / 1000.0),
         )
     ]
     lost = (
-        1.0 - steady_state.transactions_per_s / unmirrored.transactions_per_s
+        1.0 - mirrored.transactions_per_s / unmirrored.transactions_per_s
         if unmirrored.transactions_per_s > 0.0
         else 0.0
     )
     if lost >= 0.0005:
         text.append(say("That is {share} less throughput.", share=format_percent(lost)))
-    if limit_s is not None and steady_state.response_s > limit_s:
+    if limit_s is not None and mirrored.response_s > limit_s:
         template = mark("Responses take longer than the allowed {limit}.")
         if unmirrored.response_s > limit_s:
             template = mark("Responses take longer than the allowed {limit}, even without mirroring.")
@@ -160,11 +160,11 @@ def _describe_full(assessment: Assessment) -> PlanFinding:
 
 
 def _describe_off(assessment: Assessment) -> PlanFinding:
-    steady_state, growth = assessment.off, assessment.off.send_queue_growth_kb_per_s
+    off_state, growth = assessment.off, assessment.off.send_queue_growth_kb_per_s
     topic, rate, response = (
         say("Safety OFF"),
-        format_figure(steady_state.transactions_per_s),
-        format_duration(steady_state.response_s),
+        format_figure(off_state.transactions_per_s),
+        format_duration(off_state.response_s),
     )
     if not _is_queue_growing(assessment):
         text = say(
@@ -172,7 +172,7 @@ def _describe_off(assessment: Assessment) -> PlanFinding:
             "send queue stays short: about {size} in transit.",
             rate=rate,
             response=response,
-            size=format_size(steady_state.unhardened_kb),
+            size=format_size(off_state.unhardened_kb),
         )
         return PlanFinding(topic, Tone.OK if assessment.is_off_suitable else Tone.WARN, text)
     text = say(

@@ -158,13 +158,13 @@ def assess(plan: MirroringPlan, goals: Goals = NO_GOALS) -> Assessment:
     ValueError: an impossible link.
     """
     modes = (SafetyMode.NONE, SafetyMode.FULL, SafetyMode.OFF)
-    unmirrored, steady_state, off = steady(tuple(pair_of(plan, mode) for mode in modes))
+    unmirrored, full_state, off_state = steady(tuple(pair_of(plan, mode) for mode in modes))
     return Assessment(
         plan=plan,
         goals=goals,
         unmirrored=unmirrored,
-        full=steady_state,
-        off=off,
+        full=full_state,
+        off=off_state,
         binding=_binding(plan),
         limits=_limits(plan, goals, unmirrored),
         backlog=_backlog(plan, unmirrored, goals.suspended_s),
@@ -202,12 +202,12 @@ def _twice(setup: Pair) -> dict[PlanResource, Pair]:
 def _binding(plan: MirroringPlan) -> Bottleneck:
     setup = pair_of(plan)
     other = _twice(setup)
-    current_steady_state, *states = steady((setup, *other.values()))
+    current_state, *states = steady((setup, *other.values()))
     grows = plan.safety is SafetyMode.OFF and not off_keeps_up(
-        current_steady_state
+        current_state
     )  # then only the send rate matters
     column = "sent_kb_per_s" if grows else "transactions_per_s"
-    base = getattr(current_steady_state, column)
+    base = getattr(current_state, column)
     gains = {
         resource: getattr(steady_state, column) / base - 1.0 if base > 0.0 else 0.0
         for resource, steady_state in zip(other, states, strict=True)

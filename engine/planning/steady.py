@@ -89,12 +89,12 @@ def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[SteadyState
     if endless_queue:
         _fill_queues(flow, endless_queue)
         run(flow, round(comparison_s * TICKS_PER_S))
-    steady_states: list[SteadyState] = []
+    earlier_states: list[SteadyState] = []
     for _ in range(comparisons):
         states = list(_measure(flow, setups, comparison_s))
-        if steady_states and all(_is_steady(a, b) for a, b in zip(steady_states, states, strict=True)):
+        if earlier_states and all(_is_steady(a, b) for a, b in zip(earlier_states, states, strict=True)):
             break
-        steady_states = states
+        earlier_states = states
     return states
 
 

@@ -38,14 +38,14 @@ def test_connection(world: World, node: str, call: CmdletCall, piped: PipelineTa
         target is not None and world.computers[target].powered and network.is_passing(world, node, target)
     )
     row = {"ComputerName": name, "PingSucceeded": str(is_present)}
-    output = is_present
+    succeeded = is_present
     if port != "0":
-        output = (
+        succeeded = (
             is_present and target is not None and _listens(world, target, int(port) if port.isdigit() else 0)
         )
-        row |= {"RemotePort": port, "TcpTestSucceeded": str(output)}
+        row |= {"RemotePort": port, "TcpTestSucceeded": str(succeeded)}
     if call.value("informationlevel").lower() == "quiet":
-        return PipelineTable("text", text=str(output))
+        return PipelineTable("text", text=str(succeeded))
     return PipelineTable("connection", tuple(row), (row,), as_list=True)
 
 
@@ -59,8 +59,8 @@ def _listens(world: World, computer: str, port: int) -> bool:
     local = [
         world.instances[name] for name in world.instances_on(computer) if world.instances[name].answering
     ]
-    listening = {instance.listener.port for instance in _groups(world) if instance.listener is not None
-                 and world.listeners.get(instance.listener.name) in world.instances_on(computer)}  # fmt: skip
+    listening = {group.listener.port for group in _groups(world) if group.listener is not None
+                 and world.listeners.get(group.listener.name) in world.instances_on(computer)}  # fmt: skip
     return port in listening or any(
         (port == SQL_PORT and instance.tcp_listening)
         or (

@@ -145,10 +145,10 @@ def _run_for_each(
         return cmdlet(world, node, call, table)
     names = call.values("name", 0) if table is None else ()
     if table is not None and len(table.rows) > 1:
-        cmdlets = [cmdlet(world, node, call, replace(table, rows=(row,))) for row in table.rows]
+        tables = [cmdlet(world, node, call, replace(table, rows=(row,))) for row in table.rows]
     elif len(names) > 1:
         plain = () if "name" in call.named else call.plain[1:]
-        cmdlets = [
+        tables = [
             cmdlet(
                 world, node, CmdletCall(call.name, {**call.named, "name": (name,)}, ((name,), *plain)), None
             )
@@ -156,7 +156,7 @@ def _run_for_each(
         ]
     else:
         return cmdlet(world, node, call, table)
-    return replace(cmdlets[-1], rows=tuple(row for pipeline_table in cmdlets for row in pipeline_table.rows))
+    return replace(tables[-1], rows=tuple(row for output in tables for row in output.rows))
 
 
 def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:

@@ -300,8 +300,8 @@ def _put_user(world: World, server: str, old_user: User | None, new_user: User |
     """
     key = (server, (new_user or old_user or User(name="", database="", sid=0)).database)
     if key in world.copies:
-        removed = {old_user.name: None} if old_user is not None else {}
-        changed = {**removed, **({new_user.name: new_user} if new_user is not None else {})}
+        removed_users = {old_user.name: None} if old_user is not None else {}
+        changed = {**removed_users, **({new_user.name: new_user} if new_user is not None else {})}
         logspace.write(world, key, USER_KB)
         edits = tuple((USER + name.lower(), user) for name, user in changed.items())
         commits.append(world, key, edits, USER_KB)
@@ -328,16 +328,12 @@ def drop_master_key(world: World, server: str) -> list[Message]:
     instance = world.instances[server]
     if not instance.master_key:
         raise SqlError(15151, "drop", "symmetric key", "master key")
-    certificate = next(
-        (
-            held_certificate.name
-            for held_certificate in instance.certificates
-            if held_certificate.has_private_key
-        ),
+    certificate_name = next(
+        (certificate.name for certificate in instance.certificates if certificate.has_private_key),
         None,
     )
-    if certificate is not None:
-        raise SqlError(15580, "master key", "certificate", certificate)
+    if certificate_name is not None:
+        raise SqlError(15580, "master key", "certificate", certificate_name)
     world.update_instance(server, master_key=False)
     return []
 
@@ -362,21 +358,21 @@ def create_certificate(
     if owner is not None and owner.lower() != "dbo":
         owner = _user(world, server, "master", owner, "find").name
     if file is not None:
-        imported = _imported(world, server, name, file, private_key_file, decryption)
+        new_certificate = _imported(world, server, name, file, private_key_file, decryption)
     else:
         if not instance.master_key:
             raise SqlError(15581, state=3)
         begins = world.tick if start_date is None else clock.tick_of(world, start_date)
         lasts = begins + ticks(CERTIFICATE_LIFE_S)
-        imported = Certificate(
+        new_certificate = Certificate(
             name=name,
             thumbprint=world.next_id(),
             subject=subject or name,
             valid_from_tick=begins,
             expires_tick=lasts if expiry_date is None else clock.tick_of(world, expiry_date),
         )
-    imported = replace(imported, owner="dbo" if owner is None else owner)
-    world.update_instance(server, certificates=(*instance.certificates, imported), refused=())
+    new_certificate = replace(new_certificate, owner="dbo" if owner is None else owner)
+    world.update_instance(server, certificates=(*instance.certificates, new_certificate), refused=())
     network.reassess(world)
     return []
 

@@ -31,10 +31,10 @@ class Reach:
         return not is_known and self.world.computer_of(copy.server).nic_up
 
     def _is_passing(self, client: str, server: str) -> bool:
-        passing = self._passes.get((client, server))
-        if passing is None:
-            passing = self._passes[client, server] = network.is_passing(self.world, client, server)
-        return passing
+        passes = self._passes.get((client, server))
+        if passes is None:
+            passes = self._passes[client, server] = network.is_passing(self.world, client, server)
+        return passes
 
 
 def serving_copies(world: World, database: str, reach: Reach | None = None) -> list[DatabaseCopy]:

@@ -116,7 +116,7 @@ class BackupSet(Struct, frozen=True, kw_only=True):
             1: self.bulk_logged, 4: self.read_only, 8: self.details.single_user, 16: self.details.checksum,
             64: self.tail, 128: self.incomplete, 256: self.tail, 512: True,
         }  # fmt: skip
-        return reduce(or_, (bit for bit, is_found in bits.items() if is_found))
+        return reduce(or_, (bit for bit, is_set in bits.items() if is_set))
 
     @property
     def backup_kb(self) -> float:
@@ -171,17 +171,17 @@ def backup_database(
         raise SqlError(3023, also=(3013,), title=title)
     if differential and not copy.full_backup_id:
         raise SqlError(3035, copy.database, also=(3013,), title=title)
-    end = streams.end_of_log_kb(world, copy)
+    end_kb = streams.end_of_log_kb(world, copy)
     size_kb = copy.size_kb
     if differential:
-        size_kb = min(size_kb, max(0.0, end - copy.last_log_backup_kb) + copy.size_kb * 0.01)
+        size_kb = min(size_kb, max(0.0, end_kb - copy.last_log_backup_kb) + copy.size_kb * 0.01)
     size_kb *= BACKUP_COMPRESSION if details.compressed else 1.0
     room = _room_for(world, server, path, size_kb, title)
     _check_expiration(world, room, details, init, title)
-    world.update_copy(copy.key, backup_from_kb=end)
+    world.update_copy(copy.key, backup_from_kb=end_kb)
     duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, room[0], size_kb))
     kind = DIFFERENTIAL if differential else DATABASE
-    args = (copy.database, kind, *room, end, size_kb, world.tick, copy_only, init, details)
+    args = (copy.database, kind, *room, end_kb, size_kb, world.tick, copy_only, init, details)
     return statements.PendingStatement(world.tick + ticks(duration_s), "backup.data", args)
 
 
@@ -495,8 +495,8 @@ def _check_expiration(
         expires = backup_set.details.expires_tick
         if expires is not None and expires > world.tick:
             time = clock.time_at(world, expires)
-            datetime = datetime_formats.format_datetime(time, "%b %d %Y %I:%M:%S:000%p")
-            raise SqlError(4030, location[1], datetime, also=(3013,), title=title)
+            expiration = datetime_formats.format_datetime(time, "%b %d %Y %I:%M:%S:000%p")
+            raise SqlError(4030, location[1], expiration, also=(3013,), title=title)
 
 
 def _store(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:

@@ -94,10 +94,10 @@ def reassess(world: World) -> None:
     for client in list(world.clients.values()):
         if client.connected_to is None or client.lost_since is not None:
             continue
-        met_answer = answer(world, client, client.connected_to, connected=True)
-        if met_answer == "serves":
+        server_answer = answer(world, client, client.connected_to, connected=True)
+        if server_answer == "serves":
             continue
-        silent = met_answer == "silence"
+        silent = server_answer == "silence"
         hung = silent and world.instances[client.connected_to].hung
         delay = drivers.notices_s(world, client, hung) if silent else 0.0
         if delay is None:
@@ -164,12 +164,12 @@ def attempt(world: World, name: str, epoch: int) -> None:
         if names.knows_online_address(world, client, name_used)
         else (None, None)
     )
-    met_answer = answer(world, client, server) if server is not None else "silence"
+    server_answer = answer(world, client, server) if server is not None else "silence"
     if server is not None and server not in world.instances:
-        met_answer = "refused"  # no DNS server knows this name; the error is immediate
-    if server is not None and met_answer == "serves" and refusal is None:
+        server_answer = "refused"  # no DNS server knows this name; the error is immediate
+    if server is not None and server_answer == "serves" and refusal is None:
         refusal = accounts.login_refusal(world, client, server)
-    if server is not None and met_answer == "serves" and refusal is None:
+    if server is not None and server_answer == "serves" and refusal is None:
         if name_used != client.data_source and _names_no_partner(world, client, server):
             _refuse_partner(world, client, server)
         else:
@@ -177,7 +177,7 @@ def attempt(world: World, name: str, epoch: int) -> None:
             _connected(world, client, server)
         return
     if refusal is not None and server is not None:
-        met_answer = "refused"
+        server_answer = "refused"
         if client.attempt < 2:
             _note_refused_login(world, client, server, refusal)
     round_number = client.attempt // 2
@@ -185,7 +185,7 @@ def attempt(world: World, name: str, epoch: int) -> None:
     slice_s = min(drivers.slice_s(client), left_s)
     after_pair = client.attempt % 2 == 1
     backoff_s = CLIENT_BACKOFF_S[min(round_number, len(CLIENT_BACKOFF_S) - 1)] if after_pair else 0.01
-    wait_s = slice_s if met_answer == "silence" else backoff_s
+    wait_s = slice_s if server_answer == "silence" else backoff_s
     if partners[0] != partners[1]:
         wait_s += drivers.partner_pause_s(client)
     if wait_s >= left_s:

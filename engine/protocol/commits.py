@@ -156,11 +156,11 @@ def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[Databa
     """
     if not remaining_copies:
         return
-    remaining_copy = max(
+    remaining_kb = max(
         min(lineage.common_kb(copy.lineage, other_copy.lineage), streams.end_of_log_kb(world, other_copy))
         for other_copy in remaining_copies
     )
-    known, committed_kb = max(remaining_copy, copy.written_off_kb), streams.committed_kb(world, copy)
+    known, committed_kb = max(remaining_kb, copy.written_off_kb), streams.committed_kb(world, copy)
     number = count(world, copy, known, committed_kb)
     if number:
         message = say("all remaining copies: only {server} had them", server=copy.server)

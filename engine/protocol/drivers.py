@@ -106,5 +106,5 @@ def notices_s(world: World, client: Client, hung: bool) -> float | None:
 def command_timeout_s(client: Client) -> float:
     """Return the command timeout of the application or of its driver; 0 means none."""
     driver = DRIVERS.get(client.driver)
-    own_command_timeout_s = driver.command_timeout_s if driver is not None else 0.0
-    return own_command_timeout_s if client.command_timeout_s is None else client.command_timeout_s
+    default_s = driver.command_timeout_s if driver is not None else 0.0
+    return default_s if client.command_timeout_s is None else client.command_timeout_s

@@ -42,13 +42,13 @@ def detour_s(world: World, client: Client, name: str) -> float:
     record = world.records.get(name)
     if record is None:
         return 0.0
-    kept_address = client.kept_addresses[0] or record.addresses
-    is_present = world.listeners.get(name) is not None and record.online in kept_address
+    addresses = client.kept_addresses[0] or record.addresses
+    is_present = world.listeners.get(name) is not None and record.online in addresses
     if client.multi_subnet:
-        return 0.0 if record.online in kept_address else math.inf
+        return 0.0 if record.online in addresses else math.inf
     if not is_present:
-        return math.inf if len(record.addresses) > 1 or record.online not in kept_address else 0.0
-    return int(world.chance.uniform(0, len(kept_address))) * TCP_TIMEOUT_S if len(kept_address) > 1 else 0.0
+        return math.inf if len(record.addresses) > 1 or record.online not in addresses else 0.0
+    return int(world.chance.uniform(0, len(addresses))) * TCP_TIMEOUT_S if len(addresses) > 1 else 0.0
 
 
 def knows_online_address(world: World, client: Client, name: str) -> bool:

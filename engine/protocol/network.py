@@ -204,10 +204,10 @@ def drop_contacts(world: World, guid: int, server: str) -> None:
     """Close the ends of *server* for session *guid* at once, without a delay for detection."""
     for key, contact in world.contacts_of(guid):
         if key[1] == server and (contact.connected or contact.pending):
-            removed_contact = replace(
+            closed_contact = replace(
                 contact, connected=False, pending="", epoch=contact.epoch + 1, since_tick=world.tick
             )
-            world.contacts[key] = removed_contact
+            world.contacts[key] = closed_contact
 
 
 def _note_refusal(

@@ -70,8 +70,8 @@ def attach(world: World, source: int, receiver: Key) -> int:
     """Send the log of *source* to the copy *receiver* from its present position. Return the stream."""
     copy = world.copies[receiver]
     assert copy.source is None and copy.stream is None, f"{receiver} has a log already"
-    streams = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is None]
-    stream = streams[0] if streams else _add_stream(world, source)
+    free_streams = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is None]
+    stream = free_streams[0] if free_streams else _add_stream(world, source)
     end = copy.end_of_log_kb
     world.flow.set_stream_positions(
         stream, **_all_at(STREAM_POSITIONS, end), redone_kb=min(copy.redone_kb, end)

@@ -42,12 +42,12 @@ def size_kb(computer: Computer, letter: str) -> float | None:
 def free_kb(world: World, server: str, letter: str) -> float:
     """Return the free space on the drive; infinite without a limit, 0 if it does not exist or is lost."""
     computer = world.computer_of(server)
-    whole_size_kb = size_kb(computer, letter)
+    total_kb = size_kb(computer, letter)
     if not has_drive(computer, letter):
         return 0.0
-    if whole_size_kb is None:
+    if total_kb is None:
         return float("inf")
-    return max(0.0, whole_size_kb - used_kb(world, server, letter))
+    return max(0.0, total_kb - used_kb(world, server, letter))
 
 
 def list_free_kb(world: World, server: str) -> list[tuple[str, float]]:

@@ -45,17 +45,17 @@ def measure_group() -> GroupMeasurement:
     source, stream = world.copies[NODES[0], DATABASE].source, world.copies[NODES[1], DATABASE].stream
     assert source is not None
     assert stream is not None
-    before, totals = flow.totals(source), flow.stream_totals(stream)
+    before, stream_before = flow.totals(source), flow.stream_totals(stream)
     here, there = [], []
     for _ in range(round(MEASURED_S)):
         simulator.advance(world, world.tick + TICKS_PER_S)
         here.append(flow.reading(source).principal_data_writes_kb_per_s / KB_PER_MB)
         there.append(flow.stream_reading(stream).mirror_data_writes_kb_per_s / KB_PER_MB)
-    after, stream_totals = flow.totals(source), flow.stream_totals(stream)
+    after, stream_after = flow.totals(source), flow.stream_totals(stream)
     pages_to_mb_per_s = PAGE_KB / KB_PER_MB / MEASURED_S
     return GroupMeasurement(
         requests_per_s=(after.transactions - before.transactions) / MEASURED_S,
-        writes_mb_per_s=(stream_totals.pages_written - totals.pages_written) * pages_to_mb_per_s,
+        writes_mb_per_s=(stream_after.pages_written - stream_before.pages_written) * pages_to_mb_per_s,
         primary_writes_mb_per_s=(after.pages_written - before.pages_written) * pages_to_mb_per_s,
         **_peaks(here, there),
     )

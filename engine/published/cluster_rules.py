@@ -158,7 +158,7 @@ def _survival() -> list[FigureRow]:
             ("both", list(combinations(names, 2)), 0.0),
         )
         for (id, choices, apart_s), text in zip(cases, published, strict=True):
-            outcomes = [_survives(nodes, witness, choice, apart_s) for choice in choices]
+            outcomes = [_survives(nodes, witness, lost_nodes, apart_s) for lost_nodes in choices]
             ours, row = (
                 f"in {outcomes.count(True)} of {len(outcomes)} ways",
                 f"CLU.{nodes}{'W' if witness else ''}.{id}",
@@ -188,9 +188,9 @@ def _heartbeats() -> list[FigureRow]:
             short, long = missed - 0.5, missed + REGROUP_S_MAX
             stays, goes = _is_node_removed(windows, across, short), _is_node_removed(windows, across, long)
             id = f"CLU.heartbeat.{windows.replace(' ', '')}.{'cross' if across else 'same'}"
-            first, next_text = ("removed" if is_gone else "kept" for is_gone in (stays, goes))
+            early, late = ("removed" if is_gone else "kept" for is_gone in (stays, goes))
             heartbeats.append(
-                statement(id, not stays and goes, f"{first} after {short:g} s, {next_text} after {long:g} s")
+                statement(id, not stays and goes, f"{early} after {short:g} s, {late} after {long:g} s")
             )
     return heartbeats
 
@@ -271,9 +271,9 @@ def _config_of(world: World) -> set[str]:
 
 
 def _forced() -> list[FigureRow]:
-    lost_text = "5 power-off NODE_2\n5 power-off NODE_3\n"
+    outage_lines = "5 power-off NODE_2\n5 power-off NODE_3\n"
     world = cluster_world(NODES[:3])
-    play(world, lost_text, 40.0)
+    play(world, outage_lines, 40.0)
     waits = not has_running_partition(world)
     play(world, "40 stop-cluster NODE_1\n41 force-quorum NODE_1\n", 60.0)
     is_alone = has_running_partition(world) and cluster_config(world).forced

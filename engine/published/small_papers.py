@@ -206,11 +206,11 @@ def measure_durability(mode: SafetyMode, delayed: bool, rtt_ms: float = 0.2) -> 
 
 def durability_rows() -> list[FigureRow]:
     """Return the rows about delayed durability."""
-    measurement, delayed = (
+    full_durable, full_delayed = (
         measure_durability(SafetyMode.FULL, False),
         measure_durability(SafetyMode.FULL, True),
     )
-    durability_measurement, off_delayed = (
+    off_durable, off_delayed = (
         measure_durability(SafetyMode.OFF, False),
         measure_durability(SafetyMode.OFF, True),
     )
@@ -218,26 +218,26 @@ def durability_rows() -> list[FigureRow]:
         measure_durability(SafetyMode.FULL, False, FAR_RTT_MS),
         measure_durability(SafetyMode.FULL, True, FAR_RTT_MS),
     )
-    near_gain = measurement.all_rows_s / delayed.all_rows_s
+    near_gain = full_durable.all_rows_s / full_delayed.all_rows_s
     far_gain = far_full.all_rows_s / far_delayed.all_rows_s
-    times = delayed.delay_ms_per_s / measurement.delay_ms_per_s
-    difference_s = durability_measurement.all_rows_s - off_delayed.all_rows_s
+    times = full_delayed.delay_ms_per_s / full_durable.delay_ms_per_s
+    difference_s = off_durable.all_rows_s - off_delayed.all_rows_s
     # the time between two releases of log with delayed durability
     setup = setup_of(LOG_ROWS, SafetyMode.FULL, DELAYED, version=2014, delayed_durability=True)
     every_s = DELAYED.log_block_kb / measured(setup, FAILOVER_AFTER_S).log_kb_per_s
     return [
-        number("DD.full", measurement.rows_in_30_s),
-        number("DD.delayed", delayed.rows_in_30_s),
+        number("DD.full", full_durable.rows_in_30_s),
+        number("DD.delayed", full_delayed.rows_in_30_s),
         number("DD.delay", times),
         statement(
             "DD.queue",
-            delayed.unsent_kb > measurement.unsent_kb,
-            f"{measurement.unsent_kb:.1f} to {delayed.unsent_kb:.1f} KB unsent",
+            full_delayed.unsent_kb > full_durable.unsent_kb,
+            f"{full_durable.unsent_kb:.1f} to {full_delayed.unsent_kb:.1f} KB unsent",
         ),
         statement(
             "DD.off",
             abs(difference_s) <= 10.0,
-            f"{durability_measurement.all_rows_s:.1f} against {off_delayed.all_rows_s:.1f} s",
+            f"{off_durable.all_rows_s:.1f} against {off_delayed.all_rows_s:.1f} s",
         ),
         statement(
             "DD.latency",

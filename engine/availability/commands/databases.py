@@ -130,12 +130,12 @@ def remove(world: World, server: str, name: str, databases: Sequence[str]) -> li
     for database in databases:
         if database.lower() not in spelled:
             raise SqlError(41073, database, group.name)
-    removed = {spelled[database.lower()] for database in databases}
+    names = {spelled[database.lower()] for database in databases}
     replicas.change(
-        world, server, group.guid, lambda old: movement.remove_places(old, lambda place: place[0] in removed)
+        world, server, group.guid, lambda old: movement.remove_places(old, lambda place: place[0] in names)
     )
-    movement.stop_sending(world, server, sorted(removed))
-    for database in sorted(removed):
+    movement.stop_sending(world, server, sorted(names))
+    for database in sorted(names):
         world.update_copy((server, database), availability=NO_AVAILABILITY)
     movement.watch_removals(world)
     return []

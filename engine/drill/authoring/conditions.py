@@ -101,9 +101,9 @@ def parse(text: str, names: ConditionNames) -> Condition:
         problem = say("{word!r} is not valid here", word=text[at])
         raise ConditionError(at + 1, problem, _format_expected(error.allowed or ())) from None
     reader = _ConditionReader(names)
-    whole_part = reader.part(tree)
-    parts = [reader.part(part) for part in _trees(tree)] if tree.data == "all" else [whole_part]
-    return Condition(text, whole_part.test, whole_part.answer, tuple([part.test for part in parts]))
+    root = reader.part(tree)
+    parts = [reader.part(part) for part in _trees(tree)] if tree.data == "all" else [root]
+    return Condition(text, root.test, root.answer, tuple([part.test for part in parts]))
 
 
 FACTS: Final = frozenset({"state_test", "server_test", "serves", "part_test"})
@@ -401,11 +401,11 @@ def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) 
         return answer_for_seconds(facts, test(facts), max(1, int(left_s)))
 
     def until_passed(facts: Facts) -> ConditionResult:
-        holds, position = test(facts), facts.log(name)[quantity.counter not in SOURCE_COUNTERS]
-        if position < 0:
+        holds, log_place = test(facts), facts.log(name)[quantity.counter not in SOURCE_COUNTERS]
+        if log_place < 0:
             return ConditionResult(holds)
         whole, level = quantity.whole(facts, name), operand.read(facts)
-        return ConditionResult(holds, levels=(Level(position, quantity.counter, whole, sign, level, holds),))
+        return ConditionResult(holds, levels=(Level(log_place, quantity.counter, whole, sign, level, holds),))
 
     return until_reached if quantity.moves == "by the clock" else until_passed
 

@@ -214,11 +214,11 @@ def _check_databases(scenario: Scenario, finder: ProblemFinder, names: Condition
 
 def _check_sessions(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
     editions = {server.name: server.edition for server in scenario.servers}
-    lines = [database.name for database in scenario.databases]
+    database_names = [database.name for database in scenario.databases]
     mirrored: set[str] = set()
     for i, session in enumerate(scenario.sessions):
         path: Path = ("session", i)
-        _check_name(finder, (*path, "database"), session.database, lines, "database")
+        _check_name(finder, (*path, "database"), session.database, database_names, "database")
         if session.database in mirrored:
             finder.add(
                 (*path, "database"),

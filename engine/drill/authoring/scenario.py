@@ -137,8 +137,8 @@ class _ShiftedFinder(ProblemFinder):
         if len(path) < 2 or not isinstance(path[1], int):
             return path
         number = path[1]
-        for left_out in sorted(self._left_out.get(str(path[0]), ())):
-            number += left_out <= number
+        for omitted_index in sorted(self._left_out.get(str(path[0]), ())):
+            number += omitted_index <= number
         return (path[0], number, *path[2:])
 
 

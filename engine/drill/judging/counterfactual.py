@@ -109,11 +109,11 @@ def evaluating_actions(
         for _ in advance_in_slices(run, item.tick):
             yield len(impacts) / max(1, len(places))
         if number in places and work < WORK_MAX:
-            other_drill = run.fork()
-            for _ in _play_on(other_drill, drill, number + 1):
+            counterfactual = run.fork()
+            for _ in _play_on(counterfactual, drill, number + 1):
                 yield len(impacts) / len(places)
-            work += (other_drill.tick - run.tick) * width
-            impacts.append(_measure_impact(drill, other_drill, number))
+            work += (counterfactual.tick - run.tick) * width
+            impacts.append(_measure_impact(drill, counterfactual, number))
         if len(impacts) == len(places) or run.finished:
             break
         run.do(item.line_without_time)
@@ -246,6 +246,6 @@ def find_retry_tick(tick: Tick, act: Input | None, journal: Iterable[Input]) -> 
     """
     typed = 0 if act is None else len(act.args[-1] if act.verb in ("sql", "ps") else act.command_text)
     early = tick - ticks(min(LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed))
-    finished_ticks = [item.tick for item in journal if item.verb not in REMARKS and not is_inspection(item)]
-    earliest_ticks = [at + 1 for at in finished_ticks if early <= at <= tick - ticks(LOOK_S)]
-    return max(0, early, *earliest_ticks)
+    action_ticks = [item.tick for item in journal if item.verb not in REMARKS and not is_inspection(item)]
+    retry_ticks = [at + 1 for at in action_ticks if early <= at <= tick - ticks(LOOK_S)]
+    return max(0, early, *retry_ticks)

@@ -89,8 +89,8 @@ def compare_states(left_run: Drill, right_run: Drill) -> list[StateRow]:
     for name in left_run.world.instances:
         rows.append(StateRow(name, _server(left_run, name), _server(right_run, name)))
     for key in sorted({*left_run.world.copies, *right_run.world.copies}, key=lambda key: (key[1], key[0])):
-        message = say("{database} on {server}", database=key[1], server=key[0])
-        rows.append(StateRow(message, _copy(left_run, key), _copy(right_run, key)))
+        copy_name = say("{database} on {server}", database=key[1], server=key[0])
+        rows.append(StateRow(copy_name, _copy(left_run, key), _copy(right_run, key)))
     for name in left_run.world.clients:
         rows.append(StateRow(name, _client(left_run, name), _client(right_run, name)))
     return rows

@@ -145,8 +145,8 @@ def _mistake(
     mistake = Mistake(loss_tick, item.name, loss.why, loss.cause, loss.points, loss.better, retry_tick)
     if index is not None:
         action = drill.journal[index]
-        explained = replace(mistake, cause=loss.cause or describe_input(action), cause_tick=action.tick)
-        return replace(explained, retry_tick=_retry(drill, index), without=deeds.get(index))
+        with_cause = replace(mistake, cause=loss.cause or describe_input(action), cause_tick=action.tick)
+        return replace(with_cause, retry_tick=_retry(drill, index), without=deeds.get(index))
     if rule is not None and rule.kind in ("goals", "condition") and plan:
         tick, line = plan[0]
         step = parse_line(line, min(tick, loss_tick))
@@ -289,9 +289,9 @@ def _find_longest_span(rule: AnyRule | None, lanes: Mapping[str, Lanes]) -> Stat
     """Return the longest span of time that counts under *rule*."""
     if not isinstance(rule, (DowntimeRule, ExposedRule)):
         return None
-    requested_lanes = [lane for name, lane in lanes.items() if rule.database in (None, name)]
+    rule_lanes = [lane for name, lane in lanes.items() if rule.database in (None, name)]
     down = isinstance(rule, DowntimeRule)
-    spans = (span for lane in requested_lanes for span in (lane.service if down else lane.protection))
+    spans = (span for lane in rule_lanes for span in (lane.service if down else lane.protection))
     return max(
         (s for s in spans if s.what == (DOWN if down else EXPOSED)), key=lambda s: s.ticks, default=None
     )

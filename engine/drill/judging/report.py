@@ -368,12 +368,12 @@ def readings(drill: DrillState) -> Row:
     databases = list(drill.world.availability)
     every = 1 + len(drill.logs) * len(databases) * len(COUNTERS) // READINGS_MAX
     arrays = {name: _arrays(drill, name, every) for name in databases}
-    first_array = next(iter(arrays), None)
+    first_database = next(iter(arrays), None)
     times = [tick / TICKS_PER_S for tick in drill.samples.ticks.tolist()[::every]]
     fields: dict[str, object] = {
         "t_s": times,
-        "database": first_array,
-        **(arrays[first_array] if first_array is not None else {}),
+        "database": first_database,
+        **(arrays[first_database] if first_database is not None else {}),
     }
     return {**fields, "databases": arrays} if len(arrays) > 1 else fields
 

@@ -59,7 +59,7 @@ def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Itera
     off an instance that hangs, or keeps an unreachable server from returning.
     """
     wanted = {word for step in scenario.solution for word in step.do.split()[:2]}
-    wanted |= {verb for undoe in UNDOES.values() if not undoe.isdisjoint(wanted) for verb in undoe}
+    wanted |= {verb for verbs in UNDOES.values() if not verbs.isdisjoint(wanted) for verb in verbs}
     for index, fault in enumerate(world.faults):
         if fault.verb in wanted or fault.verb in CURES or not is_requested(fault, journal):
             continue

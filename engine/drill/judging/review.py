@@ -147,9 +147,9 @@ class Review(Struct, frozen=True):
 
     def as_json(self) -> dict[str, object]:
         """Return the review in JSON types; fields with "tick" in their names are in ticks of 10 ms."""
-        json_types: dict[str, object] = report.to_json_types(asdict(self))
-        json_types["mistakes"] = [report.to_json_types(mistake.as_json()) for mistake in self.mistakes]
-        return json_types
+        fields: dict[str, object] = report.to_json_types(asdict(self))
+        fields["mistakes"] = [report.to_json_types(mistake.as_json()) for mistake in self.mistakes]
+        return fields
 
 
 def review(drill: Drill) -> Review:

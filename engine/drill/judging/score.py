@@ -130,8 +130,8 @@ def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> Rubr
     missing = say("Not counted: only {n} of {of} goals met.", n=reached, of=goals)
     if reached == goals:
         missing = say("Not counted: the drill ended before its faults occurred.")
-    messages = join_messages(" ", (item.why, missing))
-    return RubricItem(item.name, 0.0, item.max, messages, item.at_s, item.better, item.losses)
+    why = join_messages(" ", (item.why, missing))
+    return RubricItem(item.name, 0.0, item.max, why, item.at_s, item.better, item.losses)
 
 
 class RuleResult(Struct, frozen=True):
@@ -147,9 +147,9 @@ class RuleResult(Struct, frozen=True):
 
 def _redistribute_uncounted(items: list[RubricItem]) -> list[RubricItem]:
     """Give each uncounted item the same share of its points that the other items earned."""
-    remaining_rubric_items = [item for item in items if item.counted]
-    share = arithmetic.total(item.points for item in remaining_rubric_items) / max(
-        1e-9, arithmetic.total(item.max for item in remaining_rubric_items)
+    counted_items = [item for item in items if item.counted]
+    share = arithmetic.total(item.points for item in counted_items) / max(
+        1e-9, arithmetic.total(item.max for item in counted_items)
     )
     return [item if item.counted else replace(item, points=round(item.max * share, 1)) for item in items]
 
@@ -300,8 +300,8 @@ def _score_forbidden(run: ScoredRun, rule: ForbiddenRule) -> RuleResult:
     losses = [
         Loss(share, tick, f"{state.text}.", state.better) for state, tick in zip(broken, at, strict=True)
     ]
-    messages = join_messages(" ", (f"{state.text}: {state.better}" for state in broken))
-    return RuleResult(0.0, messages, at, losses)
+    message = join_messages(" ", (f"{state.text}: {state.better}" for state in broken))
+    return RuleResult(0.0, message, at, losses)
 
 
 def _score_diagnosis(run: ScoredRun, rule: DiagnosisRule) -> RuleResult:
@@ -355,16 +355,16 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
         advice = REFUSAL_ADVICE.get(refused.number, say("read the message before the next command."))
         if refused.number == ON_THE_PRINCIPAL and not was_serving(run.events, refused):
             advice = NO_PRINCIPAL
-        message = say("{server} rejected a command with error {n}.", server=refused.server, n=refused.number)
+        refusal = say("{server} rejected a command with error {n}.", server=refused.server, n=refused.number)
         cause = say("{batch} on {server}", batch=refused.batch, server=refused.server)
-        losses.append(Loss(rule.refused, refused.tick, message, advice, cause))
+        losses.append(Loss(rule.refused, refused.tick, refusal, advice, cause))
     for number, price in enumerate(rule.prices):
         first = run.first_held.get(f"price:{rule.name}:{number}")
         if first is not None:
             losses.append(Loss(price.price, first, price.why, price.better, condition=price.when))
     if not losses:
         return RuleResult(rule.points, say("No command was rejected or harmful."))
-    messages = join_messages(
+    message = join_messages(
         " ",
         (
             say("-{points:g}: {loss} Better: {better}", points=loss.points, loss=loss.why, better=loss.better)
@@ -373,7 +373,7 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
     )
     moments = [loss.tick for loss in losses if loss.tick is not None]
     return RuleResult(
-        rule.points - arithmetic.total(loss.points for loss in losses), messages, moments, losses
+        rule.points - arithmetic.total(loss.points for loss in losses), message, moments, losses
     )
 
 

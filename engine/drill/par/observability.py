@@ -64,8 +64,8 @@ def find_announced_ticks(scenario: Scenario) -> frozenset[Tick]:
 
 
 def _is_planned(inject: Inject) -> bool:
-    text, *rest = inject.do.split(maxsplit=2)
-    name = rest[0] if text.startswith("@") and rest else text
+    first_word, *rest = inject.do.split(maxsplit=2)
+    name = rest[0] if first_word.startswith("@") and rest else first_word
     verb = VERBS.get(name)
     return verb is not None and (verb.name in HEARS or verb.group in ("load", "chore", "repair"))
 

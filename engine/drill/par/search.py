@@ -263,13 +263,13 @@ class Blunders(Struct):
         if drill.journal[-1].verb == "answer":
             return True  # an answer cannot be changed later
         plans = [plan.actions for plan in (self.plan, *self.known)]
-        rollout = continuations.find_best_rollout(
+        rollout_search = continuations.find_best_rollout(
             continuations.BaselineRun(drill),
             drill,
             continuations.list_continuations(drill, plans),
             score_min + POINT,
         )
-        way = yield from scale_progress(rollout, share, share)
+        way = yield from scale_progress(rollout_search, share, share)
         return way.score <= score_min
 
 

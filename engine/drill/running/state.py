@@ -227,10 +227,10 @@ class DrillState:
 
     def total(self) -> float:
         """Return `score().total` without the texts."""
-        goals = [goal for goal in self.scenario.goals if self.goals[goal.name].is_reached]
-        if self.mode is DrillMode.LAB or not self.scenario.scored or len(goals) == len(self.goals):
+        met_goals = [goal for goal in self.scenario.goals if self.goals[goal.name].is_reached]
+        if self.mode is DrillMode.LAB or not self.scenario.scored or len(met_goals) == len(self.goals):
             return self.score().total
-        return score.total_of_goals(self.scenario, goals)
+        return score.total_of_goals(self.scenario, met_goals)
 
     def _build_scored_run(self) -> ScoredRun:
         return ScoredRun(
@@ -345,13 +345,13 @@ class DrillState:
 
     def _list_pending_kinds(self) -> list[PendingKind]:
         """Return the kinds of unfinished parts of the story, each once."""
-        open_inquiries = [
+        asked_inquiries = [
             (i, a) for i in self.scenario.inquiries if (a := self.answers[i.name]).asked_tick is not None
         ]
-        left = [(i, a) for i, a in open_inquiries if not questions.is_settled(i, a)]
+        left = [(i, a) for i, a in asked_inquiries if not questions.is_settled(i, a)]
         kinds = {"question": any(a.open for _, a in left), "prediction": any(not a.open for _, a in left)}
         kinds["story"] = bool(self._waiting)
-        return [PendingKind(kind) for kind, is_present in kinds.items() if is_present]
+        return [PendingKind(kind) for kind, is_pending in kinds.items() if is_pending]
 
 
 def _parse_conditions(scenario: Scenario) -> dict[str, Condition]:

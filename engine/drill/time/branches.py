@@ -86,13 +86,13 @@ class Branches:
             yield from scale_progress(self._recalling(name), number / len(stored), (number + 1) / len(stored))
 
     def _recalling(self, name: str) -> Slices[History]:
-        branch = self._find_branch(name)
-        if isinstance(branch, Branch):
+        history = self._find_branch(name)
+        if isinstance(history, Branch):
             lines = self._lines(name)[: self._roots[name].inputs]
             any_drill = self._any
-            branch = yield from _playing(any_drill.scenario, any_drill.seed, branch, lines)
-            self._histories[name] = branch
-        return branch
+            history = yield from _playing(any_drill.scenario, any_drill.seed, history, lines)
+            self._histories[name] = history
+        return history
 
     def _lines(self, name: str) -> list[str]:
         """Return the journal of a branch, whether it is replayed or only stored."""
@@ -178,13 +178,13 @@ class Branches:
         """
         if self.root(name).parent is None:
             raise BranchError(say("You cannot remove the first branch because all others start in it."))
-        removed = {name}
+        removed_names = {name}
         for other, root in self._roots.items():  # parents come first in this dictionary
-            if root.parent in removed:
-                removed.add(other)
-        if self.current in removed:
+            if root.parent in removed_names:
+                removed_names.add(other)
+        if self.current in removed_names:
             raise BranchError(say("You cannot remove the current branch. Switch to another branch first."))
-        for other in sorted(removed):
+        for other in sorted(removed_names):
             del self._histories[other], self._roots[other]
 
     def _free_name(self) -> str:

@@ -195,13 +195,13 @@ class EventLog(Sequence[Event]):
     # -----------------------------------------------------------------------------------------------
 
     def _copy_columns(self, columns: Array) -> EventLog:
-        other_event_log = EventLog(words=self._words)
-        other_event_log._count = len(columns)
-        if other_event_log._count > len(other_event_log._columns):
-            other_event_log._columns = columns.copy()
+        copied_log = EventLog(words=self._words)
+        copied_log._count = len(columns)
+        if copied_log._count > len(copied_log._columns):
+            copied_log._columns = columns.copy()
         else:
-            other_event_log._columns[: other_event_log._count] = columns
-        return other_event_log
+            copied_log._columns[: copied_log._count] = columns
+        return copied_log
 
     def _match_kinds(self, column: Array, kinds: Collection[str]) -> Array:
         """Return a mask of the entries of *column* that belong to *kinds*."""

@@ -78,10 +78,10 @@ class History:
         first_event = len(self.drill.events)
         while self.drill.tick < tick and not self.drill.finished:
             second = (self.drill.tick // TICKS_PER_S + 1) * TICKS_PER_S
-            new_advance = self.drill.advance_to(min(tick, second), to_event)
+            new_events = self.drill.advance_to(min(tick, second), to_event)
             if self._is_snapshot_due():
                 self._add_snapshot(take_snapshot(self.drill, self._snapshots[-1]))
-            if to_event and new_advance:
+            if to_event and new_events:
                 break
         return self.drill.events[first_event:]
 
@@ -181,18 +181,18 @@ class History:
         self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()
     ) -> Slices[History]:
         """Run `fork` in slices. After an exam, the whole run must be replayed as practice."""
-        seek = self.seek(tick, before_inputs)
-        if seek.terms.rewind:
-            other_history = History(seek)
-            other_history._snapshots = [
-                *(moment for moment in self._snapshots if moment.tick < seek.tick),
-                take_snapshot(seek),
+        past_drill = self.seek(tick, before_inputs)
+        if past_drill.terms.rewind:
+            fork = History(past_drill)
+            fork._snapshots = [
+                *(moment for moment in self._snapshots if moment.tick < past_drill.tick),
+                take_snapshot(past_drill),
             ]
         else:
-            history = History(Drill(seek.scenario, seek.seed, DrillMode.PRACTICE))
-            other_history = yield from replay_inputs(history, seek.journal, seek.tick)
-        other_history.do(rewind.format_rewind_line(self.drill, other_history.drill, other_runs))
-        return other_history
+            practice_run = History(Drill(past_drill.scenario, past_drill.seed, DrillMode.PRACTICE))
+            fork = yield from replay_inputs(practice_run, past_drill.journal, past_drill.tick)
+        fork.do(rewind.format_rewind_line(self.drill, fork.drill, other_runs))
+        return fork
 
     def undo_last_input(self) -> None:
         """Undo the last input, because it could not be recorded. Time returns to that of the input."""

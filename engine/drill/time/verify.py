@@ -42,10 +42,10 @@ class Divergence(Struct, frozen=True):
 
     def __str__(self) -> str:
         if self.claim is not None:
-            place, message, replayed = self.claim
+            place, claimed, replayed = self.claim
             return say(
                 "the states match, but {place} is recorded as {said}, and the replay gives {so}",
-                place=place, said=message, so=replayed,
+                place=place, said=claimed, so=replayed,
             )  # fmt: skip
         agreed, state_hash = self.agreed, self.expected or self.found
         text = say("different from the start")
@@ -129,9 +129,9 @@ def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
     agreed = None
     for expected, found in zip_longest(recorded, drill.hashes):
         if expected != found:
-            first_inputs = agreed.inputs if agreed else 0
-            last_inputs = min(each.inputs for each in (expected, found) if each is not None)
-            lines = tuple(item.line for item in drill.journal[first_inputs:last_inputs])
+            first_input = agreed.inputs if agreed else 0
+            last_input = min(each.inputs for each in (expected, found) if each is not None)
+            lines = tuple(item.line for item in drill.journal[first_input:last_input])
             return Divergence(agreed, expected, found, lines)
         agreed = expected
     return None
@@ -140,12 +140,12 @@ def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
 def _compare_end(drill: Drill, report: Report) -> Divergence | None:
     """Compare the end of the run with that of the report. All recorded hashes have matched before."""
     state_hash = StateHash(drill.tick, len(drill.journal), drill.state_hash())
-    reported = StateHash(
+    reported_hash = StateHash(
         ticks(report["ended_at_s"]), state_hash.inputs, report.get("state_hash", state_hash.digest)
     )
     return (
-        Divergence(drill.hashes[-1] if drill.hashes else None, reported, state_hash)
-        if reported != state_hash
+        Divergence(drill.hashes[-1] if drill.hashes else None, reported_hash, state_hash)
+        if reported_hash != state_hash
         else None
     )
 
@@ -159,11 +159,11 @@ REPORTED: Final = (
 
 def _compare_report(drill: Drill, report: Report) -> Divergence | None:
     """Compare the other fields of the report. The states have matched before."""
-    found_report = drill.report()
+    replayed_report = drill.report()
     for name in REPORTED:
-        if name in report and to_json_types(report[name]) != to_json_types(found_report[name]):
+        if name in report and to_json_types(report[name]) != to_json_types(replayed_report[name]):
             place, one, other = _find_first_difference(
-                name, to_json_types(report[name]), to_json_types(found_report[name])
+                name, to_json_types(report[name]), to_json_types(replayed_report[name])
             )
             return Divergence(drill.hashes[-1], None, None, claim=(place, str(one), str(other)))
     return None

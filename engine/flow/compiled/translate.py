@@ -183,8 +183,8 @@ class _Module:
         parameters, result = self.parameters(name), self.result(name)
         head = ", ".join(f"{c_type(kind)} {parameter}" for parameter, kind in parameters)
         call = f"{name}({', '.join(parameter for parameter, _ in parameters)});"
-        text = "" if result == VOID else "return "
-        return f"#ifdef WIDE\nWIDE {c_type(result)} {name}_wide({head}) {{ {text}{call} }}\n#endif\n"
+        keyword = "" if result == VOID else "return "
+        return f"#ifdef WIDE\nWIDE {c_type(result)} {name}_wide({head}) {{ {keyword}{call} }}\n#endif\n"
 
     def _translate_entry_point(self, name: str) -> str:
         """Return the C function that takes a Python tuple and calls the translated function."""
