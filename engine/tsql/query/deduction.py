@@ -35,6 +35,7 @@ _TYPED: Final = (*_COMPARED, *_ORDERED, *_CALCULATED, *_ALTERNATIVES, exp.In)
 _CHANGES: Final = (exp.Update, exp.Delete, exp.Merge)
 _STATEMENTS: Final = (exp.Select, exp.Insert, *_CHANGES)
 _BIGINT: Final = SqlType("bigint")
+_POSITION: Final = "position"
 _OPERANDS_MAX: Final = 3
 """Operands that are examined. A long IN list would otherwise take quadratic time."""
 
@@ -79,6 +80,12 @@ def generalize(kind: SqlType) -> SqlType:
     return kind
 
 
+def _position(node: exp.Expr) -> int:
+    """Return the place of the node in its tree: nodes with equal text are equal, their places are not."""
+    position: int = node.meta[_POSITION]
+    return position
+
+
 def _outermost(node: exp.Expr) -> exp.Expr:
     """Return the node with the parentheses and minus signs around it."""
     while isinstance(node.parent, exp.Paren | exp.Neg):
@@ -99,16 +106,18 @@ class _Deducer:
         self, tree: exp.Expr, parameters: list[exp.Parameter], columns_of: ColumnsOf, names: BindingContext
     ) -> None:
         self.tree, self.columns_of, self.names = tree, columns_of, names
-        self.parameters = {id(node) for node in parameters}
+        for position, part in enumerate(tree.walk()):
+            part.meta[_POSITION] = position
+        self.parameters = {_position(node) for node in parameters}
         self.operands: dict[int, list[exp.Expr]] = {}
-        """Operands whose type is needed, by the id of each query around them."""
+        """Operands whose type is needed, by the position of each query around them."""
         self.kinds: dict[int, dict[int, SqlType]] = {}
-        """Types of the operands by their id, by the id of the query."""
+        """Types of the operands by their position, by the position of the query."""
         for node in parameters:
             other = self.other_operand(node)
             if other is not None:
                 for query in _queries_around(node):
-                    self.operands.setdefault(id(query), []).append(other)
+                    self.operands.setdefault(_position(query), []).append(other)
 
     def deduce(self, node: exp.Parameter) -> Deduction:
         name, shown = variable_name(node), f"@{node.name}"
@@ -161,7 +170,7 @@ class _Deducer:
         others = [
             value for value in islice(inner.parent.iter_expressions(), _OPERANDS_MAX) if value is not inner
         ]
-        typed = (value for value in others if id(value.unnest()) not in self.parameters)
+        typed = (value for value in others if _position(value.unnest()) not in self.parameters)
         return next(typed, others[0] if others else None)
 
     def operand_type(self, node: exp.Parameter, shown: str) -> SqlType:
@@ -170,10 +179,12 @@ class _Deducer:
         if other is None:
             raise SqlError(11502, shown)
         for query in _queries_around(node):
-            kind = self.types_in(query).get(id(other))
+            kind = self.types_in(query).get(_position(other))
             if kind is not None:
                 return kind
-        untyped = next((item for item in other.find_all(exp.Parameter) if id(item) in self.parameters), None)
+        untyped = next(
+            (item for item in other.find_all(exp.Parameter) if _position(item) in self.parameters), None
+        )
         if untyped is not None:
             raise SqlError(11503, shown, f"@{untyped.name}")
         if isinstance(other, exp.Null):
@@ -182,8 +193,8 @@ class _Deducer:
 
     def types_in(self, query: exp.Expr) -> dict[int, SqlType]:
         """Return the known types of the operands in *query*, bound to its tables."""
-        if id(query) not in self.kinds:
-            operands = self.operands[id(query)]
+        if _position(query) not in self.kinds:
+            operands = self.operands[_position(query)]
             select = exp.Select(
                 expressions=[exp.Alias(this=value.copy(), alias=exp.to_identifier("v")) for value in operands]
             )
@@ -197,12 +208,12 @@ class _Deducer:
                 columns = QueryBinder(self.names).query(select) or ()
             except (SqlError, UnsimulatedFeatureError):
                 columns = ()
-            self.kinds[id(query)] = {
-                id(value): kind
+            self.kinds[_position(query)] = {
+                _position(value): kind
                 for value, (_, kind) in zip(operands, columns, strict=False)
                 if kind is not None and kind != NULL
             }
-        return self.kinds[id(query)]
+        return self.kinds[_position(query)]
 
 
 def _is_alias(node: exp.Expr | None) -> bool:
