@@ -95,19 +95,19 @@ def test_a_second_instance_is_refused(
 
 def test_a_full_disk_is_reported_and_loses_only_the_current_input(profile_folder: Path) -> None:
     opened = database.open_database(profile_folder)
-    profile = Profile(opened)
-    run_id = begin(profile)
-    profile.append(run_id, 1, "0.01 note before")
-    (pages,) = opened.connection.execute("PRAGMA page_count").fetchone()
-    opened.connection.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(StorageError, match=r"is full\. Your latest action is not saved") as caught:
-        profile.append(run_id, 2, "x" * 100_000)
-    assert caught.value.kind is ProblemKind.DISK_FULL
-    opened.connection.execute("PRAGMA max_page_count = 1000000")
-    profile.append(run_id, 3, "0.03 note after")
-    (found,) = profile.unfinished()
-    assert [line.text for line in found.lines] == ["0.01 note before", "0.03 note after"]
-    assert found.problem is None
+    with Profile(opened) as profile:
+        run_id = begin(profile)
+        profile.append(run_id, 1, "0.01 note before")
+        (pages,) = opened.connection.execute("PRAGMA page_count").fetchone()
+        opened.connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(StorageError, match=r"is full\. Your latest action is not saved") as caught:
+            profile.append(run_id, 2, "x" * 100_000)
+        assert caught.value.kind is ProblemKind.DISK_FULL
+        opened.connection.execute("PRAGMA max_page_count = 1000000")
+        profile.append(run_id, 3, "0.03 note after")
+        (found,) = profile.unfinished()
+        assert [line.text for line in found.lines] == ["0.01 note before", "0.03 note after"]
+        assert found.problem is None
 
 
 def test_an_uncreatable_folder_is_reported(tmp_path: Path) -> None:
