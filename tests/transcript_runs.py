@@ -19,6 +19,7 @@ from engine.events import Event
 from engine.inputs import InputError
 from engine.model import Safety, World
 from engine.verbs.lines import parse_line
+from tests import recordings
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.cluster.worlds import build_cluster_world, fci_lab, pair
 from tests.engine.worlds import lab
@@ -67,9 +68,7 @@ def line_of(event: Event, kinds: Collection[str]) -> list[str]:
             lines.append((head if message["severity"] > 10 else "") + message["text"])
         for result in read_field(event, "results"):
             lines.append(" | ".join(result["columns"]))
-            lines += [
-                " | ".join("NULL" if cell is None else str(cell) for cell in row) for row in result["rows"]
-            ]
+            lines += map(recordings.format_row, result["rows"])
         return [f"{event.t_s:.2f}{where} < {line}" for line in lines]
     if event.kind == "powershell":
         head = f"{event.t_s:.2f}{where} > {read_field(event, 'command')}"
@@ -132,9 +131,4 @@ def record(text: str) -> str:
 
 def check(path: Path, request: pytest.FixtureRequest) -> None:
     """Compare a transcript with the current code, or record it anew."""
-    text = path.read_text(encoding="utf-8")
-    now = record(text)
-    if request.config.getoption("--rewrite"):
-        path.write_text(now, encoding="utf-8")
-        return
-    assert now == text
+    recordings.check_text(path, record(path.read_text(encoding="utf-8")), request)

@@ -13,6 +13,7 @@ import pytest
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import groups, serving
+from tests import recordings
 from tests.engine.availability.test_statements import (
     AG,
     build_settled_world,
@@ -122,6 +123,4 @@ def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> N
         for name, world in WORLDS.items()
         for each in groups.preconditions(world, "Sales")
     ]
-    if request.config.getoption("--rewrite"):
-        TABLE.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    assert rows == TABLE.read_text(encoding="utf-8").splitlines()
+    recordings.check_lines(TABLE, rows, request)

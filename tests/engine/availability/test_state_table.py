@@ -10,25 +10,20 @@ from typing import Final
 
 import pytest
 
-from engine.inputs import InputError
 from engine.model import World
+from tests import recordings
 from tests.engine.availability.test_policy_table import (
     AG,
     REPLICA,
     build_settled_world,
     describe,
-    do,
-    run_until,
 )
 
 TABLE: Final = Path(__file__).parent / "state_table.txt"
 NODES: Final = ("NODE_1", "NODE_2", "NODE_3")
 FORCE: Final = f"{AG}FORCE_FAILOVER_ALLOW_DATA_LOSS"
 
-Steps = tuple[tuple[str, float], ...]
-"""Inputs, and the seconds to run after each."""
-
-SEQUENCES: Final[dict[str, Steps]] = {
+SEQUENCES: Final[dict[str, recordings.Steps]] = {
     "primary-lost": (
         ("power-off NODE_1", 3.0),
         ("", 10.0),
@@ -124,25 +119,11 @@ def describe_world(world: World) -> list[str]:
     return [*rows, f"listener at {world.listeners}"]
 
 
-def play(steps: Steps) -> list[str]:
+def play(steps: recordings.Steps) -> list[str]:
     """Return the states after each step; lines that are equal to those of the step before are left out."""
-    world = build_settled_world().fork()
-    rows, previous_rows = list[str](), set[str]()
-    for line, seconds in (("", 0.1), *steps):
-        try:
-            do(world, *([line] if line else []))
-        except InputError as problem:
-            rows.append(f"refused: {line}: {problem}")
-        run_until(world, world.t_s + seconds)
-        now = describe_world(world)
-        rows.append(f"{world.t_s:.2f} {line}")
-        rows += [f"    {row}" for row in now if row not in previous_rows]
-        previous_rows = set(now)
-    return rows
+    return recordings.play_steps(build_settled_world().fork(), (("", 0.1), *steps), describe_world)
 
 
 def test_states_are_as_in_the_table(request: pytest.FixtureRequest) -> None:
     rows = [row for name, steps in SEQUENCES.items() for row in (f"# {name}", *play(steps))]
-    if request.config.getoption("--rewrite"):
-        TABLE.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    assert rows == TABLE.read_text(encoding="utf-8").splitlines()
+    recordings.check_lines(TABLE, rows, request)

@@ -12,18 +12,15 @@ from typing import Final
 import pytest
 
 from engine.cluster import config, instances, quarantine, roles
-from engine.inputs import InputError
 from engine.model import World
 from engine.protocol import groups, serving
+from tests import recordings
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.cluster.worlds import build_cluster_world, do, fci_lab, pair, run_until
+from tests.engine.cluster.worlds import build_cluster_world, fci_lab, pair, run_until
 
 TABLE: Final = Path(__file__).parent / "state_table.txt"
 
-Steps = tuple[tuple[str, float], ...]
-"""Inputs, and the seconds to run after each."""
-
-SITUATIONS: Final[dict[str, tuple[Callable[[], World], Steps]]] = {
+SITUATIONS: Final[dict[str, tuple[Callable[[], World], recordings.Steps]]] = {
     "node-lost": (fci_lab, (("power-off NODE_1", 2.0), ("", 18.0), ("power-on NODE_1", 30.0), ("", 120.0))),
     "service-stopped": (
         fci_lab,
@@ -200,22 +197,13 @@ def describe(name: str) -> list[str]:
     build, steps = SITUATIONS[name]
     world = build()
     run_until(world, 10.0)
-    rows, previous_rows = [f"# {name}"], set[str]()
-    for line, seconds in (("", 0.0), *steps):
-        try:
-            do(world, *([line] if line else []))
-        except InputError as problem:
-            rows.append(f"refused: {line}: {problem}")
-        run_until(world, world.t_s + seconds)
-        now = [*(describe_node(world, node) for node in world.nodes), *describe_roles(world)]
-        rows.append(f"{world.t_s:.1f} {line}")
-        rows += [f"    {row}" for row in now if row not in previous_rows]
-        previous_rows = set(now)
-    return rows
+    return [f"# {name}", *recordings.play_steps(world, (("", 0.0), *steps), describe_world)]
+
+
+def describe_world(world: World) -> list[str]:
+    return [*(describe_node(world, node) for node in world.nodes), *describe_roles(world)]
 
 
 def test_states_are_as_in_the_table(request: pytest.FixtureRequest) -> None:
     rows = [row for name in SITUATIONS for row in describe(name)]
-    if request.config.getoption("--rewrite"):
-        TABLE.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    assert rows == TABLE.read_text(encoding="utf-8").splitlines()
+    recordings.check_lines(TABLE, rows, request)

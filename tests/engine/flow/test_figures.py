@@ -18,6 +18,7 @@ from msgspec.structs import asdict, replace
 from engine.chance import Chance
 from engine.flow import Flow, Operation, SafetyMode, run, sites, warm_start
 from engine.flow.recovery import Cause, failover_times
+from tests import recordings
 from tests.engine.flow.pairs import (
     W1,
     W2,
@@ -167,7 +168,4 @@ def table() -> Iterator[str]:
 
 
 def test_figures_match_the_file(request: pytest.FixtureRequest) -> None:
-    now = "\n".join(table()) + "\n"
-    if request.config.getoption("--rewrite"):
-        FILE.write_text(now, encoding="utf-8", newline="\n")
-    assert now == FILE.read_text(encoding="utf-8")
+    recordings.check_lines(FILE, table(), request)

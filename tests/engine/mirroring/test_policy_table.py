@@ -13,6 +13,7 @@ import pytest
 from engine.mirroring import prerequisites
 from engine.model import World
 from engine.protocol import groups, serving
+from tests import recordings
 from tests.engine.mirroring.test_statement_matrix import DB, SITUATIONS, M, P, W, build_world_after, do
 
 TABLE: Final = Path(__file__).parent / "policy_table.txt"
@@ -72,9 +73,7 @@ def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> N
     rows = [
         f"{name} {server} {describe(world, server)}" for name, world in WORLDS.items() for server in (P, M)
     ]
-    if request.config.getoption("--rewrite"):
-        TABLE.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    assert rows == TABLE.read_text(encoding="utf-8").splitlines()
+    recordings.check_lines(TABLE, rows, request)
 
 
 @pytest.mark.parametrize(

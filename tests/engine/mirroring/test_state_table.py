@@ -10,11 +10,11 @@ from typing import Final
 
 import pytest
 
-from engine.inputs import InputError
 from engine.mirroring import monitor, quorum
 from engine.model import Safety, World
+from tests import recordings
 from tests.engine.mirroring.test_policy_table import describe
-from tests.engine.worlds import DB, M, P, W, do, lab
+from tests.engine.worlds import DB, M, P, W, lab
 
 TABLE: Final = Path(__file__).parent / "state_table.txt"
 SET: Final = f"ALTER DATABASE {DB} SET"
@@ -22,10 +22,7 @@ FORCE: Final = f"sql {M} {SET} PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
 
 MODES: Final = {"witness": (Safety.FULL, True), "FULL": (Safety.FULL, False), "OFF": (Safety.OFF, False)}
 
-Steps = tuple[tuple[str, float], ...]
-"""Inputs, and the seconds to run after each."""
-
-SEQUENCES: Final[dict[str, Steps]] = {
+SEQUENCES: Final[dict[str, recordings.Steps]] = {
     "principal-lost": (
         (f"power-off {P}", 0.5),
         ("", 1.0),
@@ -152,21 +149,11 @@ def describe_world(world: World) -> list[str]:
     return rows
 
 
-def play(mode: str, steps: Steps) -> list[str]:
+def play(mode: str, steps: recordings.Steps) -> list[str]:
     """Return the states after each step; lines that are equal to those of the step before are left out."""
     safety, witness = MODES[mode]
     world = lab(safety=safety, witness=witness)
-    rows, previous_rows = list[str](), set[str]()
-    for line, seconds in (("", 0.1), *steps):
-        try:
-            do(world, *([line] if line else []), then_s=seconds)
-        except InputError as problem:
-            rows.append(f"refused: {line}: {problem}")
-        now = describe_world(world)
-        rows.append(f"{world.t_s:.2f} {line}")
-        rows += [f"    {row}" for row in now if row not in previous_rows]
-        previous_rows = set(now)
-    return rows
+    return recordings.play_steps(world, (("", 0.1), *steps), describe_world)
 
 
 def test_states_are_as_in_the_table(request: pytest.FixtureRequest) -> None:
@@ -176,6 +163,4 @@ def test_states_are_as_in_the_table(request: pytest.FixtureRequest) -> None:
         for mode in MODES
         for row in (f"# {name} {mode}", *play(mode, steps))
     ]
-    if request.config.getoption("--rewrite"):
-        TABLE.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    assert rows == TABLE.read_text(encoding="utf-8").splitlines()
+    recordings.check_lines(TABLE, rows, request)

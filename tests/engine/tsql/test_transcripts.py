@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import recordings
 from tests.engine.tsql.console import answers
 from tests.engine.worlds import lab
 
@@ -36,18 +37,11 @@ def record(text: str) -> str:
             out += answer.texts
             for columns, rows in zip(answer.columns, answer.grids, strict=True):
                 out.append(" | ".join(columns))
-                out += [
-                    "    " + " | ".join("NULL" if cell is None else str(cell) for cell in row) for row in rows
-                ]
+                out += [f"    {recordings.format_row(row)}" for row in rows]
         out.append("")
     return "\n".join(out)
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
 def test_transcripts_are_reproduced(path: Path, request: pytest.FixtureRequest) -> None:
-    text = path.read_text(encoding="utf-8")
-    now = record(text)
-    if request.config.getoption("--rewrite"):
-        path.write_text(now, encoding="utf-8")
-    else:
-        assert now == text
+    recordings.check_text(path, record(path.read_text(encoding="utf-8")), request)

@@ -8,6 +8,7 @@ import pytest
 
 from app.files import scenario_files
 from engine.drill.judging.agents import AGENTS, AgentResult, Ranking, find_ranking_errors, rank, table
+from tests import recordings
 from tests.cases import sample_cases
 from tests.engine.drill.running.test_questions import CHANGES
 from tests.engine.drill.texts import small
@@ -50,10 +51,7 @@ def test_the_games_of_the_agents_are_reproduced(ranking: Ranking, request: pytes
         lines.append(f"{agent.name}:")
         lines += [f"    {item.line}" for item in agent.play(small(), 3).journal]
     lines += [line.rstrip() for line in table([ranking]).splitlines()]
-    path = Path(__file__).parent / "agents.txt"
-    if request.config.getoption("--rewrite"):
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert lines == path.read_text(encoding="utf-8").splitlines()
+    recordings.check_lines(Path(__file__).parent / "agents.txt", lines, request)
 
 
 @pytest.mark.slow

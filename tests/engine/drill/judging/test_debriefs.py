@@ -17,6 +17,7 @@ from engine.drill.judging.review import review
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.solution import play_reference
 from engine.inputs import InputError
+from tests import recordings
 from tests.engine.drill.texts import run, small
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -103,9 +104,4 @@ def record(text: str) -> str:
 
 @pytest.mark.parametrize("path", DEBRIEFS, ids=lambda path: path.stem)
 def test_debriefs_are_reproduced(path: Path, request: pytest.FixtureRequest) -> None:
-    text = path.read_text(encoding="utf-8")
-    now = record(text)
-    if request.config.getoption("--rewrite"):
-        path.write_text(now, encoding="utf-8")
-        return
-    assert now == text
+    recordings.check_text(path, record(path.read_text(encoding="utf-8")), request)

@@ -18,6 +18,7 @@ import pytest
 from tests.engine.tsql.console import ask
 from tests.engine.tsql.test_answers import format_answer
 from tests.engine.worlds import P, lab
+from tests.recordings import format_row
 
 TEXT = resources.files("engine.tsql.query").joinpath("differences.tsv").read_text(encoding="utf-8")
 ROWS = list(csv.DictReader(TEXT.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -33,7 +34,7 @@ def by_sqlite(statement: str) -> str:
             rows = database.execute(statement).fetchall()
     except sqlite3.Error:
         return "error"
-    return " / ".join(" | ".join("NULL" if cell is None else str(cell) for cell in row) for row in rows)
+    return " / ".join(format_row(row) for row in rows)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["statement"]))

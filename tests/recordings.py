@@ -1,0 +1,49 @@
+"""Recorded tables and transcripts. `pytest --rewrite` records them anew; review the diff like code."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from engine import simulator
+from engine.constants import TICKS_PER_S
+from engine.inputs import InputError
+from engine.model import World
+from engine.verbs.lines import parse_line
+
+Steps = tuple[tuple[str, float], ...]
+"""Inputs, and the seconds to run after each."""
+
+
+def check_text(path: Path, recorded: str, request: pytest.FixtureRequest) -> None:
+    """Compare a recorded text with its file, or write the file anew."""
+    if request.config.getoption("--rewrite"):
+        path.write_text(recorded, encoding="utf-8", newline="\n")
+    assert recorded == path.read_text(encoding="utf-8")
+
+
+def check_lines(path: Path, recorded: Iterable[str], request: pytest.FixtureRequest) -> None:
+    """Compare recorded lines with their file, or write the file anew."""
+    check_text(path, "".join(f"{line}\n" for line in recorded), request)
+
+
+def play_steps(world: World, steps: Steps, describe: Callable[[World], list[str]]) -> list[str]:
+    """Return the states after each step; lines that are equal to those of the step before are left out."""
+    rows, previous_rows = list[str](), set[str]()
+    for line, seconds in steps:
+        try:
+            if line:
+                simulator.apply_input(world, parse_line(line))
+        except InputError as problem:
+            rows.append(f"refused: {line}: {problem}")
+        simulator.advance(world, world.tick + round(seconds * TICKS_PER_S))
+        now = describe(world)
+        rows.append(f"{world.t_s:.2f} {line}")
+        rows += [f"    {row}" for row in now if row not in previous_rows]
+        previous_rows = set(now)
+    return rows
+
+
+def format_row(cells: Sequence[object]) -> str:
+    """Return the cells of a result, separated by bars."""
+    return " | ".join("NULL" if cell is None else str(cell) for cell in cells)
