@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.cluster import commands, config, quarantine, quorum, roles
+from engine.constants import TICKS_PER_S
 from engine.model import Cluster, Node, ResourceState, World
 from engine.powershell import lookup
 from engine.powershell.lookup import EMPTY_TABLE, Cmdlet
@@ -84,7 +85,7 @@ def node_row(world: World, observer: str, node: Node) -> Row:
 def get_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterNode."""
     cluster = world.clusters[lookup.find_node(world, node).cluster]
-    names = lookup.matching(cluster.nodes, lookup.names(call, piped, "node") or ("*",))
+    names = lookup.matching(call, cluster.nodes, lookup.names(call, piped, "node") or ("*",))
     rows = tuple(node_row(world, node, lookup.member(world, node, name, call)) for name in names)
     old = cluster.windows in ("2008 R2", "2012")
     return PipelineTable("node", ("Name", "ID", "State") if old else ("Name", "State", "Type"), rows)
@@ -93,7 +94,7 @@ def get_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | N
 def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterGroup."""
     known = {role.name.lower(): role for role in lookup.roles(world, node)}
-    names = lookup.matching(list(known), lookup.names(call, piped, "group") or ("*",))
+    names = lookup.matching(call, list(known), lookup.names(call, piped, "group") or ("*",))
     found = [known.get(name.lower()) or lookup.role(world, node, name, call) for name in names]
     owners = _owners(piped)
     rows = tuple(
@@ -118,7 +119,7 @@ def _owners(piped: PipelineTable | None) -> set[str] | None:
 def get_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterResource."""
     there = [one.name for _, one in lookup.resources(world, node)]
-    names = lookup.matching(there, lookup.names(call, piped, "resource") or ("*",))
+    names = lookup.matching(call, there, lookup.names(call, piped, "resource") or ("*",))
     found, owners = [lookup.resource(world, node, name, call) for name in names], _owners(piped)
     if piped is not None and piped.kind == "group":
         groups = {row["Name"] for row in piped.rows}
@@ -181,7 +182,8 @@ def set_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable |
     if kind == "cloud":
         name = call.value("accountname") and call.value("accesskey") and call.value("accountname")
     if kind and not name:
-        raise ShellError(call.name, f"Missing an argument for parameter '{found[0]}'.", "InvalidArgument")
+        text = "Cannot process command because of one or more missing mandatory parameters: AccountName AccessKey."
+        raise ShellError(call.name, text, "InvalidArgument", f"MissingMandatoryParameter,{call.name}")
     commands.set_witness(world, lookup.find_node(world, node).cluster, kind, name, node)
     return get_quorum(world, node, call, None)
 
@@ -215,7 +217,7 @@ def get_log(world: World, node: str, call: CmdletCall, piped: PipelineTable | No
     name = call.value("node", 0) or node
     member = lookup.member(world, node, name, call)
     minutes = call.value("timespan")
-    since = world.tick - int(float(minutes) * 6_000) if minutes.replace(".", "", 1).isdigit() else 0
+    since = world.tick - int(minutes) * 60 * TICKS_PER_S if minutes else 0
     lines = [
         f"{member.number:08x}.00000{member.number:03x}::{_stamp(world, tick)} {level:<5} [{component}] {text}"
         for tick, level, component, text in world.clusterlog.get(member.name, ())

@@ -1,13 +1,13 @@
 """Look-up of nodes, groups and resources of a cluster by the names in a cmdlet's arguments."""
 
 from collections.abc import Callable, Collection
-from fnmatch import fnmatchcase
 from typing import Final
 
 from msgspec.structs import replace
 
 from engine.cluster import config
 from engine.model import ClusterRole, Node, Resource, ResourceState, World
+from engine.powershell import conversions
 from engine.powershell.pipeline import CmdletCall, PipelineTable, ShellError
 from engine.protocol import network
 
@@ -135,17 +135,16 @@ def names(call: CmdletCall, piped: PipelineTable | None, kind: str) -> tuple[str
     return call.values("name", 0)
 
 
-def matching(names: Collection[str], wanted: Collection[str]) -> list[str]:
-    """Return the wanted names; replace one with * or ? by the known names that match it, regardless of case."""
-    return [
-        name
-        for pattern in wanted
-        for name in (
-            [one for one in names if fnmatchcase(one.lower(), pattern.lower())]
-            if set(pattern) & set("*?")
-            else [pattern]
-        )
-    ]
+def matching(call: CmdletCall, names: Collection[str], wanted: Collection[str]) -> list[str]:
+    """Return the wanted names; replace a pattern by the known names that match it. Raises ShellError."""
+    found = list[str]()
+    for pattern in wanted:
+        if conversions.has_wildcards(pattern):
+            compiled = conversions.wildcard(call.name, pattern)
+            found += [one for one in names if compiled.fullmatch(one)]
+        else:
+            found.append(pattern)
+    return found
 
 
 def name(call: CmdletCall, piped: PipelineTable | None, kind: str, default: str = "") -> str:

@@ -5,57 +5,71 @@
 
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, ShellError
+from engine.powershell import conversions
+from engine.powershell.conversions import binding_error
+from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError
 
 _SERVICE: Final = "DisplayName PassThru Include Exclude InputObject"
 
 PARAMETERS: Final[dict[str, str]] = {
-    "get-cluster": "Name | Domain",
+    "get-cluster": "Name:n | Domain",
     "set-clusterquorum": "NoWitness/NodeMajority DiskWitness/NodeAndDiskMajority"
     " FileShareWitness/NodeAndFileShareMajority CloudWitness AccountName AccessKey | Endpoint DiskOnly InputObject",
-    "get-clusternode": "Name | InputObject",
-    "get-clustergroup": "Name | VMId InputObject",
-    "get-clusterresource": "Name | VMId InputObject",
+    "get-clusternode": "Name:n | InputObject",
+    "get-clustergroup": "Name:n | VMId InputObject",
+    "get-clusterresource": "Name:n | VMId InputObject",
     "get-clusterquorum": "| InputObject",
     "get-clusterownernode": "Resource Group | ResourceType InputObject",
-    "get-clusterparameter": "Name | InputObject",
-    "get-clusterlog": "Node TimeSpan | Destination UseLocalTime SkipClusterState Health InputObject",
-    "move-clustergroup": "Name Node Wait | IgnoreLocked InputObject",
-    "start-clustergroup": "Name Wait | IgnoreLocked ChooseBestNode InputObject",
-    "stop-clustergroup": "Name Wait | IgnoreLocked InputObject",
-    "start-clusterresource": "Name Wait | IgnoreLocked ChooseBestNode InputObject",
-    "stop-clusterresource": "Name Wait | IgnoreLocked InputObject",
-    "remove-clusternode": "Name Wait Force WhatIf/wi Confirm/cf"
+    "get-clusterparameter": "Name:n | InputObject",
+    "get-clusterlog": "Node:n TimeSpan:u | Destination UseLocalTime SkipClusterState Health InputObject",
+    "move-clustergroup": "Name:n Node Wait:i | IgnoreLocked InputObject",
+    "start-clustergroup": "Name:n Wait:i | IgnoreLocked ChooseBestNode InputObject",
+    "stop-clustergroup": "Name:n Wait:i | IgnoreLocked InputObject",
+    "start-clusterresource": "Name:n Wait:i | IgnoreLocked ChooseBestNode InputObject",
+    "stop-clusterresource": "Name:n Wait:i | IgnoreLocked InputObject",
+    "remove-clusternode": "Name:n Wait:i Force WhatIf/wi Confirm/cf"
     " | IgnoreStorageConnectivityLoss CleanupDisks InputObject",
     "move-clusterresource": "Name Group | InputObject",
     "add-clusterresourcedependency": "Resource Provider | InputObject",
     "get-clusterresourcedependency": "Resource | Guid InputObject",
-    "start-clusternode": "Name Wait ForceQuorum/fq/FixQuorum ClearQuarantine/cq PreventQuorum/pq"
+    "start-clusternode": "Name:n Wait:i ForceQuorum/fq/FixQuorum ClearQuarantine/cq PreventQuorum/pq"
     " | IgnorePersistentState/ips InputObject",
-    "stop-clusternode": "Name Wait WhatIf/wi Confirm/cf | InputObject",
-    "suspend-clusternode": "Name Drain TargetNode WhatIf/wi Confirm/cf | Wait ForceDrain InputObject",
-    "resume-clusternode": "Name | Failback InputObject",
-    "set-clusterownernode": "Resource Group Owners | InputObject",
+    "stop-clusternode": "Name:n Wait:i WhatIf/wi Confirm/cf | InputObject",
+    "suspend-clusternode": "Name:n Drain TargetNode WhatIf/wi Confirm/cf | Wait ForceDrain InputObject",
+    "resume-clusternode": "Name:n | Failback InputObject",
+    "set-clusterownernode": "Resource Group Owners:n | InputObject",
     "set-clusterparameter": "Name Value | Multiple Create Delete InputObject",
     "get-clusternetwork": "| Name InputObject",
     "get-clusternetworkinterface": "| Name Node Network InputObject",
-    "get-service": "Name | DisplayName ComputerName DependentServices RequiredServices Include Exclude InputObject",
-    "restart-service": f"Name Force WhatIf/wi Confirm/cf | {_SERVICE}",
-    "start-service": f"Name WhatIf/wi Confirm/cf | {_SERVICE}",
-    "stop-service": f"Name Force WhatIf/wi Confirm/cf | NoWait {_SERVICE}",
-    "test-netconnection": "ComputerName Port InformationLevel"
+    "get-service": "Name:s | DisplayName ComputerName DependentServices RequiredServices Include Exclude InputObject",
+    "restart-service": f"Name:s Force WhatIf/wi Confirm/cf | {_SERVICE}",
+    "start-service": f"Name:s WhatIf/wi Confirm/cf | {_SERVICE}",
+    "stop-service": f"Name:s Force WhatIf/wi Confirm/cf | NoWait {_SERVICE}",
+    "test-netconnection": "ComputerName Port:i InformationLevel"
     " | CommonTCPPort TraceRoute Hops DiagnoseRouting ConstrainSourceAddress ConstrainInterface",
     "resolve-dnsname": "Name | Type Server DnsOnly CacheOnly DnssecOk DnssecCd NoHostsFile LlmnrNetbiosOnly"
     " LlmnrFallback LlmnrOnly NetbiosFallback NoIdn NoRecursion QuickTimeout TcpOnly",
-    "test-path": "Path | LiteralPath PathType IsValid Include Exclude Filter NewerThan OlderThan Credential",
-    "new-item": "Path ItemType Force | Name Value Credential WhatIf/wi Confirm/cf",
-    "test-connection": "ComputerName Quiet | Count Delay Source BufferSize TimeToLive AsJob Credential ThrottleLimit",
-    "import-module": "Name Force | Global Prefix PassThru DisableNameChecking Scope RequiredVersion Assembly",
+    "test-path": "Path:s | LiteralPath PathType IsValid Include Exclude Filter NewerThan OlderThan Credential",
+    "new-item": "Path:s ItemType Force | Name Value Credential WhatIf/wi Confirm/cf",
+    "test-connection": "ComputerName:s Quiet | Count Delay Source BufferSize TimeToLive AsJob Credential ThrottleLimit",
+    "import-module": "Name:s Force | Global Prefix PassThru DisableNameChecking Scope RequiredVersion Assembly",
+    "where-object": "FilterScript Property Value EQ NE Like NotLike Match NotMatch GT GE LT LE | InputObject CEQ CNE"
+    " CGT CGE CLT CLE CLike CNotLike CMatch CNotMatch Contains CContains NotContains CNotContains In CIn NotIn CNotIn"
+    " Is IsNot Not",
+    "foreach-object": "Process MemberName | InputObject Begin End RemainingScripts ArgumentList",
+    "sort-object": "Property Descending | InputObject Unique CaseSensitive Culture Top Bottom",
+    "measure-object": "| Property InputObject Sum Average Maximum Minimum Line Word Character IgnoreWhiteSpace",
+    "select-object": "Property First:i ExpandProperty | InputObject ExcludeProperty Last Skip SkipLast Unique Index"
+    " Wait",
+    "format-table": "Property AutoSize Wrap | InputObject HideTableHeaders GroupBy View ShowError DisplayError Force"
+    " Expand",
+    "format-list": "Property | InputObject GroupBy View ShowError DisplayError Force Expand",
 }
 """Parameters by cmdlet: simulated ones first, then after | those that only the product has. An alias follows
-its name.
+its name, `:` and a mark of TYPES the name of one with another type than String.
 
 Documented; each cluster cmdlet also has -Cluster.
 """
@@ -70,15 +84,48 @@ _PARAMETERS_2016: Final = ("cloudwitness", "clearquarantine")
 """Parameters since Windows Server 2016."""
 
 
-def _find(cmdlet: str, prefix: str) -> tuple[str, bool] | None:
-    """Return (full name in lowercase, whether it is simulated) of a parameter, an alias or an unambiguous prefix."""
+SWITCHES: Final = """
+forcequorum preventquorum drain force uselocaltime clearquarantine nowitness cloudwitness ignorepersistentstate autosize
+wrap descending quiet whatif confirm ignorelocked choosebestnode forcedrain cleanupdisks passthru nowait verbose debug
+skipclusterstate ignorestorageconnectivityloss unique
+"""
+"""Parameters without a value, by lowercase full name."""
+
+
+FILTERS: Final = ("-object", "-table", "-list")
+"""Ends of the names of cmdlets whose parameters may lack an argument at this prompt."""
+
+
+class Parameter(Struct, frozen=True):
+    """Parameter of a cmdlet."""
+
+    name: str
+    is_simulated: bool
+    mark: str
+    """Mark of its type in `conversions.TYPES`."""
+
+
+def _find(cmdlet: str, prefix: str) -> Parameter | None:
+    """Return the parameter with a name, an alias or an unambiguous prefix in lowercase."""
     known, _, others = PARAMETERS[cmdlet].partition("|")
     own = f"{known} ErrorAction/ea" + (" Cluster" if "-cluster" in cmdlet else "")
-    names = [(word.lower().split("/"), True) for word in own.split()]
-    names += [(word.lower().split("/"), False) for word in f"{others} {COMMON}".split()]
-    exact = [(words[0], simulated) for words, simulated in names if prefix in words]
-    begun = [(words[0], simulated) for words, simulated in names if words[0].startswith(prefix)]
+    exact, begun = list[Parameter](), list[Parameter]()
+    for words, is_simulated in ((own, True), (f"{others} {COMMON}", False)):
+        for word in words.split():
+            spelling, _, mark = word.partition(":")
+            names = spelling.lower().split("/")
+            parameter = Parameter(spelling.split("/")[0], is_simulated, mark)
+            if prefix in names:
+                exact.append(parameter)
+            elif names[0].startswith(prefix):
+                begun.append(parameter)
     return exact[0] if exact else begun[0] if len(begun) == 1 else None
+
+
+def is_switch(cmdlet: str, prefix: str) -> bool:
+    """Return whether a parameter has no value; *cmdlet* may be unknown."""
+    found = _find(cmdlet.lower(), prefix) if cmdlet.lower() in PARAMETERS else None
+    return (found.name.lower() if found is not None else prefix) in SWITCHES.split()
 
 
 def resolve(call: CmdletCall, is_before_2016: bool) -> CmdletCall:
@@ -89,11 +136,19 @@ def resolve(call: CmdletCall, is_before_2016: bool) -> CmdletCall:
     named: dict[str, tuple[str, ...]] = {}
     for given, values in call.named.items():
         found = _find(call.name.lower(), given)
-        if found is None or (is_before_2016 and found[0] in _PARAMETERS_2016):
+        name = found.name.lower() if found is not None else given
+        if found is None or (is_before_2016 and name in _PARAMETERS_2016):
             text = f"A parameter cannot be found that matches parameter name '{given}'."
-            raise ShellError(call.name, text, "InvalidArgument", "NamedParameterNotFound")
-        name, simulated = found
-        if not simulated or (
+            raise binding_error(call, text, "NamedParameterNotFound")
+        if found.mark in conversions.NUMBERS and values:
+            values = tuple(conversions.to_number(call, found.name, value, found.mark) for value in values)
+        elif not values and name not in SWITCHES.split() and not call.name.lower().endswith(FILTERS):
+            text = f"Missing an argument for parameter '{found.name}'. Specify a parameter of type"
+            text = f"{text} 'System.{conversions.TYPES[found.mark]}' and try again."
+            raise binding_error(call, text, "MissingArgument")
+        for value in values:
+            conversions.validate(call, found.name, value)
+        if not found.is_simulated or (
             name == "wait" and values != ("0",)
         ):  # every cmdlet returns at once in this simulation
             raise CommandNotSimulatedError(f"-{given} of {call.name}")

@@ -14,9 +14,9 @@ from engine.model import World
 from engine.powershell import cluster_cmdlets as cluster
 from engine.powershell import computer_cmdlets as computer
 from engine.powershell import lookup, parameters, properties, services
+from engine.powershell.filters import ALIASES, FILTERS
 from engine.powershell.lookup import EMPTY_TABLE, Cmdlet
 from engine.powershell.pipeline import (
-    FILTERS,
     CmdletCall,
     CommandNotSimulatedError,
     PipelineTable,
@@ -159,22 +159,26 @@ def _run_for_each(
     return replace(tables[-1], rows=tuple(row for output in tables for row in output.rows))
 
 
+def _is_switch(cmdlet: str, parameter: str) -> bool:
+    return parameters.is_switch(ALIASES.get(cmdlet.lower(), cmdlet), parameter)
+
+
 def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
     """Return the output of a pipeline."""
-    calls, table = parse_pipeline(line), None
+    calls, table = parse_pipeline(line, _is_switch), None
+    here = world.nodes.get(node)
+    is_before_2016 = here is not None and not quorum.is_version_at_least(world.clusters[here.cluster], "2016")
     for call in calls:
-        filtered = FILTERS.get(call.name.lower())
+        call = replace(call, name=ALIASES.get(call.name.lower(), call.name))
+        filtered, cmdlet = FILTERS.get(call.name.lower()), CMDLETS.get(call.name.lower())
         if filtered is not None:
-            table = filtered(call, table)
+            table = filtered(parameters.resolve(call, is_before_2016), table)
             continue
-        cmdlet = CMDLETS.get(call.name.lower())
         if cmdlet is None:
             raise CommandNotSimulatedError(call.name)
         if "cluster" in call.name.lower() and call.name.lower() != "start-clusternode":
             lookup.needs_service(world, node, call)
-        here = world.nodes.get(node)
-        old = here is not None and not quorum.is_version_at_least(world.clusters[here.cluster], "2016")
-        call = parameters.resolve(call, old)
+        call = parameters.resolve(call, is_before_2016)
         lookup.check_cluster(world, node, call, call.named.get("cluster", ()))
         try:
             run_cmdlet = _preview if call.has_switch("whatif") else partial(_run_for_each, cmdlet)

@@ -90,7 +90,7 @@ def _find_services(
         for one in _list_of_instance(world, node, server, server):
             named.setdefault(one.name.lower(), one)
     found = []
-    for name in lookup.matching([one.name for one in services], lookup.names(call, piped, "service")):
+    for name in lookup.matching(call, [one.name for one in services], lookup.names(call, piped, "service")):
         if name.lower() not in named:
             raise _error(call, f"Cannot find any service with service name '{name}'.", "ObjectNotFound",
                          "NoServiceFoundForGivenName", f"{name}:String")  # fmt: skip

@@ -54,7 +54,7 @@ def build_world_of_2016() -> World:
         (r"Set-ClusterQuorum -FileShareWitness \\NODE_2\Quorum", "cannot be hosted by this cluster"),
         ("Set-ClusterQuorum -DiskWitness 'Cluster Disk 1'", "Cluster Disk 1 is a resource of SQLFCI1"),
         (r"Set-ClusterQuorum -NoWitness -DiskWitness 'Cluster Disk 9'", "AmbiguousParameterSet"),
-        ("Set-ClusterQuorum -CloudWitness -AccountName a", "Missing an argument"),
+        ("Set-ClusterQuorum -CloudWitness -AccountName a", "AccountName AccessKey"),
         ("Set-ClusterQuorum -CloudWitness -AccountName a -AccessKey k==", "Cloud Witness"),
         ("Set-ClusterQuorum -DiskOnly 'Cluster Disk 9'", "-diskonly of Set-ClusterQuorum is not simulated"),
     ],

@@ -1,0 +1,175 @@
+"""Conversion of arguments: numbers, wildcard patterns and regular expressions, with PowerShell's errors.
+
+[DOC: about parameters; about wildcards; about regular expressions]
+"""
+
+import math
+import re
+from functools import lru_cache
+from typing import Final
+
+from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, ShellError
+
+TYPES: Final = {
+    "": "String",
+    "s": "String[]",
+    "n": "Collections.Specialized.StringCollection",
+    "u": "UInt32",
+    "i": "Int32",
+}
+"""Mark of a parameter -> its .NET type."""
+
+NUMBERS: Final = {"u": (0, 2**32 - 1), "i": (-(2**31), 2**31 - 1)}
+"""Mark of a numeric parameter -> minimum and maximum."""
+
+NUMBER: Final = re.compile(r"\s*([+-]?)(?:0x([0-9a-f]{1,16})|(\d{1,20})(?:\.(\d{0,20}))?)\s*", re.IGNORECASE)
+
+
+def binding_error(
+    call: CmdletCall, text: str, id: str, category: str = "InvalidArgument", kind: str = ""
+) -> ShellError:
+    """Return the error of an argument that PowerShell cannot bind to a parameter."""
+    exception = f"ParameterBinding{kind}Exception"
+    return ShellError(call.name, text, category, f"{id},{call.name}", exception=exception)
+
+
+def to_number(call: CmdletCall, parameter: str, value: str, mark: str) -> str:
+    """Return the number in *value* as digits. Raises ShellError for another text or a number outside the type."""
+    name, (minimum, maximum) = TYPES[mark], NUMBERS[mark]
+    found = NUMBER.fullmatch(value)
+    if found is None:
+        problem = "Input string was not in a correct format."
+    else:
+        sign, hexadecimal, whole, part = found.groups()
+        number = int(hexadecimal, 16) if hexadecimal else _round(int(whole), part or "")
+        number = -number if sign == "-" else number
+        if minimum <= number <= maximum:
+            return str(number)
+        problem = f"Value was either too large or too small for a{'n' * (mark == 'i')} {name}."
+    text = f'Cannot convert value "{value}" to type "System.{name}". Error: "{problem}"'
+    raise binding_error(
+        call, f"Cannot bind parameter '{parameter}'. {text}", "CannotConvertArgumentNoMessage"
+    )
+
+
+def validate(call: CmdletCall, parameter: str, value: str) -> None:
+    """Raise ShellError for a value outside the range or the set of a parameter."""
+    key = (call.name.lower(), parameter.lower())
+    minimum, maximum = RANGES.get(key, (-math.inf, math.inf))
+    allowed = SETS.get(key, ())
+    if allowed and value.lower() not in [word.lower() for word in allowed]:
+        words = ",".join(allowed)
+        problem = f'The argument "{value}" does not belong to the set "{words}" specified by the ValidateSet attribute.'
+        cure = "is in the set"
+    elif key in RANGES and int(value) < minimum:
+        problem = f"The {value} argument is less than the minimum allowed range of {minimum}."
+        cure = f"is greater than or equal to {minimum}"
+    elif key in RANGES and int(value) > maximum:
+        problem = f"The {value} argument is greater than the maximum allowed range of {maximum}."
+        cure = f"is less than or equal to {maximum}"
+    else:
+        return
+    text = f"Cannot validate argument on parameter '{parameter}'. {problem} Supply an argument that {cure} and then"
+    raise binding_error(
+        call,
+        f"{text} try the command again.",
+        "ParameterArgumentValidationError",
+        "InvalidData",
+        "Validation",
+    )
+
+
+RANGES: Final = {("test-netconnection", "port"): (1, 65_535), ("select-object", "first"): (0, 2**31 - 1)}
+"""(cmdlet, parameter) in lowercase -> minimum and maximum."""
+
+SETS: Final = {("test-netconnection", "informationlevel"): ("Quiet", "Detailed")}
+"""(cmdlet, parameter) in lowercase -> allowed words."""
+
+
+def _round(whole: int, part: str) -> int:
+    """Round to the nearest integer, and halves to the even one, as .NET does."""
+    half = "5".ljust(len(part), "0")
+    return whole + (part > half or (part == half and whole % 2 == 1))
+
+
+def has_wildcards(pattern: str) -> bool:
+    """Return whether the text is a pattern, not a plain name."""
+    return bool(set(pattern) & set("*?["))
+
+
+def wildcard(cmdlet: str, pattern: str) -> re.Pattern[str]:
+    """Return the regular expression of a pattern with *, ?, sets in brackets and backticks.
+
+    Raises ShellError for an invalid pattern.
+    """
+    parts, place = list[str](), 0
+    while place < len(pattern):
+        sign, place = pattern[place], place + 1
+        if sign == "`" and place < len(pattern):
+            parts.append(re.escape(pattern[place]))
+            place += 1
+        elif sign == "[":
+            end = pattern.find("]", place + 1)
+            if end < 0:
+                raise _invalid_wildcard(cmdlet, pattern)
+            parts.append("[" + re.sub(r"([\\^\[\]&~|])", r"\\\1", pattern[place:end]) + "]")
+            place = end + 1
+        else:
+            parts.append({"*": ".*", "?": "."}.get(sign) or re.escape(sign))
+    text = re.sub(r"(\.\*)+", ".*", "".join(parts))
+    if text.count(".*") > QUANTIFIERS_MAX:
+        raise CommandNotSimulatedError(f"A pattern with more than {QUANTIFIERS_MAX} stars")
+    try:
+        return _compile(text)
+    except re.error:
+        raise _invalid_wildcard(cmdlet, pattern) from None
+
+
+def _invalid_wildcard(cmdlet: str, pattern: str) -> ShellError:
+    text = f"The specified wildcard character pattern is not valid: {pattern}"
+    return ShellError(
+        cmdlet, text, "NotSpecified", f"RuntimeException,{cmdlet}", exception="WildcardPatternException"
+    )
+
+
+QUANTIFIERS_MAX: Final = 4
+"""Most quantifiers of a pattern, so that a match of a short text takes a bounded time. Ours."""
+
+_QUANTIFIER: Final = re.compile(r"(?<!\\)(?:\\\\)*([*+]|(?<!\()\?|\{\d)")
+_QUANTIFIED_GROUP: Final = re.compile(r"(?<!\\)\)\s*(?:[*+]|\{\d)")
+
+PROBLEMS: Final = (
+    ("unterminated character set", "Unterminated [] set."),
+    ("missing )", "Not enough )'s."),
+    ("unbalanced parenthesis", "Too many )'s."),
+    ("nothing to repeat", "Quantifier {x,y} following nothing."),
+    ("multiple repeat", "Nested quantifier {sign}."),
+    ("bad escape (end of pattern)", "Illegal \\ at end of pattern."),
+    ("bad escape", "Unrecognized escape sequence {sign}."),
+    ("bad character range", "[x-y] range in reverse order."),
+    ("min repeat greater", "Illegal {x,y} with x > y."),
+)
+"""Beginning of the library's message -> .NET's text for an invalid regular expression. Documented by .NET's
+resources.
+"""
+
+
+def regular_expression(pattern: str) -> re.Pattern[str]:
+    """Return a compiled regular expression. Raises ShellError for an invalid one."""
+    if len(_QUANTIFIER.findall(pattern)) > QUANTIFIERS_MAX or _QUANTIFIED_GROUP.search(pattern):
+        raise CommandNotSimulatedError(f'The regular expression "{pattern}"')
+    try:
+        return _compile(pattern)
+    except re.error as error:
+        problem = next((text for start, text in PROBLEMS if error.msg.startswith(start)), None)
+        if problem is None:
+            raise CommandNotSimulatedError(f'The regular expression "{pattern}"') from None
+        sign = pattern[error.pos or 0 :][:2] if "escape" in problem else pattern[error.pos or 0 :][:1]
+        text = f'parsing "{pattern}" - {problem.replace("{sign}", sign)}'
+        id = "System.ArgumentException"
+        raise ShellError("", text, "OperationStopped", id, exception="ArgumentException") from None
+
+
+@lru_cache(maxsize=64)
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE | re.DOTALL)

@@ -1,0 +1,149 @@
+"""Cmdlets that process the objects of a pipeline: they filter, sort, count or format.
+
+[DOC: about pipelines]
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from msgspec.structs import replace
+
+from engine.powershell import conversions
+from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, Row
+
+CONDITION: Final = re.compile(
+    r"\(?\s*\$(?:_|PSItem)\.(\w+)(?:\.Name)?\s+-(\w+)\s+['\"]?([^'\"]*?)['\"]?\s*\)?", re.IGNORECASE
+)
+"""Comparison in a script block, such as $_.State -eq 'Online'."""
+
+COMPARISONS: Final[dict[str, Callable[[str, str], bool]]] = {
+    "eq": lambda value, wanted: value == wanted,
+    "ne": lambda value, wanted: value != wanted,
+    "gt": lambda value, wanted: _number(value) > _number(wanted),
+    "ge": lambda value, wanted: _number(value) >= _number(wanted),
+    "lt": lambda value, wanted: _number(value) < _number(wanted),
+    "le": lambda value, wanted: _number(value) <= _number(wanted),
+}
+"""Comparisons of lowercase texts; PowerShell ignores case."""
+
+PATTERNS: Final = ("like", "notlike", "match", "notmatch")
+"""Comparisons with a wildcard pattern or a regular expression."""
+
+
+def _matches(cmdlet: str, comparison: str, value: str, wanted: str) -> bool:
+    """Return whether the value matches the pattern. Raises ShellError for an invalid pattern."""
+    if comparison.endswith("like"):
+        found = conversions.wildcard(cmdlet, wanted).fullmatch(value)
+    else:
+        found = conversions.regular_expression(wanted).search(value)
+    return (found is None) is comparison.startswith("not")
+
+
+def _number(text: str) -> float:
+    return float(text) if re.fullmatch(r"-?\d+(\.\d+)?", text) else 0.0
+
+
+def _value(row: Row, name: str) -> str:
+    return next((value for key, value in row.items() if key.lower() == name.lower()), "")
+
+
+def _keeps(call: CmdletCall, row: Row, name: str, comparison: str, wanted: str) -> bool:
+    value = _value(row, name)
+    if comparison in PATTERNS:
+        return _matches(call.name, comparison, value, wanted)
+    holds = COMPARISONS.get(comparison)
+    if holds is None:
+        raise CommandNotSimulatedError(f"The comparison -{comparison}")
+    return holds(value.lower(), wanted.lower())
+
+
+def _conditions(call: CmdletCall) -> list[tuple[str, str, str]]:
+    """Return (property, comparison, value) of all conditions, which must all hold."""
+    script = call.value("filterscript", 0)
+    if not script.startswith("{"):
+        keys = (*COMPARISONS, *PATTERNS)
+        found = [(key, values[0]) for key, values in call.named.items() if key in keys and values]
+        name = call.value("property", 0)
+        return [(name, key, value) for key, value in found] if len(found) == 1 and name else []
+    parts = re.split(r"\s-and\s", script[1:-1], flags=re.IGNORECASE)
+    read = [CONDITION.fullmatch(part.strip()) for part in parts]
+    return [(one[1], one[2].lower(), one[3]) for one in read if one is not None] if all(read) else []
+
+
+def where_object(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Where-Object with a script block or a comparison."""
+    conditions = _conditions(call)
+    if not conditions:
+        raise CommandNotSimulatedError(f"{call.name} with this condition")
+    table = piped or PipelineTable("nothing")
+    rows = tuple(row for row in table.rows if all(_keeps(call, row, *condition) for condition in conditions))
+    return replace(table, rows=rows)
+
+
+def sort(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Sort-Object."""
+    table, names = piped or PipelineTable("nothing"), call.values("property", 0)
+    rows = sorted(
+        table.rows, key=lambda row: [_value(row, name).lower() for name in names or table.columns[:1]]
+    )
+    return replace(table, rows=tuple(reversed(rows) if call.has_switch("descending") else rows))
+
+
+def measure(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute Measure-Object."""
+    return PipelineTable(
+        "measure", ("Count",), ({"Count": str(len(piped.rows) if piped is not None else 0)},), as_list=True
+    )
+
+
+def _spelled(cmdlet: str, table: PipelineTable, wanted: str) -> list[str]:
+    """Return the properties of the table that match *wanted*, which may be a pattern."""
+    pattern = conversions.wildcard(cmdlet, wanted)
+    return [key for key in table.rows[0] if pattern.fullmatch(key)] or [wanted]
+
+
+def shape(as_list: bool) -> Callable[[CmdletCall, PipelineTable | None], PipelineTable]:
+    """Build Format-List (*as_list*) or Format-Table."""
+
+    def shaped(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+        if piped is None or not piped.rows:
+            return piped or PipelineTable("nothing")
+        expanded = call.value("expandproperty")
+        if expanded:
+            return PipelineTable("text", text="\n".join(_value(row, expanded) for row in piped.rows))
+        wanted = [name for names in call.plain for name in names] or list(call.values("property"))
+        columns = tuple(dict.fromkeys(key for name in wanted for key in _spelled(call.name, piped, name)))
+        rows = piped.rows[: int(call.value("first") or len(piped.rows))]
+        return PipelineTable(piped.kind, columns or piped.columns, rows, as_list)
+
+    return shaped
+
+
+def foreach_object(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    """Execute ForEach-Object { $_.Name } or ForEach-Object Name, which returns one property of each object."""
+    found = PROPERTY_SCRIPT.fullmatch(call.value("process", 0) or call.value("membername", 0))
+    if found is None or len(call.plain) > 1:
+        raise CommandNotSimulatedError(f"{call.name} with this script")
+    rows = piped.rows if piped is not None else ()
+    return PipelineTable("text", text="\n".join(_value(row, found[1] or found[2]) for row in rows))
+
+
+PROPERTY_SCRIPT: Final = re.compile(r"\{\s*\$_\.(\w+)\s*\}|(\w+)")
+
+FILTERS: Final[dict[str, Callable[[CmdletCall, PipelineTable | None], PipelineTable]]] = {
+    "where-object": where_object,
+    "foreach-object": foreach_object,
+    "sort-object": sort,
+    "measure-object": measure,
+    "format-table": shape(as_list=False),
+    "select-object": shape(as_list=False),
+    "format-list": shape(as_list=True),
+}
+"""Cmdlets that process objects of a pipeline, by lowercase name."""
+
+ALIASES: Final = {
+    "where": "Where-Object", "?": "Where-Object", "foreach": "ForEach-Object", "%": "ForEach-Object",
+    "sort": "Sort-Object", "measure": "Measure-Object", "ft": "Format-Table", "fl": "Format-List",
+    "select": "Select-Object",
+}  # fmt: skip

@@ -1,0 +1,89 @@
+"""Arguments of cmdlets: invalid numbers, patterns and words are refused with PowerShell's texts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.powershell.parameters import PARAMETERS
+from tests.engine.availability.worlds import ag_lab
+from tests.engine.cluster.test_powershell import ask
+
+NOT_A_NUMBER = (
+    'Cannot convert value "{0}" to type "System.{1}". Error: "Input string was not in a correct format."'
+)
+OUTSIDE = 'Cannot convert value "{0}" to type "System.{1}". Error: "Value was either too large or too small for {2}."'
+
+REFUSALS = (
+    ("Get-ClusterLog -TimeSpan abc", NOT_A_NUMBER.format("abc", "UInt32")),
+    ("Get-ClusterLog -TimeSpan -5", OUTSIDE.format("-5", "UInt32", "a UInt32")),
+    ("Get-ClusterLog -TimeSpan 4294967296", OUTSIDE.format("4294967296", "UInt32", "a UInt32")),
+    ("Stop-ClusterGroup AG1 -Wait soon", NOT_A_NUMBER.format("soon", "Int32")),
+    ("Start-ClusterNode NODE_2 -Wait 3000000000", OUTSIDE.format("3000000000", "Int32", "an Int32")),
+    ("Test-NetConnection NODE_2 -Port 5022x", NOT_A_NUMBER.format("5022x", "Int32")),
+    ("Get-ClusterNode | Select-Object -First x", NOT_A_NUMBER.format("x", "Int32")),
+    ("Get-ClusterNode | select -First -1", "The -1 argument is less than the minimum allowed range of 0."),
+    ("Test-NetConnection NODE_2 -Port 70000", "The 70000 argument is greater than the maximum allowed range of 65535."),
+    ("Test-NetConnection NODE_2 -Port 0", "The 0 argument is less than the minimum allowed range of 1."),
+    ("Test-NetConnection NODE_2 -InformationLevel Loud", 'does not belong to the set "Quiet,Detailed"'),
+    ("Get-ClusterLog -TimeSpan", "Specify a parameter of type 'System.UInt32' and try again."),
+    ("Get-ClusterNode -Name", "of type 'System.Collections.Specialized.StringCollection' and try again."),
+    ("Set-ClusterQuorum -FileShareWitness", "Specify a parameter of type 'System.String' and try again."),
+    ("Get-ClusterNode 'NODE_['", "The specified wildcard character pattern is not valid: NODE_["),
+    ("Get-ClusterGroup -Name '[z-a]*'", "The specified wildcard character pattern is not valid: [z-a]*"),
+    ("Get-ClusterResource '['", "The specified wildcard character pattern is not valid: ["),
+    ("Get-Service 'MSSQL['", "The specified wildcard character pattern is not valid: MSSQL["),
+    ("Get-ClusterNode | ft Na[", "The specified wildcard character pattern is not valid: Na["),
+    ("Get-ClusterNode | ? Name -like '['", "The specified wildcard character pattern is not valid: ["),
+    ("Get-ClusterNode | ? { $_.Name -notlike '[' }", "The specified wildcard character pattern is not valid: ["),
+    ("Get-ClusterNode | ? Name -match '['", 'parsing "[" - Unterminated [] set.\n'),
+    ("Get-ClusterNode | ? Name -notmatch '*a'", 'parsing "*a" - Quantifier {x,y} following nothing.\n'),
+    ("Get-ClusterNode | ? Name -match 'a)'", "parsing \"a)\" - Too many )'s.\n"),
+    ("Get-ClusterNode | ? Name -match '(a'", "parsing \"(a\" - Not enough )'s.\n"),
+    ("Get-ClusterNode | ? Name -match '[b-a]'", 'parsing "[b-a]" - [x-y] range in reverse order.\n'),
+    ("Get-ClusterNode | ? Name -match '(a+)+$'", 'The regular expression "(a+)+$" is not simulated.'),
+    ("Get-ClusterNode | ? Name -cmatch 'a'", "-cmatch of Where-Object is not simulated."),
+    ("Get-ClusterNode | sort -Bogus", "A parameter cannot be found that matches parameter name 'bogus'."),
+    ("Get-ClusterNode | measure -Sum", "-sum of Measure-Object is not simulated."),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "text"), REFUSALS, ids=[line for line, _ in REFUSALS])
+def test_an_invalid_argument_is_refused(line: str, text: str) -> None:
+    world = ag_lab(version=2019)
+    before = world.state_hash()
+    assert text in ask(world, line)
+    assert world.state_hash() == before
+
+
+NAMES = {
+    "Get-ClusterNode NODE_[12]": ["NODE_1", "NODE_2"],
+    "Get-ClusterNode node_[!a3]": ["NODE_3"],
+    "Get-ClusterNode '*_?'": ["NODE_1", "NODE_2", "NODE_3"],
+    "Get-ClusterNode | ? Name -like '*[2-3]'": ["NODE_2", "NODE_3"],
+    r"Get-ClusterNode | ? Name -match '^\D+_2$'": ["NODE_2"],
+    "Get-ClusterNode | sort -desc Name": ["NODE_3", "NODE_2", "NODE_1"],
+    "Get-ClusterNode | select -First 0x2": ["NODE_1", "NODE_2"],
+    "Get-ClusterNode | select -First 1.5": ["NODE_1", "NODE_2"],
+    "Get-ClusterNode | select -First 2.5": ["NODE_1", "NODE_2"],
+}
+
+
+@pytest.mark.parametrize(("line", "names"), NAMES.items(), ids=list(NAMES))
+def test_valid_patterns_and_numbers_select_objects(line: str, names: list[str]) -> None:
+    rows = ask(ag_lab(), line).splitlines()[2:]
+    assert [row.split()[0] for row in rows] == names
+
+
+WORDS = st.text("-[](){}*?+\\|;,'\"$`.0129xaN_ \t{}", max_size=12)
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(sorted(PARAMETERS)), st.data())
+def test_any_argument_gives_a_result(cmdlet: str, data: st.DataObject) -> None:
+    words = [word.partition(":")[0].split("/")[0] for word in PARAMETERS[cmdlet].replace("|", "").split()]
+    line = " ".join(
+        [cmdlet, *(f"-{name} {data.draw(WORDS)}" for name in data.draw(st.lists(st.sampled_from(words))))]
+    )
+    assert isinstance(ask(ag_lab(), f"{line} {data.draw(WORDS)}"), str)
