@@ -55,10 +55,21 @@ def _redo_threads(world: World, follow: DatabaseCopy) -> int:
 
 
 def _is_route(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server: str) -> bool:
-    """Return whether the replica has a routing URL and its copy is readable now."""
+    """Return whether the primary routes readers to the replica, as the primary knows it.
+
+    The replica has a routing URL. The primary itself allows the login; a secondary allows read intent, is connected,
+    and its copy is SYNCHRONIZING or SYNCHRONIZED [DOC: read-only routing; availability
+    group listeners].
+    """
     replica = group.replica(server)
-    url = replica.read_only_routing_url if replica is not None else None
-    return bool(url) and serving.can_read(world, (server, copy.database))
+    if replica is None or not replica.read_only_routing_url:
+        return False
+    if server == copy.server:
+        return serving.can_read(world, (server, copy.database))
+    contact = world.contacts.get((group.guid, copy.server, server))
+    is_connected = contact is not None and contact.connected
+    allows_readers = replica.secondary_connections in ("ALL", "READ_ONLY")
+    return is_connected and allows_readers and copy.availability.peer(server) in replicas.MOVING
 
 
 class AvailabilityPolicy(groups.GroupPolicy):

@@ -12,6 +12,7 @@ from engine import model, simulator
 from engine.events import Event
 from engine.inputs import InputError
 from engine.model import ReplicaRole, SyncState
+from engine.protocol import clients
 from engine.verbs.lines import parse_line
 from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.events import read_field
@@ -113,6 +114,41 @@ def test_routing_without_a_target_is_982_and_reported_to_the_application() -> No
     run_until(world, 60)
     assert world.clients["REPORT"].connected_to == "NODE_3"
     assert server_reached(world, "NODE_1") == "NODE_3"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("sql NODE_3 ALTER DATABASE Sales SET HADR OFF",),
+        ("sql NODE_3 ALTER DATABASE Sales SET HADR OFF", "sql NODE_3 DROP DATABASE Sales"),
+        ("sql NODE_3 ALTER DATABASE Sales SET HADR SUSPEND",),
+        ("sql NODE_1 ALTER AVAILABILITY GROUP AG1 REMOVE REPLICA ON 'NODE_3'",),
+        ("sql NODE_3 ALTER ENDPOINT Hadr_endpoint STATE = STOPPED", "reset-link NODE_1 NODE_3"),
+        ("cut NODE_1 NODE_3",),
+        ("power-off NODE_3",),
+        ("stop-service NODE_3",),
+    ],
+    ids=["left", "dropped", "suspended", "removed", "endpoint", "cut", "off", "stopped"],
+)
+def test_the_listener_sends_no_reader_to_a_lost_copy(lines: tuple[str, ...]) -> None:
+    """Check documented behavior: [DOC: read-only routing; availability group listeners]."""
+    world = ag_lab()
+    modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3', 'NODE_1'))")
+    modify(world, "NODE_1", "SECONDARY_ROLE (READ_ONLY_ROUTING_URL = 'TCP://NODE_1:1433')")
+    assert clients.arrival(world, "AGL1", "Sales", reads=True) == ("NODE_3", None)
+    for line in lines:
+        do(world, line)
+        run_until(world, world.t_s + 30)
+    assert clients.arrival(world, "AGL1", "Sales", reads=True) == ("NODE_1", None)
+
+
+def test_the_primary_routes_readers_to_a_silent_secondary_until_it_loses_it() -> None:
+    world = ag_lab()
+    do(world, "hang NODE_3")
+    run_until(world, world.t_s + 8)
+    assert clients.arrival(world, "AGL1", "Sales", reads=True) == ("NODE_3", None)
+    run_until(world, world.t_s + 4)
+    assert clients.arrival(world, "AGL1", "Sales", reads=True) == ("NODE_1", None)
 
 
 def test_a_window_on_the_listener_follows_a_failover() -> None:
