@@ -113,6 +113,19 @@ PRODUCT: Final = {
 Documented [DOC: build lists].
 """
 
+START_TIMES: Final[dict[int | str, str]] = {
+    2005: "2005-10-22T12:00:00", 2008: "2015-02-21T12:00:00", 2012: "2018-02-24T12:00:00",
+    2014: "2019-02-23T12:00:00", 2016: "2022-01-22T12:00:00", 2017: "2023-01-21T12:00:00",
+    2019: "2024-10-19T12:00:00", 2022: "2024-11-16T12:00:00",
+    "2008 R2": "2010-01-23T12:00:00", "2012": "2013-01-19T12:00:00", "2012 R2": "2014-01-18T12:00:00",
+    "2016": "2017-01-21T12:00:00", "2019": "2019-02-16T12:00:00", "2022": "2021-11-20T12:00:00",
+}  # fmt: skip
+"""Version of SQL Server (a number) or Windows Server (a text) -> time at which a drill starts by default.
+
+Each is a Saturday some months after the release of the simulated build, so that all schedules run alike. The release
+dates are documented [DOC: build lists; Windows Server release information]. The date of 2005 precedes its release.
+"""
+
 INTERNAL_VERSION: Final = {
     2005: 611, 2008: 655, 2012: 706, 2014: 782, 2016: 852, 2017: 869, 2019: 904, 2022: 957
 }  # fmt: skip

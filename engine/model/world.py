@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.commits import Commit
-from engine.constants import TICKS_PER_S
+from engine.constants import START_TIMES, TICKS_PER_S
 from engine.events import Event, EventData
 from engine.field_types import FieldOf
 from engine.flow import Flow
@@ -81,7 +81,7 @@ class Settings(Struct, frozen=True, kw_only=True, gc=False):
     witness_off_on_mirror: bool = True
     boot_s: float = 60.0
     restart_service_s: float = 4.0
-    start_time: str = "2005-10-22T12:00:00"
+    start_time: str = START_TIMES[2005]
     """Wall-clock time that the simulated servers show at tick 0."""
 
 

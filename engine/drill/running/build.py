@@ -11,6 +11,7 @@ from engine.availability import failover
 from engine.availability.role import role_of
 from engine.chance import Chance
 from engine.cluster import commands, config, instances, quorum
+from engine.constants import START_TIMES
 from engine.drill.authoring import facts
 from engine.drill.authoring.cluster_references import is_basic
 from engine.drill.authoring.schema import (
@@ -264,13 +265,25 @@ def build_world(scenario: Scenario, seed: int) -> World:
     return world
 
 
+def find_start_time(scenario: Scenario) -> str:
+    """Return the time on the servers' clocks at the start: the scenario's, or one after the newest build's release."""
+    versions = [
+        *(server.version for server in scenario.servers if server.sql),
+        *(instance.version for instance in scenario.instances),
+        *(cluster.windows for cluster in scenario.clusters),
+    ]
+    return scenario.settings.start_time or max(
+        (START_TIMES[version] for version in versions), default=START_TIMES[2005]
+    )
+
+
 def start_world(scenario: Scenario, seed: int) -> World:
     """Build the world in its state before the [[before]] lines are applied."""
     world = World(
         seed=seed,
         chance=Chance.from_seed(seed),
         flow=Flow.empty(),
-        settings=model.Settings(**scenario.settings.model_dump()),
+        settings=model.Settings(**scenario.settings.model_dump() | {"start_time": find_start_time(scenario)}),
     )
     for host, server in enumerate(scenario.servers):
         world.computers[server.name] = _build_computer(server)

@@ -345,10 +345,14 @@ class SettingsSpec(ScenarioTable):
     """Time from power on to the start of SQL Server."""
     restart_service_s: float = Field(default=4.0, ge=0, le=3600)
     """Start time of the service."""
-    start_time: Annotated[
-        str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$"), AfterValidator(_moment)
-    ] = "2005-10-22T12:00:00"
-    """Date and time on the servers' clocks at the start of the drill."""
+    start_time: (
+        Annotated[
+            str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$"), AfterValidator(_moment)
+        ]
+        | None
+    ) = None
+    """Date and time on the servers' clocks at the start of the drill. None: some months after the release of the
+    newest build of SQL Server and Windows in the drill."""
 
 
 # --- failover clusters, availability groups and failover cluster instances of a scenario's start world ----

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from engine.drill.running.build import build_world
+import pytest
+
+from engine.constants import START_TIMES, VERSIONS
+from engine.drill.running.build import build_world, find_start_time
 from engine.mirroring import quorum
 from engine.model import MirrorState, Role, Safety, World
 from tests.engine.drill.texts import FREE, drill, run, small
+from tests.shipped_scenarios import load_shipped_scenario
 
 
 def world(*changes: tuple[str, str]) -> World:
@@ -46,6 +50,31 @@ def test_links_servers_and_sessions_match_the_scenario() -> None:
     assert (copy.mirroring.safety, copy.mirroring.timeout_s, copy.mirroring.witness) == (Safety.OFF, 20, None)
     assert copy.mirroring.partner_address == "TCP://SERVER_B:7022"
     assert made.settings.boot_s == 5
+
+
+@pytest.mark.parametrize(("version", "date"), [
+    (2005, "2005-10-22"), (2008, "2015-02-21"), (2012, "2018-02-24"), (2014, "2019-02-23"),
+    (2016, "2022-01-22"), (2017, "2023-01-21"), (2019, "2024-10-19"), (2022, "2024-11-16"),
+])  # fmt: skip
+def test_the_newest_version_sets_the_date(version: int, date: str) -> None:
+    made = world(('name = "SERVER_B"', f'name = "SERVER_B"\nversion = {version}'))
+    assert made.settings.start_time == f"{date}T12:00:00"
+    assert set(VERSIONS) < set(START_TIMES)
+
+
+def test_the_scenario_may_set_the_date() -> None:
+    made = world(
+        ('name = "SERVER_B"', 'name = "SERVER_B"\nversion = 2022'),
+        ("[[source]]", '[settings]\nstart_time = "2009-11-20T10:00:00"\n\n[[source]]'),
+    )
+    assert made.settings.start_time == "2009-11-20T10:00:00"
+
+
+def test_windows_is_not_newer_than_the_date() -> None:
+    scenario = load_shipped_scenario("ag-lab")
+    cluster = scenario.clusters[0].model_copy(update={"windows": "2022"})
+    assert find_start_time(scenario) == "2019-02-23T12:00:00"
+    assert find_start_time(scenario.model_copy(update={"clusters": (cluster,)})) == "2021-11-20T12:00:00"
 
 
 def test_a_session_may_start_suspended() -> None:
