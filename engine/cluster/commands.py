@@ -299,10 +299,12 @@ def start_role(world: World, name: str, observer: str = "") -> None:
 def _start(world: World, node: Node, role: ClusterRole) -> None:
     """Bring a role online, unless it is already coming online, because two nodes would then bring it online.
 
-    Raises InputError for a role that is moving [DOC: 41123].
+    Raises InputError for a role that is moving [DOC: 41123] or whose owner is paused [DOC: PauseClusterNode].
     """
     if role.state is ResourceState.OFFLINE_PENDING:
         raise InputError(say("{role} is moving to another node", role=role.name))
+    if config.read_node_state(world, node.name, role.owner) == "Paused":
+        raise InputError(say("{node} is paused", node=role.owner))
     if role.state is not ResourceState.ONLINE_PENDING:
         roles.bring_online(world, node.name, role, role.owner)
 

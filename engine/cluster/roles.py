@@ -166,7 +166,10 @@ def watch(world: World) -> None:
             if tried != role.tried:
                 role = _change(world, node.name, role, tried=tried)
             if any(
-                name not in tried and _is_reached(world, node, name) and kind.hostable(world, role, name)
+                name not in tried
+                and accepts_roles(world, node, name)
+                and _is_reached(world, node, name)
+                and kind.hostable(world, role, name)
                 for name in kind.targets(world, role)
             ):
                 _bring_online(world, node.name, role)
@@ -179,10 +182,12 @@ def _is_reached(world: World, node: Node, name: str) -> bool:
     return name == node.name or config.has_heartbeat(world, node.name, name)
 
 
-def _accepts_role(world: World, node: Node, name: str, role: ClusterRole) -> bool:
-    """Return whether the cluster gives the role to the node *name*: an active member, or the role's owner."""
-    state = config.read_node_state(world, node.name, name)
-    return state == "Up" or (state == "Paused" and name == role.owner)
+def accepts_roles(world: World, node: Node, name: str) -> bool:
+    """Return whether roles may come online on the node *name*, which must be an active member.
+
+    A role stays online on a node that is paused later, but cannot come online there [DOC: PauseClusterNode].
+    """
+    return config.read_node_state(world, node.name, name) == "Up"
 
 
 def failed(world: World, node: str, name: str, step: int) -> None:
@@ -331,7 +336,7 @@ def move(world: World, node: str, role: ClusterRole, target: str | None = None) 
         iter(
             name
             for name in KINDS[role.kind].targets(world, role)
-            if name != role.owner and _accepts_role(world, world.nodes[node], name, role)
+            if name != role.owner and accepts_roles(world, world.nodes[node], name)
         ),
         None,
     )
@@ -413,7 +418,7 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
     for target in [*target_nodes, *(name for name in kind.targets(world, role) if name not in target_nodes)]:
         if (
             target in role.tried
-            or not _accepts_role(world, own_node, target, role)
+            or not accepts_roles(world, own_node, target)
             or not can_come_online(world, own_node, role, target)
         ):
             continue

@@ -244,15 +244,28 @@ def planned_failover(world: World, server: str, name: str) -> list[Message]:
     return []
 
 
+NODE_PAUSED: Final = 5070
+NOT_POSSIBLE_OWNER: Final = 5015
+"""System error codes with which the cluster refuses to move a group. [DOC: System Error Codes]"""
+
+
 def _hand_over(world: World, server: str, group: AvailabilityGroup, kind: str) -> None:
-    replicas.set_state_word(
-        world, server, group.guid, ReplicaWord.RESOLVING_PENDING_FAILOVER, replicas.COMMAND, pending=kind
-    )
+    """Let the cluster move the role to *server*.
+
+    Raise 41018 if it refuses: the node is paused or no possible owner [DOC: PauseClusterNode; MoveClusterGroup].
+    """
     node = config.node_of(world, server)
     found = roles.find(world, group.name, server)
     if node is None or found is None:
         raise SqlError(41104, group.name)
     there, role = found
+    if not roles.accepts_roles(world, there, node.name):
+        raise SqlError(41018, NODE_PAUSED)
+    if node.name not in role.resources[-1].owners and not world.instances[server].clustered:
+        raise SqlError(41018, NOT_POSSIBLE_OWNER)
+    replicas.set_state_word(
+        world, server, group.guid, ReplicaWord.RESOLVING_PENDING_FAILOVER, replicas.COMMAND, pending=kind
+    )
     if role.state is ResourceState.ONLINE and role.owner != node.name:
         roles.move(world, there.name, role, node.name)
     else:
