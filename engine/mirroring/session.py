@@ -177,6 +177,10 @@ def _stale_session(world: World, guid: int, server: str, peer: str) -> None:
         # A witness without a record of the session (lost, or removed elsewhere) does not respond.
         world.drop_contact((guid, server, peer))
         roles.set_witness_state(world, (server, copy.database), WitnessState.UNKNOWN)
+    elif copy is not None and peer != copy.mirroring.partner:
+        world.drop_contact(
+            (guid, server, peer)
+        )  # a former witness, of whose removal the server has just learned
     elif copy is not None and _is_rejected(world, copy, peer):
         world.drop_contact((guid, server, peer))
         errorlog.write(world, server, 1438, "Partner", 1460, 1)
