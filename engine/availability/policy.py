@@ -298,7 +298,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
     @override
     def resume_after_page(self, world: World, key: Key) -> None:
         if world.copies[key].availability.suspended is SuspendReason.REDO:
-            databases.resume(world, *key)
+            databases.resume_movement(world, *key)
 
     @override
     def fail_redo(self, world: World, key: Key, error: int, *args: object) -> None:

@@ -84,9 +84,16 @@ def _partner_of(world: World, copy: DatabaseCopy) -> DatabaseCopy:
     return partner
 
 
+def _find_partner(_: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]:
+    """Return the session, and the partner to which a statement is sent; none while a failover makes it fail."""
+    partner, is_busy = copy.mirroring.partner, copy.mirroring.state is MirrorState.PENDING_FAILOVER
+    return copy.mirroring.guid or 0, (partner,) if partner is not None and not is_busy else ()
+
+
 # --- SET PARTNER -----------------------------------------------------------------------------------
 
 
+@statements.exchanged("mirroring.failover", _find_partner)
 def partner_failover(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET PARTNER FAILOVER on the principal, which must be FULL and SYNCHRONIZED."""
     copy = _on_principal(world, server, database)
@@ -140,20 +147,24 @@ def partner_off(world: World, server: str, database: str) -> statements.Outcome:
         failover.cancel(world, copy.mirroring.guid, running.kind, say("mirroring was removed"))
     guid = copy.mirroring.guid
     assert guid is not None
-    informed = [copy.mirroring.partner] if quorum.sees_partner(world, copy) else []
-    witness = copy.mirroring.witness if quorum.sees_witness(world, copy) else None
+    partner, witness = copy.mirroring.partner or "", copy.mirroring.witness or ""
+    is_silent = network.is_silent(world, guid, server, partner)
+    informed = [partner] if quorum.sees_partner(world, copy) and not is_silent else []
+    if not quorum.sees_witness(world, copy) or network.is_silent(world, guid, server, witness):
+        witness = ""
     session.leave_session(world, copy.key)
-    for partner in informed:
-        other_copy = world.copy_in_session(guid, partner)
+    for informed_server in informed:
+        other_copy = world.copy_in_session(guid, informed_server)
         if other_copy is not None:
             session.leave_session(world, other_copy.key)
-    if witness is not None and not world.session_copies(guid):
+    if witness and not world.session_copies(guid):
         network.close_contacts(world, guid, witness)
         world.witnesses.pop((witness, guid), None)
     network.sessions_changed(world, guid)
     return []
 
 
+@statements.exchanged("mirroring.suspend", _find_partner)
 def partner_suspend(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET PARTNER SUSPEND: the principal keeps its log and no longer sends it."""
     copy = _in_session(world, server, database)
@@ -167,6 +178,7 @@ def partner_suspend(world: World, server: str, database: str) -> statements.Outc
     return []
 
 
+@statements.exchanged("mirroring.resume", _find_partner)
 def partner_resume(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET PARTNER RESUME, after SUSPEND, after forced service, or after a repaired error."""
     copy = _in_session(world, server, database)
@@ -190,6 +202,7 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
     return []
 
 
+@statements.exchanged("mirroring.safety", _find_partner)
 def partner_safety(world: World, server: str, database: str, level: str) -> statements.Outcome:
     """Execute SET PARTNER SAFETY FULL or OFF (also SET SAFETY) on the principal; both partners must be connected."""
     copy = _on_principal(world, server, database)
@@ -230,6 +243,7 @@ def partner_safety(world: World, server: str, database: str, level: str) -> stat
     return []
 
 
+@statements.exchanged("mirroring.timeout", _find_partner)
 def partner_timeout(world: World, server: str, database: str, seconds: int) -> statements.Outcome:
     """Execute SET PARTNER TIMEOUT *seconds*: 0 to 4 are stored as 5; with safety OFF the value stays 10."""
     copy = _on_principal(world, server, database)
@@ -317,6 +331,7 @@ def _establish(
 # --- SET WITNESS -----------------------------------------------------------------------------------
 
 
+@statements.exchanged("mirroring.witness_set", _find_partner)
 def witness_set(world: World, server: str, database: str, address: str) -> statements.Outcome:
     """Execute SET WITNESS = 'TCP://host:port' on the principal. All three must be connected, the mirror caught up."""
     copy = _on_principal(world, server, database)
@@ -350,6 +365,7 @@ def witness_set(world: World, server: str, database: str, address: str) -> state
     return []
 
 
+@statements.exchanged("mirroring.witness_off", _find_partner)
 def witness_off(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET WITNESS OFF. It needs quorum, so it cannot help an isolated principal.
 

@@ -187,6 +187,19 @@ def close_end(world: World, guid: int, server: str, peer: str, epoch: int) -> bo
     return True
 
 
+def is_silent(world: World, guid: int, server: str, peer: str) -> bool:
+    """Return whether *server* has a connection to *peer* over which nothing comes back.
+
+    The server still counts as connected: it notices the loss after the session timeout.
+    """
+    contact = world.contacts.get((guid, server, peer))
+    if contact is None or not contact.connected:
+        return False
+    other_contact = world.contacts.get((guid, peer, server))
+    is_open = other_contact is not None and other_contact.connected
+    return not (is_open and world.instances[peer].answering and is_passing(world, server, peer))
+
+
 def close_contacts(world: World, guid: int, server: str) -> None:
     """Remove all connections of *server* for session *guid*. The other servers will find them closed."""
     for key, _ in world.contacts_of(guid):

@@ -13,8 +13,19 @@ from msgspec.structs import replace
 from engine.constants import RECOVERY_LOG_KB
 from engine.localization import say
 from engine.messages import Message, SqlError, fill_message
-from engine.model import DatabaseCopy, DbState, Fault, Key, World
-from engine.protocol import causes, commits, errorlog, groups, lineage, service, serving, snapshots, streams
+from engine.model import DatabaseCopy, DbState, Fault, Key, World, ticks
+from engine.protocol import (
+    causes,
+    commits,
+    errorlog,
+    groups,
+    lineage,
+    network,
+    service,
+    serving,
+    snapshots,
+    streams,
+)
 
 
 class PendingStatement(Struct, frozen=True):
@@ -35,6 +46,39 @@ def abandon(world: World, server: str, handler: str, args: tuple[object, ...]) -
     """Abandon a pending statement and undo its work as far as the product does."""
     if handler in ABANDONED:
         ABANDONED[handler](world, server, *args)
+
+
+SILENCE_CHECK_S: Final = 0.1
+"""Interval in which a statement that needs an answer checks whether it has come. Ours."""
+
+Statement = Callable[..., Outcome]
+FindPeers = Callable[[World, DatabaseCopy], tuple[int, tuple[str, ...]]]
+"""Function that returns the session or group of a copy, and the servers that a statement about it tells."""
+
+
+def exchanged(name: str, find_peers: FindPeers) -> Callable[[Statement], Statement]:
+    """Build a decorator for a statement about a database that tells other servers of its session or group.
+
+    While one of them is connected but silent, the statement waits; after the loss it continues without that server.
+    Derived: a server that receives nothing does not change.
+    """
+    handler = f"exchange.{name}"
+
+    def decorate(statement: Statement) -> Statement:
+        def run(world: World, server: str, database: str, *args: object) -> Outcome:
+            found = (
+                c for k, c in world.copies.items() if k[0] == server and k[1].lower() == database.lower()
+            )
+            copy = next(found, None)
+            guid, peers = find_peers(world, copy) if copy is not None else (0, ())
+            if any(network.is_silent(world, guid, server, peer) for peer in peers):
+                return PendingStatement(world.tick + ticks(SILENCE_CHECK_S), handler, (database, *args))
+            return statement(world, server, database, *args)
+
+        COMPLETIONS[handler] = run
+        return run
+
+    return decorate
 
 
 def copy_on(world: World, server: str, database: str) -> DatabaseCopy:

@@ -21,7 +21,7 @@ from engine.model import (
     SyncState,
     World,
 )
-from engine.protocol import errorlog, network
+from engine.protocol import errorlog, network, statements
 
 SYSTEM_DATABASES = ("master", "msdb", "model", "tempdb")
 
@@ -225,6 +225,18 @@ def _joined(world: World, server: str, database: str) -> tuple[DatabaseCopy, int
     return copy, guid
 
 
+def _find_peers(world: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]:
+    """Return the group, and the servers that SUSPEND or RESUME tells: the primary, or all secondaries."""
+    guid = copy.availability.guid or 0
+    state = world.replicas.get((copy.server, guid))
+    if state is None:
+        return guid, ()
+    if state.role is ReplicaRole.PRIMARY:
+        return guid, tuple(peer for peer, _ in copy.availability.peers)
+    return guid, (state.primary,) if state.primary else ()
+
+
+@statements.exchanged("availability.suspend", _find_peers)
 def suspend(world: World, server: str, database: str) -> list[Message]:
     """Execute SET HADR SUSPEND: on a secondary for its copy, on the primary for all copies. Raise 35239."""
     copy, guid = _joined(world, server, database)
@@ -248,8 +260,14 @@ def suspend(world: World, server: str, database: str) -> list[Message]:
     return []
 
 
+@statements.exchanged("availability.resume", _find_peers)
 def resume(world: World, server: str, database: str) -> list[Message]:
     """Execute SET HADR RESUME. Raise 35239."""
+    return resume_movement(world, server, database)
+
+
+def resume_movement(world: World, server: str, database: str) -> list[Message]:
+    """Resume the data movement of a copy. Raise 35239."""
     copy, guid = _joined(world, server, database)
     key = (server, copy.database)
     if copy.availability.suspended is None:

@@ -1,0 +1,81 @@
+"""Statements that tell a partner wait while it is connected but silent, and continue alone after its loss.
+
+No server that receives nothing changes. Derived.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import MirrorState, Safety, World
+from tests.engine.worlds import DB, M, P, W, do, lab
+from tests.events import read_field
+
+SET = f"sql {P} ALTER DATABASE {DB} SET"
+SILENCES = {
+    f"hang {M}": f"unhang {M}",
+    f"cut-one-way {P} {M}": f"mend {P} {M}",
+    f"black-hole {P} {M}": f"mend {P} {M}",
+}
+
+
+def describe(world: World, server: str) -> tuple[object, ...]:
+    session = world.copies[server, DB].mirroring
+    return session.guid, session.safety, session.state, session.timeout_s, session.witness
+
+
+@pytest.mark.parametrize("silence", SILENCES)
+@pytest.mark.parametrize(
+    ("clause", "after_loss"),
+    [
+        ("PARTNER SAFETY OFF", 1447),
+        ("PARTNER FAILOVER", 1447),
+        ("PARTNER RESUME", 1447),
+        ("PARTNER SUSPEND", 0),
+        ("PARTNER TIMEOUT 30", 0),
+        ("WITNESS OFF", 0),
+        (f"WITNESS = 'TCP://{W}:5022'", 1446),
+    ],
+)
+def test_a_silent_partner_receives_no_statement(silence: str, clause: str, after_loss: int) -> None:
+    world = lab()
+    do(world, silence, then_s=2.0)
+    before = describe(world, M)
+    events = do(world, f"{SET} {clause}", then_s=5.0)
+    assert not [event for event in events if event.kind == "sql_done"]
+    assert describe(world, M) == before
+    events = do(world, then_s=10.0)
+    (done,) = [event for event in events if event.kind == "sql_done"]
+    assert [message["number"] for message in read_field(done, "messages")] == [after_loss]
+    do(world, SILENCES[silence], then_s=60.0)
+    assert [
+        field for field in zip(describe(world, P), describe(world, M), strict=True) if field[0] != field[1]
+    ] == []
+
+
+@pytest.mark.parametrize("silence", SILENCES)
+def test_a_statement_continues_when_the_partner_answers(silence: str) -> None:
+    world = lab()
+    do(world, silence, then_s=2.0)
+    do(world, f"{SET} PARTNER SAFETY OFF", then_s=3.0)
+    assert world.copies[P, DB].mirroring.safety is Safety.FULL
+    do(world, SILENCES[silence], then_s=1.0)
+    assert {world.copies[server, DB].mirroring.safety for server in (P, M)} == {Safety.OFF}
+
+
+def test_a_session_is_removed_without_waiting_for_the_partner() -> None:
+    world = lab()
+    do(world, f"hang {M}", then_s=2.0)
+    do(world, f"{SET} PARTNER OFF", then_s=0.1)
+    assert world.copies[P, DB].mirroring.guid is None
+    assert world.copies[M, DB].mirroring.state is MirrorState.SYNCHRONIZED
+    do(world, f"unhang {M}", then_s=30.0)
+    assert world.copies[M, DB].mirroring.guid is None
+
+
+def test_a_mirror_that_missed_the_removal_of_the_witness_keeps_its_session() -> None:
+    world = lab()
+    do(world, f"hang {M}", then_s=15.0)
+    do(world, f"{SET} WITNESS OFF", then_s=15.0)
+    do(world, f"unhang {M}", then_s=60.0)
+    assert [world.copies[server, DB].mirroring.state for server in (P, M)] == [MirrorState.SYNCHRONIZED] * 2
