@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from engine.messages import Message, SqlError
 from engine.model import DatabaseCopy, DbFile, DbState, FilePath, Key, World
-from engine.protocol import groups, logspace, statements, volumes
+from engine.protocol import files, groups, logspace, statements, volumes
 
 
 def modify_file(
@@ -25,8 +25,8 @@ def modify_file(
     """Change a file: FILENAME, NEWNAME, SIZE, MAXSIZE (infinite for UNLIMITED), FILEGROWTH.
 
     FILENAME changes only this server's master database, so it also works for an offline database, a mirror or
-    a secondary. Raise 5041 for an unknown file, 5039 if SIZE is not larger, 5149 without disk space, 1828 for
-    a name in use.
+    a secondary. Raise 5041 for an unknown file, 5039 if SIZE is not larger, 5040 if it is larger than MAXSIZE,
+    5169 for a growth beyond MAXSIZE, 5149 without disk space, 1828 or 12106 for a name or path in use.
     """
     copy = statements.copy_on(world, server, database)
     key = copy.key
@@ -34,6 +34,16 @@ def modify_file(
     if file is None:
         raise SqlError(5041, name)
     _check(world, copy, file, new_name, size_kb)
+    options = volumes.options_of(copy, file)
+    limit_kb = options.max_kb if max_kb is None else max_kb
+    growth_kb = growth["growth_kb"] if growth else options.growth_kb
+    if limit_kb is not None and limit_kb < (size_kb or file.size_kb):
+        raise SqlError(5040)
+    if limit_kb is not None and growth_kb is not None and growth_kb > limit_kb:
+        raise SqlError(5169, name)
+    used = volumes.file_at(world, server, path) if path is not None else None
+    if path is not None and used is not None and used != (copy, file):
+        raise SqlError(12106, path)
     if size_kb is not None:
         _set_size(world, key, file, size_kb)
     if max_kb is not None and file.key == f"{copy.database}_log":
@@ -63,7 +73,7 @@ def _check(
     if size_kb is not None and size_kb <= file.size_kb:
         raise SqlError(5039)
     if size_kb is not None and size_kb - file.size_kb > volumes.free_kb(world, copy.server, file.drive):
-        raise SqlError(5149, "MODIFY FILE", volumes.path_of(copy, file))
+        raise SqlError(5149, files.DISK_FULL, volumes.path_of(copy, file))
     taken = {db_file.name.lower() for db_file in volumes.files_of(copy) if db_file is not file}
     if new_name is not None and new_name.lower() in taken:
         raise SqlError(1828, new_name)
@@ -90,15 +100,6 @@ def _set_path(world: World, key: Key, file: DbFile, path: str) -> None:
 
 
 # --- moving files on one server ----------------------------------------------------------------------------
-
-
-def file_at(world: World, server: str, path: str) -> tuple[DatabaseCopy, DbFile] | None:
-    """Return the database file at *path* on *server*, with its copy."""
-    for (where, _), copy in sorted(world.copies.items()):
-        for file in volumes.files_of(copy) if where == server else ():
-            if path.lower() in (location.lower() for location in volumes.locations_of(copy, file)):
-                return copy, file
-    return None
 
 
 def has_open_files(world: World, copy: DatabaseCopy) -> bool:

@@ -1,6 +1,5 @@
 """CREATE DATABASE, DROP DATABASE, detach and attach."""
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -24,7 +23,7 @@ from engine.protocol import (
     streams,
     volumes,
 )
-from engine.protocol.files import NO_PATH
+from engine.protocol.files import DISK_FULL, NO_PATH
 
 NEW_DATA_KB: Final = 3.0 * 1024
 NEW_LOG_KB: Final = 1.0 * 1024
@@ -52,7 +51,6 @@ class NewFile(Struct, frozen=True, kw_only=True):
     growth: volumes.FileChanges = {}
 
 
-SIZE_LEAST_KB: Final = 512.0
 LOG_SHARE: Final = 0.25
 LOG_LEAST_KB: Final = 512.0
 """Minimum size of a log file that CREATE DATABASE does not name. Its size is a quarter of the data files.
@@ -90,28 +88,27 @@ def create(
     return []
 
 
-ROOTED: Final = re.compile(r"[A-Za-z]:\\[^\\]")
-"""Pattern of an absolute path on a drive."""
-
-
 def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) -> None:
-    """Raise 1828, 5133, 5149 or 1803."""
+    """Raise 1828, 5133, 5149, 5170, 1803, or the errors of `check_new_file`."""
     needed: dict[str, float] = {}
     for index, file in enumerate(new_files):
         drive = volumes.drive_of(file.path)
-        if not ROOTED.match(file.path):
+        if not volumes.ROOTED.match(file.path):
             raise SqlError(5105, file.path, also=(1802,))
         if any(other_new_file.name.lower() == file.name.lower() for other_new_file in new_files[:index]):
             raise SqlError(1828, file.name)
+        if volumes.file_at(world, server, file.path) is not None:
+            raise SqlError(5170, file.path, also=(1802,))
         if not volumes.has_drive(world.computer_of(server), drive):
             raise SqlError(5133, file.path, NO_PATH, also=(1802,))
         if drive.upper() in world.instances[server].drives_apart:
             raise SqlError(5184, file.path)
         needed[drive] = needed.get(drive, 0.0) + (file.size_kb or NEW_LOG_KB)
         if volumes.free_kb(world, server, drive) < needed[drive]:
-            raise SqlError(5149, "CREATE FILE", file.path, also=(1802,))
-    if any(file.size_kb is not None and file.size_kb < SIZE_LEAST_KB for file in new_files):
-        raise SqlError(5174)
+            raise SqlError(5149, DISK_FULL, file.path, also=(1802,))
+    for file in new_files:
+        size_kb = file.size_kb or (NEW_LOG_KB if file.log else NEW_DATA_KB)
+        volumes.check_new_file(file.name, size_kb, file.max_kb, file.growth.get("growth_kb"), also=(1802,))
     data = [file for file in new_files if not file.log]
     if data and (data[0].size_kb or NEW_DATA_KB) < NEW_DATA_KB:
         raise SqlError(1803, round(NEW_DATA_KB / 1024))

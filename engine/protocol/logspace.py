@@ -13,7 +13,7 @@ from engine.localization import mark, say
 from engine.messages import Message, SqlError, fill_message
 from engine.model import DatabaseCopy, DbFile, FileOptions, FilePath, Key, Tick, World
 from engine.protocol import errorlog, groups, statements, streams, volumes
-from engine.protocol.files import NO_PATH
+from engine.protocol.files import DISK_FULL, NO_PATH
 
 SMALL_KB: Final = 1.0
 """Differences in space below this value count as zero, in KB."""
@@ -246,15 +246,21 @@ def add_file(
     drive = volumes.drive_of(path)
     if any(file.name.lower() == name.lower() for file in volumes.files_of(copy)):
         raise SqlError(1828, name)
+    if not volumes.ROOTED.match(path):
+        raise SqlError(5105, path, also=(5009,))
+    options = options or {}
+    volumes.check_new_file(name, size_kb, options.get("max_kb"), options.get("growth_kb"), also=(5009,))
+    if volumes.file_at(world, server, path) is not None:
+        raise SqlError(5170, path, also=(5009,))
     if not volumes.has_drive(world.computer_of(server), drive):
         raise SqlError(5123, NO_PATH, path)
     if drive.upper() in world.instances[server].drives_apart:
         raise SqlError(5184, path)
     if volumes.free_kb(world, server, drive) < size_kb:
-        raise SqlError(5149, "CREATE FILE", path)
+        raise SqlError(5149, DISK_FULL, path)
     at = streams.end_of_log_kb(world, copy)
     file = DbFile(name=name, drive=drive, size_kb=size_kb, log=log, added_kb=at)
-    file_options = replace(FileOptions(file=name), **(options or {}))
+    file_options = replace(FileOptions(file=name), **options)
     more = () if file_options == FileOptions(file=name) else (file_options,)
     file_path = FilePath(file=name, path=path, found=(path,))
     world.update_copy(

@@ -1,11 +1,13 @@
 """Drives and the files on them: existence, free space, and the growth limit of a log file."""
 
+import re
 from typing import Final, TypedDict
 
 from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.constants import LOG_GROWTH_STEP
+from engine.messages import SqlError
 from engine.model import Computer, DatabaseCopy, DbFile, FileOptions, World
 
 STANDARD_DRIVES: Final = "CDL"
@@ -102,6 +104,39 @@ def path_of(copy: DatabaseCopy, file: DbFile) -> str:
         return file_path.path
     ending = "ldf" if file.log else "mdf" if file.key == copy.database else "ndf"
     return f"{file.drive}:\\{'Log' if file.log else 'Data'}\\{file.key}.{ending}"
+
+
+ROOTED: Final = re.compile(r"[A-Za-z]:\\[^\\]")
+"""Pattern of an absolute path on a drive."""
+
+
+def check_new_file(
+    name: str,
+    size_kb: float,
+    max_kb: float | None,
+    growth_kb: float | None,
+    also: tuple[int, ...],
+) -> None:
+    """Check the properties of a new file. Raise 5174, 5103 or 5169, and then *also*."""
+    if size_kb < SIZE_LEAST_KB:
+        raise SqlError(5174, also=also)
+    if max_kb is not None and max_kb < size_kb:
+        raise SqlError(5103, name, also=also)
+    if max_kb is not None and growth_kb is not None and growth_kb > max_kb:
+        raise SqlError(5169, name, also=also)
+
+
+SIZE_LEAST_KB: Final = 512.0
+"""Minimum size of a new file. Documented [DOC: ALTER DATABASE file options]."""
+
+
+def file_at(world: World, server: str, path: str) -> tuple[DatabaseCopy, DbFile] | None:
+    """Return the database file at *path* on *server*, with its copy."""
+    for (where, _), copy in sorted(world.copies.items()):
+        for file in files_of(copy) if where == server else ():
+            if path.lower() in (location.lower() for location in locations_of(copy, file)):
+                return copy, file
+    return None
 
 
 def locations_of(copy: DatabaseCopy, file: DbFile) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ def _move(world: World, server: str, paths: str) -> None:
     if found is None:
         raise InputError(say("two paths are needed on the same server: the old path and the new path"))
     path, target = files.spelled(world, server, found[1]), found[2]
-    backup, database_file = world.files.get((server, path)), database_files.file_at(world, server, path)
+    backup, database_file = world.files.get((server, path)), volumes.file_at(world, server, path)
     if backup is None and database_file is None:
         there = sorted(name for where, name in world.files if where == server)
         raise InputError(

@@ -124,9 +124,9 @@ def _permission(machine: Machine, statement: s.Permission) -> Outcome:
 
 
 CLUSTER_PROPERTIES: Final = {
-    # name: (field of the instance, default, minimum, maximum)
-    "FAILURECONDITIONLEVEL": ("failure_condition_level", 3, 0, 5),
-    "HEALTHCHECKTIMEOUT": ("health_check_timeout_ms", 60_000, 15_000, 2**31 - 1),
+    # name: (default, minimum, maximum)
+    "FAILURECONDITIONLEVEL": (3, 0, 5),
+    "HEALTHCHECKTIMEOUT": (60_000, 15_000, 2**31 - 1),
 }
 """Simulated properties of a failover cluster instance. [DOC: ALTER SERVER CONFIGURATION]"""
 
@@ -134,17 +134,21 @@ CLUSTER_PROPERTIES: Final = {
 def _cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome:
     """Set the failover policy of the instance. It takes effect immediately."""
     what = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
-    cluster_property = CLUSTER_PROPERTIES.get(statement.name.upper())
+    name = statement.name.upper()
+    cluster_property = CLUSTER_PROPERTIES.get(name)
     if cluster_property is None or not machine.context.server.clustered:
         raise SqlError(
             0,
             f"Not simulated: {what} {statement.name if cluster_property is None else 'without a failover cluster'}",
         )
-    field, default, least, most = cluster_property
+    default, least, most = cluster_property
     value = str(default) if statement.value.upper() == "DEFAULT" else statement.value
     if not value.isdigit() or not least <= int(value) <= most:
         raise SqlError(0, f"Not simulated: {what} {statement.name} = {value}")
-    machine.world.update_instance(machine.session.server, **{field: int(value)})
+    if name == "HEALTHCHECKTIMEOUT":
+        machine.world.update_instance(machine.session.server, health_check_timeout_ms=int(value))
+    else:
+        machine.world.update_instance(machine.session.server, failure_condition_level=int(value))
     return []
 
 
@@ -398,8 +402,12 @@ def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
     name = options.get("NAME", "")
     max_kb, growth = _size_kb(options.get("MAXSIZE")), _growth(options.get("FILEGROWTH"))
     if statement.action in ("ADD FILE", "ADD LOG FILE"):
-        if "FILENAME" not in options or "NEWNAME" in options:
-            raise SqlError(102, name if "FILENAME" not in options else "NEWNAME")
+        if not name:
+            raise SqlError(1036, "NAME")
+        if "FILENAME" not in options:
+            raise SqlError(1036, "FILENAME")
+        if "NEWNAME" in options:
+            raise SqlError(153, "NEWNAME", "CREATE/ALTER DATABASE")
         size_kb = _size_kb(options.get("SIZE")) or 1024.0
         log = "LOG" in statement.action
         changes: volumes.FileChanges = {**growth}
@@ -411,7 +419,7 @@ def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
     if statement.action == "REMOVE FILE":
         return logspace.remove_file(world, server, statement.database, name)
     if len(options) < 2:
-        raise SqlError(102, ")")
+        raise SqlError(5038, name)
     return database_files.modify_file(
         world,
         server,
@@ -528,13 +536,14 @@ def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
 
 
 def _new_file(file: s.FileSpec) -> databases.NewFile:
-    """Return a file of CREATE DATABASE. Raise 102 for a word that is not a property."""
+    """Return a file of CREATE DATABASE. Raise 102 for a word that is not a property, 1036 for a missing one."""
     values = dict(file.properties)
     for name in values:
         if name not in FILE_PROPERTIES[:1] + FILE_PROPERTIES[2:6]:
             raise SqlError(102, name)
-    if "NAME" not in values or "FILENAME" not in values:
-        raise UnsimulatedFeatureError("a file of CREATE DATABASE without NAME and FILENAME")
+    for name in ("NAME", "FILENAME"):
+        if name not in values:
+            raise SqlError(1036, name)
     return databases.NewFile(
         name=values["NAME"],
         path=values["FILENAME"],

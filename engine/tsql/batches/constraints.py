@@ -1,26 +1,21 @@
 """Constraints and indexes of a table: stored with it, and checked on insert, update and delete."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import objects
 from engine.tsql.batches.data import Row, Table
+from engine.tsql.batches.machine import RUN_TIME_ERRORS, Machine
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
 from engine.tsql.language.lexer import Token, tokens_of
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.types import MAX, NULL, parse_type
 from engine.tsql.scalars.values import Scalar, comparable, to_text
-
-if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
 
 _LETTERS: Final = {"PRIMARY KEY": "PK", "UNIQUE": "UQ"}
 
@@ -97,16 +92,16 @@ def check_definition(
     Raises 1911, 1909, 1919, 1767 or 1776, and 1750. Raises UnsimulatedFeatureError for a CHECK, DEFAULT or
     computed column that could not be evaluated when a row is inserted.
     """
-    texts = [
+    checks = [
         f"CASE WHEN NOT ({item.text}) THEN 1 ELSE 0 END"
         for item in new_constraints
         if isinstance(item, Check)
     ]
-    texts += [column.computed for column in table.columns if column.computed]
-    texts += [column.default for column in table.columns if column.default]
-    for text in texts:
-        with suppress(SqlError):  # the error is reported when a row is inserted
-            _evaluate_rows(machine, table.columns, (), [text])
+    for text in (*checks, *(column.computed for column in table.columns if column.computed)):
+        _check_expression(machine, table.columns, text)
+    for column in table.columns:
+        if column.default:
+            _check_expression(machine, (), column.default)
     for item in new_constraints:
         if isinstance(item, Check):
             continue
@@ -137,6 +132,31 @@ def check_definition(
         if target is None:
             raise SqlError(1776, ".".join(item.table), item.name, also=(1750,))
         _check_types(ref, table, parent, item, target)
+
+
+def _check_expression(machine: Machine, columns: tuple[ColumnDefinition, ...], text: str) -> None:
+    """Bind an expression of a table to the *columns* that it may use, none for a DEFAULT.
+
+    Raises 1046 for a subquery, 137 for a variable, 128 for a column in a DEFAULT, and 207, 195 and others.
+    Other errors are reported when a row is inserted.
+    """
+    words = tokens_of(text)
+    if any(token.upper == "SELECT" for token in words):
+        raise SqlError(1046)
+    variable = next((token.text for token in words if token.kind == "variable"), "")
+    if variable and not variable.startswith("@@"):
+        raise SqlError(137, variable)
+    try:
+        _evaluate_rows(machine, columns or _NO_COLUMNS, (), [text])
+    except SqlError as problem:
+        if problem.number == 207 and not columns:
+            raise SqlError(128, *problem.parameters) from None
+        if problem.number not in RUN_TIME_ERRORS:
+            raise
+
+
+_NO_COLUMNS: Final = (ColumnDefinition(name="", type="int"),)
+"""Column that no expression can name."""
 
 
 def _check_types(ref: TableRef, table: Table, parent: Table, item: ForeignKey, target: Sequence[int]) -> None:

@@ -251,7 +251,7 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
     elif statement.altered:
         made = _alter_column(machine, table, statement.altered, ref)
     elif statement.switch:
-        made = _switch_constraints(table, statement)
+        made = _switch_constraints(ref, table, statement)
     elif statement.constraint:
         try:
             made = _drop_constraint(table, statement.constraint, ref)
@@ -268,14 +268,19 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
     _store_checked(machine, ref, table, made)
 
 
-def _switch_constraints(table: Table, statement: s.AlterTable) -> Table:
+def _switch_constraints(ref: TableRef, table: Table, statement: s.AlterTable) -> Table:
     """Execute CHECK or NOCHECK CONSTRAINT for the named foreign keys and checks, or for all.
 
     An enabled constraint is trusted only after WITH CHECK [DOC: ALTER TABLE]. Raise 4917 or 11415, and 4916.
     """
     rules = {rule.name.lower(): rule for rule in table.constraints}
     named = {name.lower() for name in statement.enabled}
+    defaults = {
+        constraints.default_name(ref.parts[-1], column).lower() for column in table.columns if column.default
+    }
     for name in statement.enabled:
+        if name.lower() in defaults:
+            raise SqlError(11415, name, also=(4916,))
         if name.lower() not in rules:
             raise SqlError(4917, name, state=0, also=(4916,))
         if isinstance(rules[name.lower()], Key):

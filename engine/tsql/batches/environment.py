@@ -8,7 +8,7 @@ from engine.constants import PRODUCT
 from engine.messages import SqlError, fill_placeholders
 from engine.protocol import startup
 from engine.tsql import catalog
-from engine.tsql.batches import event_files, locks, objects, properties, stored_messages
+from engine.tsql.batches import event_files, locks, object_properties, objects, properties, stored_messages
 from engine.tsql.batches.context import (
     Context,
     has_permission,
@@ -198,64 +198,6 @@ _TYPES: Final = {
 """user_type_id -> type. Documented [DOC: sys.types]."""
 
 
-_OBJECT_KINDS: Final = {
-    "istable": "U S", "isusertable": "U", "issystemtable": "S", "isprocedure": "P", "isview": "V",
-    "isscalarfunction": "FN", "isinlinefunction": "IF", "istablefunction": "IF TF", "istrigger": "TR",
-    "isextendedproc": "X", "isdefault": "D", "isdefaultcnst": "D", "ischeckcnst": "C", "isforeignkey": "F",
-    "isuniquecnst": "UQ", "isprimarykey": "PK", "isconstraint": "C D F PK UQ", "isqueue": "SQ", "isrule": "R",
-}  # fmt: skip
-"""Property of OBJECTPROPERTY -> types of the objects that have it [DOC: OBJECTPROPERTY]."""
-
-_TABLE_PROPERTIES: Final = {
-    "tablehascheckcnst": ("sys.check_constraints", "parent_object_id"),
-    "tablehasdefaultcnst": ("sys.default_constraints", "parent_object_id"),
-    "tablehasforeignkey": ("sys.foreign_keys", "parent_object_id"),
-    "tablehasforeignref": ("sys.foreign_keys", "referenced_object_id"),
-}
-"""Property that is 1 if the view has a row with the table in this column."""
-
-_CONSTRAINT_PROPERTIES: Final = {"cnstisdisabled": "is_disabled", "cnstisnottrusted": "is_not_trusted"}
-"""Property of a check or foreign key -> column of its view."""
-
-
-def _object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar:
-    row = next((r for r in catalog.rows_of(context, "sys.objects") if r["object_id"] == number), None)
-    if row is None:
-        return None
-    key = to_text(wanted).lower()
-    kind = to_text(row["type"]).strip()
-    if key in _OBJECT_KINDS:
-        return int(kind in _OBJECT_KINDS[key])
-    rows = [r for r in catalog.rows_of(context, "sys.indexes") if r["object_id"] == number]
-    known = {
-        "tablehasprimarykey": any(r["is_primary_key"] for r in rows),
-        "tablehasuniquecnst": any(r["is_unique_constraint"] for r in rows),
-        "tablehasclustindex": any(r["type"] == 1 for r in rows),
-        "tablehasnonclustindex": any(r["type"] == 2 for r in rows),
-        "tablehasindex": any(r["type"] for r in rows),
-        "tablehasidentity": any(
-            r["object_id"] == number and r["is_identity"] for r in catalog.rows_of(context, "sys.columns")
-        ),
-        "ismsshipped": row["is_ms_shipped"],
-        "schemaid": row["schema_id"],
-        "ownerid": 1,
-    }
-    if key in _TABLE_PROPERTIES:
-        view, column = _TABLE_PROPERTIES[key]
-        return int(any(r[column] == number for r in catalog.rows_of(context, view)))
-    if key in _CONSTRAINT_PROPERTIES:
-        rules = [
-            r
-            for view in ("sys.check_constraints", "sys.foreign_keys")
-            for r in catalog.rows_of(context, view)
-        ]
-        return next((r[_CONSTRAINT_PROPERTIES[key]] for r in rules if r["object_id"] == number), None)
-    if key not in known and key.startswith(("exec", "has", "is", "table")):
-        raise UnsimulatedFeatureError(f"the property {to_text(wanted)} of OBJECTPROPERTY")
-    found = known.get(key)
-    return int(found) if isinstance(found, bool) else found
-
-
 def _object_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
     return _object(context, number).get("name")
 
@@ -318,8 +260,8 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
         ),
         None,
     ),
-    "objectproperty": _object_property,
-    "objectpropertyex": _object_property,
+    "objectproperty": object_properties.object_property,
+    "objectpropertyex": object_properties.object_property_ex,
     "file_name": _file("file_id", "name"),
     "file_id": _file("name", "file_id"),
     "file_idex": _file("name", "file_id"),

@@ -82,11 +82,11 @@ CURRENT_DATABASE: Final = 2012
 
 def _name_current_database(machine: Machine, statement: s.Statement) -> s.Statement:
     """Return the statement with the name of the current database in place of CURRENT (ALTER DATABASE CURRENT)."""
-    known = getattr(statement, "database", None) == "CURRENT" and machine.context.version >= CURRENT_DATABASE
-    if not known or isinstance(statement, s.UseDatabase | s.Backup | s.Restore):
+    if not isinstance(statement, s.OnDatabase) or machine.context.version < CURRENT_DATABASE:
         return statement
-    new_statement: s.Statement = structs.replace(statement, **{"database": machine.session.database})  # noqa: PIE804
-    return new_statement
+    if statement.database != "CURRENT":
+        return statement
+    return structs.replace(statement, database=machine.session.database)
 
 
 def _admit(machine: Machine, statement: s.Statement) -> None:

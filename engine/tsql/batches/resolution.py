@@ -82,7 +82,9 @@ def resolve(machine: Machine, scope: Scope, instruction: CompiledInstruction) ->
         _bind(machine, scope, "statement", statement.text)
     elif isinstance(statement, s.DeclareCursor):
         _bind(machine, scope, "statement", without_cursor_options(statement.query))
-    elif isinstance(statement, s.Print | s.Assign | s.ExecuteString | s.Return):
+    elif isinstance(statement, s.Print):
+        _bind_print(machine, scope, statement.expression)
+    elif isinstance(statement, s.Assign | s.ExecuteString | s.Return):
         _bind(machine, scope, "expression", statement.expression)
     elif isinstance(statement, s.UseDatabase):
         scope.database = machine.context.open_database(statement.database)
@@ -95,6 +97,18 @@ def resolve(machine: Machine, scope: Scope, instruction: CompiledInstruction) ->
     elif isinstance(statement, s.CreateProcedure | s.CreateFunction):
         for parameter in statement.parameters:
             declare(scope, parameter.name, parameter.type)
+
+
+def _bind_print(machine: Machine, scope: Scope, text: str) -> None:
+    """Bind the text of PRINT. Raise 128 for a column, 1046 for a subquery."""
+    try:
+        _bind(machine, scope, "expression", f"({text})")
+    except SqlError as problem:
+        if problem.number == 207:
+            raise SqlError(128, *problem.parameters) from None
+        raise
+    if any(token.upper == "SELECT" for token in tokens_of(text)):
+        raise SqlError(1046)
 
 
 def declare(scope: Scope, name: str, type_text: str, columns: str = "") -> None:

@@ -13,7 +13,7 @@ from engine.tsql import catalog
 from engine.tsql.batches import constraints, locks, objects, tables
 from engine.tsql.batches.context import METADATA, OWN_ROWS, Context, has_server_permission, require_state
 from engine.tsql.batches.data import ObjectKey, Row, Table
-from engine.tsql.catalog import counters
+from engine.tsql.catalog import counters, schema
 from engine.tsql.catalog.locks import WITHOUT_CLIENTS, has_running_clients
 from engine.tsql.catalog.view import PARTLY_SILENT, has_view
 from engine.tsql.clients import linked_servers
@@ -58,6 +58,9 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
     if ref.call:
         name = ref.parts[-1].lower().removesuffix("()")
         if name not in TABLE_FUNCTIONS and not has_view(f"sys.{name}()", machine.context.version):
+            parts = (*ref.parts[:-1], name)
+            if isinstance(_find_user_object(machine, replace(ref, parts=parts)), Table | objects.UserView):
+                raise SqlError(215, ".".join(parts))
             raise SqlError(208, ref.dotted.removesuffix("()"))
         raise UnsimulatedFeatureError(f"the function {ref.dotted}")
     context, parts = machine.context, ref.parts
@@ -175,11 +178,21 @@ def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
 
 
 def _check_index_hints(ref: TableRef, table: Table) -> None:
-    """Raise 308 for an index in a hint that the table does not have."""
-    known = {rule.name.upper() for rule in table.constraints if isinstance(rule, Key)}
-    for hint in ref.hints:
+    """Raise 307 or 308 for the id or the name of an index in a hint that the table does not have.
+
+    Id 0 is the table itself, also with a clustered index [DOC: table hints].
+    """
+    indexes = list(schema.indexes_of(table))
+    ids = {0, *(number for number, _ in indexes)}
+    names = {key.name.upper() for _, key in indexes if key is not None}
+    for hint in sorted(ref.hints):
         name = hint.removeprefix("INDEX ")
-        if name != hint and not name.isdigit() and name not in known:
+        if name == hint:
+            continue
+        if name.isdigit():
+            if int(name) not in ids:
+                raise SqlError(307, int(name), ref.dotted)
+        elif name not in names:
             raise SqlError(308, name, ref.dotted)
 
 

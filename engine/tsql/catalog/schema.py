@@ -227,7 +227,7 @@ view("sys.types", _types)
 # --- indexes and keys --------------------------------------------------------------------------------------
 
 
-def _indexes_of(table: Table) -> Iterator[tuple[int, Key | None]]:
+def indexes_of(table: Table) -> Iterator[tuple[int, Key | None]]:
     """Yield (index_id, key). A table without a clustered index is a heap, with index_id 0."""
     keys = [key for key in table.constraints if isinstance(key, Key)]
     if not any(key.clustered for key in keys):
@@ -238,7 +238,7 @@ def _indexes_of(table: Table) -> Iterator[tuple[int, Key | None]]:
 
 def _indexes(context: Context) -> Iterable[Record]:
     for _, owner, table in _tables(context):
-        for number, key in _indexes_of(table):
+        for number, key in indexes_of(table):
             options = dict(key.options) if key is not None else {}
             yield {
                 "object_id": owner,
@@ -277,7 +277,7 @@ def _find_column_id(table: Table, name: str) -> int:
 
 def _index_columns(context: Context) -> Iterable[Record]:
     for _, owner, table in _tables(context):
-        for number, key in _indexes_of(table):
+        for number, key in indexes_of(table):
             named = (*key.columns, *key.included) if key is not None else ()
             for index, name in enumerate(named, start=1):
                 included = key is not None and index > len(key.columns)
@@ -304,7 +304,7 @@ def _partitions(context: Context) -> Iterable[Record]:
     """Yield one partition for each index, with the number of rows of its table."""
     position = 0
     for _, owner, table in _tables(context):
-        for number, key in _indexes_of(table):
+        for number, key in indexes_of(table):
             options = table.options if number < 2 else ()
             chosen = {**dict(options), **(dict(key.options) if key is not None else {})}
             compression = chosen.get("DATA_COMPRESSION", "NONE")
@@ -360,7 +360,7 @@ view("sys.stats_columns", _statistics_columns)
 
 def _keys(context: Context) -> Iterable[Record]:
     for name, owner, table in _tables(context):
-        for number, key in _indexes_of(table):
+        for number, key in indexes_of(table):
             if key is not None and key.kind in ("PRIMARY KEY", "UNIQUE"):
                 kind = "PK" if key.kind == "PRIMARY KEY" else "UQ"
                 yield {
@@ -497,7 +497,7 @@ def _foreign_keys(context: Context) -> Iterable[Record]:
             **_object(context, ObjectName(item.name, name.schema), objects.object_id(item.name), "F ", owner),
             **_constraint(context, name, item.name, "FOREIGN KEY"),
             "referenced_object_id": objects.object_id(objects.key_of(item.table)),
-            "key_index_id": next(number for number, known_key in _indexes_of(parent) if known_key is key),
+            "key_index_id": next(number for number, known_key in indexes_of(parent) if known_key is key),
             "is_not_trusted": int(not item.trusted),
             "is_disabled": int(item.disabled),
             "is_system_named": int("__" in item.name),

@@ -550,7 +550,7 @@ def close_connection(world: World, name: str, reason: str) -> None:
     session = world.sessions.pop(name).session
     assert session is not None, "the window of a program has its connection as long as it is there"
     if session.program is not None and reason != CLOSED_BY_PROGRAM:
-        connections.count(world, session.program.name, "lost")
+        connections.count(world, session.program.name, lost=1)
     text = say("{login} disconnected: {why}", login=session.login, why=reason)
     world.emit(SessionData(window=name, what=reason), text, server=session.server)
 

@@ -91,19 +91,27 @@ def name_of(world: World, program_name: str) -> str:
     return next((name for name in world.programs if name.lower() == program_name.lower()), "")
 
 
-def count(world: World, program: str, counter: str) -> None:
-    """Add 1 to the field *counter* of a Program, if the scenario names the program."""
+def count(
+    world: World, program: str, *, logins: int = 0, refused: int = 0, lost: int = 0, errors: int = 0
+) -> None:
+    """Add to the counters of a Program, if the scenario names the program."""
     name = name_of(world, program)
     if name:
         known_program = world.programs[name]
-        world.programs[name] = replace(known_program, **{counter: getattr(known_program, counter) + 1})
+        world.programs[name] = replace(
+            known_program,
+            logins=known_program.logins + logins,
+            refused=known_program.refused + refused,
+            lost=known_program.lost + lost,
+            errors=known_program.errors + errors,
+        )
 
 
 def count_answered_batch(world: World, program: str, server: str, failed: bool) -> None:
     """Count a batch that has ended at *server*."""
     name = name_of(world, program)
     if not name or failed:
-        count(world, program, "errors")
+        count(world, program, errors=1)
         return
     known_program = world.programs[name]
     since = world.tick if known_program.answered_tick is None else known_program.answered_tick

@@ -89,7 +89,7 @@ def connect(world: World, window: str, text: str) -> None:
         login_tick=world.tick,
     )
     world.sessions[window] = Window(session=session)
-    connections.count(world, program.name, "logins")
+    connections.count(world, program.name, logins=1)
     message = say("{login} connected from {host}", login=session.login, host=program.host or "?")
     world.emit(
         SessionData(window=window, what="connected", program=program.name, messages=()),
@@ -207,7 +207,7 @@ def _refuse(
         severity, text = fill_message(error.number, *error.parameters, version=version)
         messages.append(Message(error.number, severity, error.state, 1, text, server))
     state, why = REASONS[reason]
-    connections.count(world, request.get("program", ""), "refused")
+    connections.count(world, request.get("program", ""), refused=1)
     detail = f" Reason: {why}" if version >= 2008 else ""
     errorlog.write(world, server, 18456, request["login"], detail, " [CLIENT: 127.0.0.1]", state=state)
     world.emit(

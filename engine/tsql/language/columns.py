@@ -435,11 +435,9 @@ class _ColumnReader:
                 if self.token.kind == "end" or self.token.kind == "op":
                     raise self.problem()
                 only = self.take()
-                if (
-                    only.kind == "word"
-                    and only.upper not in _CONSTANTS
-                    and not self.token.is_op("(", ".", "::")
-                ):
+                while self.take_sign("."):
+                    self.take()
+                if only.kind == "word" and only.upper not in _CONSTANTS and not self.token.is_op("(", "::"):
                     raise SqlSyntaxError(only.line, 128, only.text)
             if self.token.is_op("("):
                 self.brackets()

@@ -10,7 +10,7 @@ from engine.tables import read_table
 from engine.tsql import catalog
 from engine.tsql.batches import gate, objects, permissions
 from engine.tsql.batches.data import DeclaredVariable, declarations
-from engine.tsql.batches.machine import RUN_TIME_ERRORS, Machine
+from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES
 from engine.tsql.clients import linked_servers
 from engine.tsql.language import statements as s
@@ -35,11 +35,12 @@ from engine.tsql.procedures.call import (
     Procedures,
     bind_arguments,
     check_parameters,
+    convert_argument,
     procedure,
 )
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import parse_type, variant_of
-from engine.tsql.scalars.values import Scalar, convert, to_text
+from engine.tsql.scalars.values import Scalar, to_text
 
 
 def execute(machine: Machine, statement: s.Execute) -> None:
@@ -81,7 +82,13 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         if machine.only_columns:
             raise UnsimulatedFeatureError(f"SET FMTONLY ON for the procedure {name}")
         permissions.admit_procedure(machine, plain_part, len(arguments))
-        call = ProcedureCall(machine, plain_part, database or machine.session.database, arguments)
+        call = ProcedureCall(
+            machine,
+            plain_part,
+            database or machine.session.database,
+            arguments,
+            procedure_definition.integers,
+        )
         gate.check_procedure(machine.context, plain_part, arguments)
         check_parameters(call)
         try:
@@ -167,7 +174,7 @@ def _bind_parameters(
         value = given[item.name] if item.name in given else machine.evaluate(item.default)
         argument = named.get(item.name)
         kind = _parameter_type(machine, argument, item.type)
-        variables[item.name] = DeclaredVariable(kind, _parameter(machine, argument, value, kind))
+        variables[item.name] = DeclaredVariable(kind, convert_argument(machine, argument, value, kind))
         if argument is not None and argument.output and not item.output:
             raise SqlError(8162, item.name)
         if argument is not None and argument.output and isinstance(argument.value, s.Variable):
@@ -180,25 +187,6 @@ def _parameter_type(machine: Machine, argument: s.Argument | None, declared: str
     if argument is None or declared.lower() != "sql_variant" or not isinstance(argument.value, s.Variable):
         return declared
     return str(variant_of(machine.variable_type(argument.value.name)))
-
-
-def _parameter(machine: Machine, argument: s.Argument | None, value: Scalar, kind: str) -> Scalar:
-    """Convert the value of a parameter. Raise 8114 for any value that does not convert."""
-    try:
-        return convert(value, kind, default_length=1)
-    except SqlError as problem:
-        if problem.number not in RUN_TIME_ERRORS:
-            raise
-        raise SqlError(8114, _argument_type(machine, argument, value), parse_type(kind)[0]) from None
-
-
-def _argument_type(machine: Machine, argument: s.Argument | None, value: Scalar) -> str:
-    """Return the type name of an argument: of its variable, or of a constant."""
-    if argument is not None and isinstance(argument.value, s.Variable):
-        return parse_type(str(machine.variable_type(argument.value.name)))[0]
-    if isinstance(value, str):
-        return "varchar" if argument is None or argument.narrow else "nvarchar"
-    return "varbinary" if isinstance(value, bytes) else "int" if isinstance(value, int) else "numeric"
 
 
 def _do_nothing(call: ProcedureCall) -> None:
@@ -243,7 +231,7 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
         value = machine.evaluate(default) if argument is None else machine.value(argument.value)
         kind = _parameter_type(machine, argument, kind)
         variables[name] = DeclaredVariable(
-            kind, value if output else _parameter(machine, argument, value, kind)
+            kind, value if output else convert_argument(machine, argument, value, kind)
         )
         if argument is not None and output and argument.output and isinstance(argument.value, s.Variable):
             outputs.append((name, argument.value.name))

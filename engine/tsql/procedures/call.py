@@ -10,9 +10,10 @@ from engine.messages import Message, SqlError
 from engine.model import World
 from engine.tables import read_table
 from engine.tsql.batches.data import Row
-from engine.tsql.batches.machine import Machine
+from engine.tsql.batches.machine import RUN_TIME_ERRORS, Machine
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import UnsimulatedFeatureError
+from engine.tsql.scalars.types import parse_type
 from engine.tsql.scalars.values import Scalar, convert, to_number, to_text
 
 
@@ -24,6 +25,8 @@ class ProcedureCall(Struct, frozen=True):
     database: str
     """Database of the procedure: that in its name, or the current one."""
     arguments: dict[str, Scalar]
+    integers: frozenset[str] = frozenset()
+    """Parameters of an integer type."""
     outputs: dict[str, Scalar] = field(default_factory=dict)
     """Values of OUTPUT parameters."""
 
@@ -73,30 +76,20 @@ class ProcedureDefinition(Struct, frozen=True):
     required: tuple[str, ...]
     parameters: tuple[str, ...]
     """All parameters in order."""
+    integers: frozenset[str] = frozenset()
+    """Parameters of the type int, smallint, tinyint or bit."""
 
 
 def procedure(run: Callable[[ProcedureCall], None], parameters: str = "") -> ProcedureDefinition:
-    """Define a procedure. *parameters* such as `@a @b?` are in order; one with `?` is optional."""
+    """Define a procedure. *parameters* such as `@a @b:int?` are in order; one with `?` is optional."""
     words = parameters.split()
+    names = [word.rstrip("?").removesuffix(":int") for word in words]
     return ProcedureDefinition(
         run,
-        tuple(word for word in words if not word.endswith("?")),
-        tuple(word.rstrip("?") for word in words),
+        tuple(name for name, word in zip(names, words, strict=True) if not word.endswith("?")),
+        tuple(names),
+        frozenset(name for name, word in zip(names, words, strict=True) if ":int" in word),
     )
-
-
-INTEGERS: Final = frozenset(
-    {
-        "@active_end_date", "@active_end_time", "@active_start_date", "@active_start_time", "@category_id",
-        "@delay_between_responses", "@delete_level", "@enabled", "@flags", "@freq_interval", "@freq_type",
-        "@freq_recurrence_factor", "@freq_relative_interval", "@freq_subday_interval", "@freq_subday_type",
-        "@message_id", "@notify_level_email", "@notify_level_eventlog", "@notify_level_netsend",
-        "@notify_level_page", "@occurrence_count", "@on_fail_action", "@on_fail_step_id", "@on_success_action",
-        "@on_success_step_id", "@pager_days", "@retry_attempts", "@retry_interval", "@schedule_id", "@severity",
-        "@start_step_id", "@step_id",
-    }
-)  # fmt: skip
-"""Parameters that are integers (int, smallint or tinyint) in every procedure. [DOC: system stored procedures]"""
 
 
 def bind_arguments(
@@ -104,7 +97,7 @@ def bind_arguments(
 ) -> dict[str, Scalar]:
     """Return the arguments by parameter.
 
-    Raises 201, 8144, 8145 or 8146, or the error of an invalid number.
+    Raises 201, 8114, 8144, 8145 or 8146.
     """
     arguments: dict[str, Scalar] = {}
     given: set[str] = set()
@@ -127,11 +120,34 @@ def bind_arguments(
         if argument.default:
             continue
         value = machine.value(argument.value)
-        arguments[key] = convert(value, "int") if key in INTEGERS and value is not None else value
+        arguments[key] = (
+            convert_argument(machine, argument, value, "int") if key in procedure.integers else value
+        )
     for key in procedure.required:
         if key not in arguments:
             raise SqlError(201, name, key)
     return arguments
+
+
+def convert_argument(machine: Machine, argument: s.Argument | None, value: Scalar, kind: str) -> Scalar:
+    """Convert the value of a parameter. Raise 8114 for any value that does not convert."""
+    try:
+        return convert(value, kind, default_length=1)
+    except SqlError as problem:
+        if problem.number not in RUN_TIME_ERRORS:
+            raise
+        raise SqlError(8114, _argument_type(machine, argument, value), parse_type(kind)[0]) from None
+
+
+def _argument_type(machine: Machine, argument: s.Argument | None, value: Scalar) -> str:
+    """Return the type name of an argument: of its variable, or of a constant."""
+    if argument is not None and isinstance(argument.value, s.Variable):
+        return parse_type(str(machine.variable_type(argument.value.name)))[0]
+    if isinstance(value, str):
+        return "varchar" if argument is None or argument.narrow else "nvarchar"
+    if isinstance(value, bytes):
+        return "varbinary"
+    return "int" if isinstance(value, int) and -(2**31) <= value < 2**31 else "numeric"
 
 
 class UnreadParameter(NamedTuple):

@@ -1,5 +1,6 @@
 """sp_help_job: jobs of SQL Server Agent with their last run and present state."""
 
+import operator
 from typing import Final
 
 from engine.messages import SqlError
@@ -133,20 +134,19 @@ step_id step_name message run_status run_date run_time run_duration operator_ema
 _MODES: Final = {"SUMMARY": _SUMMARY, "FULL": _FULL, "SEM": _SEM}
 """Mode -> columns. SEM, the form of an old tool, is in the procedure's text."""
 
-_EQUAL: Final = {
-    "@step_id": "step_id",
-    "@sql_message_id": "sql_message_id",
-    "@sql_severity": "sql_severity",
-    "@run_status": "run_status",
+_FILTERS: Final = {
+    "@step_id": ("step_id", operator.eq),
+    "@sql_message_id": ("sql_message_id", operator.eq),
+    "@sql_severity": ("sql_severity", operator.eq),
+    "@run_status": ("run_status", operator.eq),
+    "@start_run_date": ("run_date", operator.ge),
+    "@start_run_time": ("run_time", operator.ge),
+    "@end_run_date": ("run_date", operator.le),
+    "@end_run_time": ("run_time", operator.le),
+    "@minimum_run_duration": ("run_duration", operator.ge),
+    "@minimum_retries": ("retries_attempted", operator.ge),
 }
-"""Filter -> column with this value; in the next tables, with this value at least or at most."""
-_AT_LEAST: Final = {
-    "@start_run_date": "run_date",
-    "@start_run_time": "run_time",
-    "@minimum_run_duration": "run_duration",
-    "@minimum_retries": "retries_attempted",
-}
-_AT_MOST: Final = {"@end_run_date": "run_date", "@end_run_time": "run_time"}
+"""Filter -> column, and its comparison with the value of the filter."""
 
 
 def _help_history(call: ProcedureCall) -> None:
@@ -175,10 +175,10 @@ def _is_wanted(call: ProcedureCall, row: Record) -> bool:
     server = call.text("@server").strip()
     if server and server.casefold() != to_text(row["server"]).casefold():
         return False
-    equal = all(call.get(p) is None or row[name] == call.number(p) for p, name in _EQUAL.items())
-    least = all(call.get(p) is None or int(str(row[name])) >= call.number(p) for p, name in _AT_LEAST.items())
-    most = all(call.get(p) is None or int(str(row[name])) <= call.number(p) for p, name in _AT_MOST.items())
-    return equal and least and most
+    return all(
+        call.get(parameter) is None or compare(int(str(row[column])), call.number(parameter))
+        for parameter, (column, compare) in _FILTERS.items()
+    )
 
 
 PROCEDURES: Final[Procedures] = {

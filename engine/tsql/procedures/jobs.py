@@ -58,11 +58,20 @@ def _add_job(call: ProcedureCall) -> None:
 
 
 def _category_id(call: ProcedureCall) -> int:
-    wanted = call.text("@category_name").casefold()
-    rows = catalog.rows_of(call.machine.context, "msdb.dbo.syscategories")
-    return next(
-        (int(str(row["category_id"])) for row in rows if to_text(row["name"]).casefold() == wanted), 0
-    )
+    """Return the number of the category; 0 for none. Raise 14262 for an unknown category.
+
+    The name decides if both are given [DOC: sp_add_job].
+    """
+    column, parameter = "name", "@category_name"
+    if call.get(parameter) is None:
+        column, parameter = "category_id", "@category_id"
+    wanted = call.text(parameter)
+    if not wanted:
+        return 0
+    for row in catalog.rows_of(call.machine.context, "msdb.dbo.syscategories"):
+        if to_text(row[column]).casefold() == wanted.casefold():
+            return int(str(row["category_id"]))
+    raise SqlError(14262, parameter, wanted)
 
 
 def _operator_id(call: ProcedureCall, parameter: str) -> int:
@@ -241,11 +250,11 @@ def _delete_step(call: ProcedureCall) -> None:
 # --- schedules -------------------------------------------------------------------------------------------
 
 _SCHEDULE: Final = {
-    f"@{column}": column
-    for column in (
-        "enabled", "freq_type", "freq_interval", "freq_subday_type", "freq_subday_interval",
-        "freq_relative_interval", "freq_recurrence_factor", "active_start_date", "active_end_date",
-        "active_start_time", "active_end_time",
+    parameter: parameter.lstrip("@")
+    for parameter in (
+        "@enabled", "@freq_type", "@freq_interval", "@freq_subday_type", "@freq_subday_interval",
+        "@freq_relative_interval", "@freq_recurrence_factor", "@active_start_date", "@active_end_date",
+        "@active_start_time", "@active_end_time",
     )
 }  # fmt: skip
 

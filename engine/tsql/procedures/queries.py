@@ -12,7 +12,7 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql.batches.data import DeclaredVariable
-from engine.tsql.procedures.call import INTEGERS, ProcedureCall, Procedures
+from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.scalars.values import to_text
 
 _TEXT: Final = resources.files("engine.tsql.procedures").joinpath("queries.sql").read_text(encoding="utf-8")
@@ -31,7 +31,7 @@ def show_query(call: ProcedureCall) -> None:
     text, quiet = _QUERIES[call.name]
     own = {
         name: DeclaredVariable("int", value)
-        if name in INTEGERS
+        if name in call.integers
         else DeclaredVariable("nvarchar(4000)", value if value is None else to_text(value))
         for name in re.findall(r"@\w+", re.sub(r"'[^']*'", "", text))
         for value in [call.get(name)]

@@ -83,6 +83,8 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
             raise make_near_error(token)
         if word == "AS" and behind.kind == "end":
             raise make_near_error(token)
+        if word == "FOR" and behind.upper == "UPDATE":
+            raise SqlSyntaxError(token.line, 1003, token.line, "FOR UPDATE", "DECLARE CURSOR")
         if word == "VALUE" and behind.is_op("(") and tokens[0].upper == "INSERT" and before.is_op(")"):
             raise SqlSyntaxError(token.line, 102, token.text)
         if word == "WITH" and behind.upper in _HINTS and before.kind in ("word", "quoted"):
@@ -133,29 +135,53 @@ _HINTS: Final = frozenset(
 """Table hints. Documented [DOC: table hints]."""
 
 
+_DIRTY: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
+_LOCKING: Final = frozenset({"HOLDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "TABLOCKX", "UPDLOCK", "XLOCK"})
+"""Hints that conflict with each other. Documented for isolation levels [DOC: table hints]; others in public output."""
+
+
 def _check_hints(node: exp.Expr) -> None:
-    """Raise 321 for a word in WITH (…) that is not a hint. INDEX (…) is accepted."""
+    """Raise 321 for a word in WITH (…) that is not a hint, 1047 for a conflict. INDEX (…) is accepted.
+
+    Raise 1065 or 1069 for a hint that the target of a change cannot have.
+    """
+    given = set[str]()
     for word in list(node.expressions):
         name = str(word.name or word.this)
         if name.upper() not in _HINTS and isinstance(
             word, exp.Var | exp.Column | exp.Identifier | exp.Anonymous
         ):
             raise SqlSyntaxError(1, 321, name)
+        given.add(name.upper())
         if isinstance(word, exp.Anonymous):
-            named = [exp.Var(this=f"INDEX {one.name}") for one in word.expressions if name.upper() == "INDEX"]
+            named = [
+                exp.Var(this=f"INDEX {one.name}")
+                for one in word.expressions
+                if name.upper() in ("INDEX", "FORCESEEK")
+            ]
             word.replace(exp.Var(this=name))
             node.set("expressions", [*node.expressions, *named])
+    if given & _DIRTY and given & _LOCKING:
+        raise SqlSyntaxError(1, 1047)
+    table = node.parent
+    change = table.parent if table is not None else None
+    if isinstance(change, exp.Update | exp.Delete | exp.Merge) and change.this is table:
+        if given & _DIRTY:
+            raise SqlSyntaxError(1, 1065)
+        if given & {"INDEX", "FORCESEEK", "FORCESCAN"}:
+            raise SqlSyntaxError(1, 1069)
 
 
 def rewrite_index_hints(tokens: Sequence[Token]) -> dict[int, str]:
-    """Return replacements of tokens that turn `INDEX = name` into `INDEX (name)`."""
+    """Return replacements of tokens that turn `INDEX = name` into `INDEX (name)`. Raise 1018 without WITH."""
     found: dict[int, str] = {}
-    for place in range(1, len(tokens) - 2):
-        if (
-            tokens[place].upper == "INDEX"
-            and tokens[place + 1].is_op("=")
-            and tokens[place - 1].is_op("(", ",")
-        ):
+    for place in range(2, len(tokens) - 2):
+        before, token, behind = tokens[place - 1 : place + 2]
+        if token.upper != "INDEX" or not behind.is_op("=", "(") or not before.is_op("(", ","):
+            continue
+        if before.is_op("(") and tokens[place - 2].upper not in ("WITH", "HINT"):
+            raise SqlSyntaxError(token.line, 1018, token.text)
+        if behind.is_op("="):
             single = not tokens[place + 2].is_op("(")
             found |= {place + 1: "(", place + 2: f"{tokens[place + 2].text})"} if single else {place + 1: ""}
     return found
