@@ -121,13 +121,13 @@ class DrillEnv(gymnasium.Env[Observation, str]):
             except InputError as problem:
                 refused = str(problem)
         self.drill.advance_to(min(self._end, self.drill.tick + self._step))
-        over = self.drill.finished or self.drill.tick >= self._end
+        is_over = self.drill.finished or self.drill.tick >= self._end
         total = self.drill.total()
         reward, self._total = total - self._total, total
         observation = self._build_observation(
             self.drill.events[first:], [f"{action}: {refused}"] if refused else []
         )
-        return observation, reward, over, False, self._info(refused)
+        return observation, reward, is_over, False, self._info(refused)
 
     def render(self) -> str:
         """Return the output of the last step, one line per item."""
@@ -159,16 +159,17 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         return True
 
     def _build_observation(self, events: list[Event], refused: Sequence[str] = ()) -> Observation:
-        told = [
+        message_texts = [
             f"{event.tick / TICKS_PER_S:.2f} {_format_location(event)}{text}"
             for event in events
             if is_observable(event)
             for text in (_answers(event) if event.kind == "sql_done" else [event.text])
         ]
-        self._messages = [_line(text) for text in (*refused, *told)]
+        self._messages = [_line(text) for text in (*refused, *message_texts)]
         questions = [
-            f"{asked.name}: {asked.text} {' '.join(f'{n}. {choice}' for n, choice in enumerate(asked.choices, 1))}"
-            for asked in self.drill.open_questions()
+            f"{question.name}: {question.text} "
+            + " ".join(f"{n}. {choice}" for n, choice in enumerate(question.choices, 1))
+            for question in self.drill.open_questions()
         ]
         return {
             "time_s": np.asarray(self.drill.tick / TICKS_PER_S),
@@ -194,18 +195,18 @@ def _answers(event: Event) -> list[str]:
     batch = data_of(event, SqlDoneData)
     if batch is None:
         return [event.text]
-    shown: list[tuple[int, int, str]] = []
+    shown_results: list[tuple[int, int, str]] = []
     for index, message in enumerate(batch.messages):
         head = (
             "Msg {number}, Level {severity}, State {state}, Line {line}: ".format(**message)
             if message["number"]
             else ""
         )
-        shown.append((index, 1, head + message["text"]))
-    for found in batch.results:
-        rows = (map(_cell, row) for row in (found["columns"], *found["rows"]))
-        shown.append((found["after_messages"], 0, "\n".join(map("\t".join, rows))))
-    return [text for _, _, text in sorted(shown, key=lambda part: part[:2])] or [event.text]
+        shown_results.append((index, 1, head + message["text"]))
+    for result in batch.results:
+        rows = (map(_cell, row) for row in (result["columns"], *result["rows"]))
+        shown_results.append((result["after_messages"], 0, "\n".join(map("\t".join, rows))))
+    return [text for _, _, text in sorted(shown_results, key=lambda part: part[:2])] or [event.text]
 
 
 def _cell(value: object) -> str:

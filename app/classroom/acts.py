@@ -68,11 +68,11 @@ def is_rewind(entry: LogEntry) -> bool:
 def effective(log: Iterable[LogEntry]) -> list[LogEntry]:
     """Return the actions of *log* that are in effect, without rewound ones."""
     log_entries: list[LogEntry] = []
-    for one in log:
-        if is_rewind(one):
-            log_entries = [before for before in log_entries if before.tick < one.tick]
-            one = one._replace(line="")
-        log_entries.append(one)
+    for entry in log:
+        if is_rewind(entry):
+            log_entries = [before for before in log_entries if before.tick < entry.tick]
+            entry = entry._replace(line="")
+        log_entries.append(entry)
     return log_entries
 
 
@@ -81,8 +81,8 @@ def answered(log: Sequence[LogEntry]) -> set[int]:
 
     After a rewind they may be sent again, except rewinds.
     """
-    rewind_instructions = {one.instruction for one in log if is_rewind(one)}
-    return rewind_instructions | {one.instruction for one in effective(log) if one.instruction}
+    rewind_instructions = {entry.instruction for entry in log if is_rewind(entry)}
+    return rewind_instructions | {entry.instruction for entry in effective(log) if entry.instruction}
 
 
 def format_entry(entry: LogEntry) -> str:
@@ -102,15 +102,17 @@ def select_new_entries(
     Raises LogMismatchError for a gap, a decreasing time, or an entry that differs from the stored one.
     """
     offered = list(offered)
-    known = [one for one in offered if one.number <= acknowledged]
-    if known:
-        entries_by_number = {entry.number: entry for entry in read_entries(known[0].number, known[-1].number)}
-        for one in known:
+    known_entries = [entry for entry in offered if entry.number <= acknowledged]
+    if known_entries:
+        entries_by_number = {
+            entry.number: entry for entry in read_entries(known_entries[0].number, known_entries[-1].number)
+        }
+        for one in known_entries:
             if entries_by_number.get(one.number) != one:
                 raise LogMismatchError(
                     tr("input {number} is not the acknowledged one").format(number=one.number)
                 )
-    new_entries = offered[len(known) :]
+    new_entries = offered[len(known_entries) :]
     for number, one in enumerate(new_entries, acknowledged + 1):
         if one.number != number:
             raise LogMismatchError(

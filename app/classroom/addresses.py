@@ -40,7 +40,7 @@ def reachable(address: str) -> list[str]:
     """Return the addresses by which others reach a program that listens at *address*."""
     if address not in EVERYWHERE:
         return [address]
-    return [one.address for one in list_addresses()][:ADDRESSES_MAX]
+    return [address.address for address in list_addresses()][:ADDRESSES_MAX]
 
 
 def _is_usable(address: str) -> bool:
@@ -55,10 +55,10 @@ def _read_interfaces() -> list[InterfaceAddress]:
         import ifaddr
 
         return [
-            InterfaceAddress(adapter.nice_name, one.ip)
+            InterfaceAddress(adapter.nice_name, ip.ip)
             for adapter in ifaddr.get_adapters()
-            for one in adapter.ips
-            if isinstance(one.ip, str)
+            for ip in adapter.ips
+            if isinstance(ip.ip, str)
         ]
     names = [_find_default_address()]
     with suppress(OSError):

@@ -93,8 +93,8 @@ class Admission:
                 tr("the log of {name} belongs to another scenario, seed or mode").format(name=message.name)
             )
         if message.seat < NOBODY:
-            drawn = hashlib.sha256(f"{message.digest} {message.seat}".encode()).hexdigest()
-            return await self._seat_with(drawn, message.name, consent=False)
+            token_seed = hashlib.sha256(f"{message.digest} {message.seat}".encode()).hexdigest()
+            return await self._seat_with(token_seed, message.name, consent=False)
         line = await self.seat(message.seat)
         if line is None or not is_same_name(line.name, message.name):
             raise RequestRefusedError(
@@ -116,17 +116,17 @@ class Admission:
         """Return the seat with this token; create it if needed. Raises RequestRefusedError."""
         if (seat_state := self._find_by_token(token_hash)) is not None:
             return seat_state
-        if (there := await self._find_in_record(self._record.seat_with, token_hash)) is not None:
-            return there
+        if (existing := await self._find_in_record(self._record.seat_with, token_hash)) is not None:
+            return existing
         if len(self._lines) >= SEATS_MAX:
             raise RequestRefusedError(tr("the class is full"))
         if not is_name(name):
             raise RequestRefusedError(tr("the name needs printable characters"))
-        taken = {line.name for line in self._lines.values()}
+        used_names = {line.name for line in self._lines.values()}
         from_class = self._plan is not None and self._plan.late == "class"
         tick = self._pace.class_tick(self._lines.values()) if from_class else 0
         new_seat = Seat(
-            name=find_free_name(name, taken), token_hash=token_hash, consent=consent, acknowledged=0, tick=tick,
+            name=find_free_name(name, used_names), token_hash=token_hash, consent=consent, acknowledged=0, tick=tick,
             group_name=self._group_of(name.strip()),
         )  # fmt: skip
         seat = await self._writer.write_seat(new_seat)
@@ -137,11 +137,11 @@ class Admission:
         plan = self._plan
         if plan is None:
             return ""
-        if found := plan.group_of(name):
-            return found
+        if group := plan.group_of(name):
+            return group
         # Groups drawn by other hosts count too; seats that are still being written are not in the list yet.
-        known = sum(not plan.group_of(line.name) for line in self._lines.values())
-        self._draw_count = max(self._draw_count, known) + 1
+        ungrouped_count = sum(not plan.group_of(line.name) for line in self._lines.values())
+        self._draw_count = max(self._draw_count, ungrouped_count) + 1
         return plan.draw_group(self._class.code, self._draw_count - 1)
 
     async def _find_in_record(self, find: Callable[[Key], Seat | None], key: Key) -> SeatState | None:

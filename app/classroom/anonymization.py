@@ -20,13 +20,15 @@ SOMEBODY: Final = "somebody"
 
 def pairs(people: Mapping[int, str], groups: Sequence[str], scenario: str) -> Pairs:
     """Return the replacements for seat names (by number) and group names; terms of the *scenario* are unchanged."""
-    own = {word.casefold() for word in re.findall(r"\w+", scenario)}
-    whole = {name: f"seat_{number}" for number, name in people.items() if name}
+    scenario_words = {word.casefold() for word in re.findall(r"\w+", scenario)}
+    full_names = {name: f"seat_{number}" for number, name in people.items() if name}
     parts = [(part, f"seat_{number}") for number, name in people.items() for part in _parts(name)]
     shared = Counter(part.casefold() for part, _ in parts)
-    known = {part: seat if shared[part.casefold()] == 1 else SOMEBODY for part, seat in parts}
-    known |= {name: f"group_{number}" for number, name in enumerate(groups, 1)} | whole
-    hidden = [(name, instead) for name, instead in known.items() if name.casefold() not in own]
+    parts_by_name = {part: seat if shared[part.casefold()] == 1 else SOMEBODY for part, seat in parts}
+    parts_by_name |= {name: f"group_{number}" for number, name in enumerate(groups, 1)} | full_names
+    hidden = [
+        (name, instead) for name, instead in parts_by_name.items() if name.casefold() not in scenario_words
+    ]
     return tuple(sorted(hidden, key=lambda pair: (-len(pair[0]), pair[0])))
 
 
@@ -36,10 +38,10 @@ def _parts(name: str) -> list[str]:
 
 def anonymize_line(line: str, names: Pairs) -> str:
     """Return an input line without *names*. In commands, words of SQL and of input lines remain."""
-    verb, space, rest = line.partition(" ")
+    verb, space, arguments = line.partition(" ")
     if not names or not space:
         return line
-    return verb + space + _replace_names(rest, names, verb.lower() in REMARKS)
+    return verb + space + _replace_names(arguments, names, verb.lower() in REMARKS)
 
 
 def anonymize_text(text: str, names: Pairs) -> str:
@@ -56,13 +58,13 @@ def _replace_names(text: str, names: Pairs, remark: bool) -> str:
 
 @cache
 def _pattern(names: Pairs, remark: bool) -> tuple[re.Pattern[str] | None, Mapping[str, str]]:
-    known = [pair for pair in names if remark or pair[0].casefold() not in _COMMAND]
-    if not known:
+    matching_names = [pair for pair in names if remark or pair[0].casefold() not in _COMMAND]
+    if not matching_names:
         return None, {}
-    any_of = "|".join(re.escape(name) for name, _ in known)
+    any_of = "|".join(re.escape(name) for name, _ in matching_names)
     # An underscore separates names: Ann_backup names Ann.
     pattern = re.compile(rf"(?<![^\W_])(?:{any_of})(?![^\W_])", re.IGNORECASE)
-    return pattern, {name.casefold(): instead for name, instead in reversed(known)}
+    return pattern, {name.casefold(): instead for name, instead in reversed(matching_names)}
 
 
 _COMMAND: Final = frozenset(

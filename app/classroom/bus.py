@@ -155,7 +155,7 @@ class Bus:
     async def send(self, *said: News) -> None:
         """Send messages in order; failed ones are sent later, except seat states, which are rebuilt."""
         assert self._client is not None, "dialed"
-        self._unsent += [replace(one, host=self.own) for one in said]
+        self._unsent += [replace(message, host=self.own) for message in said]
         async with self._sending:
             stream = self._client.jetstream(timeout=ANSWER_S)
             while self._unsent:
@@ -163,7 +163,7 @@ class Bus:
                     await stream.publish(self._name, encode(self._unsent[0]).encode())
                 except Exception as problem:  # any error of nats-py, a socket or a URL
                     logger.info("NATS: %s", problem)
-                    self._unsent = [one for one in self._unsent if not isinstance(one, Seats)]
+                    self._unsent = [message for message in self._unsent if not isinstance(message, Seats)]
                     return
                 del self._unsent[0]
 
@@ -179,11 +179,13 @@ class Bus:
         while True:
             try:
                 await self._open(stream)
-                wanted = ConsumerConfig(
+                consumer_config = ConsumerConfig(
                     deliver_policy=DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=self._next_sequence,
                     ack_policy=AckPolicy.NONE, inactive_threshold=60.0,
                 )  # fmt: skip
-                subscription = await stream.pull_subscribe(self._name, stream=self._name, config=wanted)
+                subscription = await stream.pull_subscribe(
+                    self._name, stream=self._name, config=consumer_config
+                )
                 await on_gap()
                 while True:
                     try:

@@ -37,5 +37,5 @@ def matches(connection: ssl.SSLObject, invitation: Invitation) -> bool:
     """Return whether the other end has the certificate that the *invitation* names."""
     from app.classroom.code import fingerprint
 
-    shown = connection.getpeercert(binary_form=True)
-    return shown is not None and fingerprint(shown) == invitation.fingerprint
+    peer_certificate = connection.getpeercert(binary_form=True)
+    return peer_certificate is not None and fingerprint(peer_certificate) == invitation.fingerprint

@@ -193,8 +193,8 @@ def check_file(file: Path) -> Iterator[LogCheck]:
     Raises InvalidSeatLogError, RunFileError for a file without runs.
     """
     try:
-        with file.open("rb") as opened:
-            raw = opened.read(BYTES_MAX + 1)
+        with file.open("rb") as content:
+            raw = content.read(BYTES_MAX + 1)
     except (OSError, ValueError) as problem:
         raise InvalidSeatLogError(
             tr("{file} cannot be read: {why}").format(file=file, why=problem)
@@ -227,8 +227,8 @@ def _of_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
             ]
             if "" not in parts:
                 raise KeyError(ARCHIVE)
-            read = [(folder, *_shared(archive, members, folder)) for folder in parts]
-            for folder, shared, claims in read:
+            logs_by_folder = [(folder, *_shared(archive, members, folder)) for folder in parts]
+            for folder, shared, claims in logs_by_folder:
                 yield from _of_part(archive, members, file, folder, shared, claims)
     except InvalidSeatLogError:
         raise
@@ -245,9 +245,9 @@ def _shared(
     board: object = []
     if folder + BOARD in members:
         board = _strict(_member(archive, members[folder + BOARD]))
-    if not isinstance(board, list) or not all(isinstance(one, dict) for one in board):
+    if not isinstance(board, list) or not all(isinstance(row, dict) for row in board):
         raise ValueError(BOARD)
-    return _strict(_member(archive, members[folder + ARCHIVE])), {one["seat"]: one for one in board}
+    return _strict(_member(archive, members[folder + ARCHIVE])), {row["seat"]: row for row in board}
 
 
 def _of_part(
@@ -285,14 +285,14 @@ def _of_part(
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: int | None = None) -> bytes:
     """Return the bytes of *member*, read in portions. Raises ValueError if it is larger than allowed."""
-    read, lines = bytearray(), 0
-    with archive.open(member) as opened:
-        while portion := opened.read(PORTION):
-            read += portion
+    data, lines = bytearray(), 0
+    with archive.open(member) as member_file:
+        while portion := member_file.read(PORTION):
+            data += portion
             lines += portion.count(b"\n")
-            if len(read) > MEMBER_BYTES_MAX or (lines_max is not None and lines > lines_max):
+            if len(data) > MEMBER_BYTES_MAX or (lines_max is not None and lines > lines_max):
                 raise ValueError(tr("{file} is too large").format(file=escape_invisible(member.filename)))
-    return bytes(read)
+    return bytes(data)
 
 
 def _strict(raw: bytes) -> object:
@@ -319,10 +319,12 @@ def _compare_with_dashboard(result: LogCheck, claim: dict[str, object] | None) -
     claimed_verdict = claim.get("verdict") if claim is not None else None
     if not isinstance(claimed_verdict, dict) or result.verdict is None:
         return replace(result, problem=tr("the dashboard does not list it"))
-    other = [(name, value) for name, value in result.verdict.items() if claimed_verdict.get(name) != value]
-    if not other:
+    differences = [
+        (name, value) for name, value in result.verdict.items() if claimed_verdict.get(name) != value
+    ]
+    if not differences:
         return result
-    name, value = other[0]
+    name, value = differences[0]
     problem = tr("{what} is {said} on the dashboard, but {found} according to the log").format(
         what=name, said=claimed_verdict.get(name), found=value
     )
@@ -361,7 +363,7 @@ def _of_run(raw: bytes, file: str) -> LogCheck:
             claimed = report.copy()
             if not claimed["score"].get("scored"):  # without a score there is nothing to falsify
                 claimed.pop("score")
-            parted = verify.divergence(drill, claimed)
+            divergence = verify.divergence(drill, claimed)
     except (InputError, ScenarioError, UnplayableError) as problem:
         return LogCheck(file, seat, name, None, localize(str(problem)))
     acts = [
@@ -370,7 +372,7 @@ def _of_run(raw: bytes, file: str) -> LogCheck:
     ]
     end = LogEntry(len(acts) + 1, drill.tick, "", "", 0)
     log_verdict = verdict(drill.scenario, drill.seed, drill.mode, [*acts, end], OF_FILE)
-    return LogCheck(file, seat, name, log_verdict, "" if parted is None else localize(str(parted)))
+    return LogCheck(file, seat, name, log_verdict, "" if divergence is None else localize(str(divergence)))
 
 
 def _read_seat_identity(fields: Mapping[str, object], scenario: str) -> tuple[int | None, str]:

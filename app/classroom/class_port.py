@@ -48,20 +48,22 @@ class ClassPort(socket.socket):
     @override
     def accept(self) -> tuple[socket.socket, object]:
         plain_socket, address = super().accept()
-        made = _Accepted(plain_socket.family, plain_socket.type, plain_socket.proto, plain_socket.detach())
-        made.port = self
+        connection = _Accepted(
+            plain_socket.family, plain_socket.type, plain_socket.proto, plain_socket.detach()
+        )
+        connection.port = self
         if len(self.joining) >= self.most:
             self._turn_away_oldest()
-        self.joining[made.fileno()] = (made, str(address[0]))
-        return made, address
+        self.joining[connection.fileno()] = (connection, str(address[0]))
+        return connection, address
 
     def joined(self, number: int) -> None:
         """Note that the connection with this descriptor belongs to a seat or console, or is closed."""
         self.joining.pop(number, None)
 
     def _turn_away_oldest(self) -> None:
-        (most, _), *_ = Counter(address for _, address in self.joining.values()).most_common(1)
-        number, (oldest, _) = next(entry for entry in self.joining.items() if entry[1][1] == most)
+        (busiest_address, _), *_ = Counter(address for _, address in self.joining.values()).most_common(1)
+        number, (oldest, _) = next(entry for entry in self.joining.items() if entry[1][1] == busiest_address)
         del self.joining[number]
         with suppress(OSError):  # the process has just ended
             oldest.shutdown(socket.SHUT_RDWR)

@@ -86,20 +86,24 @@ def invitation(text: str) -> Invitation:
 
     Without an address, the network is queried. Raises InvalidJoinCodeError.
     """
-    typed, _, where = text.strip().partition("@")
-    code = typed.upper().translate(_MISREAD)
+    code_text, _, host_text = text.strip().partition("@")
+    code = code_text.upper().translate(_MISREAD)
     if len(code) != SECRET_LETTERS + FINGERPRINT_LETTERS or not set(code) <= set(LETTERS):
         raise InvalidJoinCodeError(
             tr(
                 "“{text}” is not a join code: a code has {n} letters and digits, such as XXXXX-XXXXX-XXXXX-XXXXX. "
                 "Compare it with the instructor's screen."
-            ).format(text=typed, n=SECRET_LETTERS + FINGERPRINT_LETTERS)
+            ).format(text=code_text, n=SECRET_LETTERS + FINGERPRINT_LETTERS)
         )
-    if not where:
+    if not host_text:
         return Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], "", 0)
-    (host, port), *others = [_address(one.strip()) for one in where.split(",")]
+    (host, port), *other_addresses = [_address(address_text.strip()) for address_text in host_text.split(",")]
     return Invitation(
-        code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, port, tuple(address_of(*one) for one in others)
+        code[:SECRET_LETTERS],
+        code[SECRET_LETTERS:],
+        host,
+        port,
+        tuple(address_of(*other_address) for other_address in other_addresses),
     )
 
 

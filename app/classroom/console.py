@@ -113,14 +113,14 @@ def requests(line: str) -> list[Request]:
                 file=file["file"]
             )
         )
-    made: list[Request] = []
-    while acts or not made:
+    built_requests: list[Request] = []
+    while acts or not built_requests:
         chunk = take_message_chunk(acts)
-        made.append(
+        built_requests.append(
             HandIn(seat=assignment.seat, name=assignment.name, digest=assignment.digest, acts=list(chunk))
         )
         acts = acts[len(chunk) :]
-    return made
+    return built_requests
 
 
 def _parse_ticks(text: str) -> int:
@@ -194,12 +194,12 @@ async def _steer(
     show: Callable[[str], object],
     find_moments: Callable[[], ReplayMoments],
 ) -> None:
-    loop, typed = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+    loop, input_queue = asyncio.get_running_loop(), asyncio.Queue[str | None]()
 
     def listen() -> None:
         for line in lines:
-            loop.call_soon_threadsafe(typed.put_nowait, line.strip())
-        loop.call_soon_threadsafe(typed.put_nowait, None)
+            loop.call_soon_threadsafe(input_queue.put_nowait, line.strip())
+        loop.call_soon_threadsafe(input_queue.put_nowait, None)
 
     listening = threading.Thread(target=listen, daemon=True)
     tries = 0
@@ -209,7 +209,7 @@ async def _steer(
                 tries = 0
                 if listening.ident is None:
                     listening.start()
-                if await _talk(socket, typed, show, find_moments):
+                if await _talk(socket, input_queue, show, find_moments):
                     return
         except HostUnavailableError:
             if listening.ident is None or tries == TRIES:
@@ -245,14 +245,14 @@ async def _talk(
                 show(encode(await asyncio.to_thread(find_moments)))
                 continue
             try:
-                asked = requests(line)
+                line_requests = requests(line)
             except ConsoleCommandError as problem:
                 show(encode(RequestFailed(line, str(problem))))
                 continue
-            open_requests += len(asked)
+            open_requests += len(line_requests)
             try:
-                for said in asked:
-                    await socket.send(encode(said))
+                for request in line_requests:
+                    await socket.send(encode(request))
             except ConnectionClosed:
                 text = tr("the host closed the connection. Try again.")
                 show(encode(RequestFailed(line, text)))

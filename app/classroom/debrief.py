@@ -139,25 +139,25 @@ def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None)
     Without *names*, seats and groups are replaced by their numbers, also in typed text. *part*: an earlier
     part, with only its participants.
     """
-    one = part or record.the_class()
-    if one is None:
+    class_part = part or record.the_class()
+    if class_part is None:
         return []
     if part is not None:
         record = record.select_part(part.id)
     seats = [seat for seat in record.seats() if not seat.token_hash.startswith(ERASED)]
     reflections = record.reflections()
     groups = list(dict.fromkeys(seat.group_name for seat in seats if seat.group_name))
-    hide = () if names else pairs({seat.id: seat.name for seat in seats}, groups, one.scenario_text)
+    hide = () if names else pairs({seat.id: seat.name for seat in seats}, groups, class_part.scenario_text)
     called = {group: group if names else str(number) for number, group in enumerate(groups, 1)}
-    found = [
+    part_logs = [
         Log(
             seat.id,
             seat.name if names else tr("Seat {n}").format(n=seat.id),
             called.get(seat.group_name, ""),
-            one.scenario_name,
-            one.scenario_text,
-            one.seed,
-            one.mode,
+            class_part.scenario_name,
+            class_part.scenario_text,
+            class_part.seed,
+            class_part.mode,
             tuple(record.acts(seat.id)),
             reflections.get(seat.id),
             hide,
@@ -165,7 +165,7 @@ def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None)
         )
         for seat in seats
     ]
-    return [log for log in found if log.acts or part is None]
+    return [log for log in part_logs if log.acts or part is None]
 
 
 def review_seat(log: Log, pdf: bool, curve_s: float, language_code: str) -> SeatReview:
@@ -197,29 +197,31 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
         acts = tuple(act._replace(line=anonymize_line(act.line, log.hide), digest="") for act in acts)
         run = LogReplay(scenario, log.seed, log.mode, whole=True)
         run.play(acts)
-        shown = run.verdict()
-        same = all(shown[what] == outcome[what] for what in ("score", "downtime_s", "goals", "ended_by"))
-        outcome = {**outcome, "last_act": shown["last_act"], "parted": shown["parted"] or "another state"}
-        if not same:  # the run depends on a name: omit the page rather than show a wrong one
+        verdict = run.verdict()
+        results_match = all(
+            verdict[field] == outcome[field] for field in ("score", "downtime_s", "goals", "ended_by")
+        )
+        outcome = {**outcome, "last_act": verdict["last_act"], "parted": verdict["parted"] or "another state"}
+        if not results_match:  # the run depends on a name: omit the page rather than show a wrong one
             return SeatReview(log.number, log.name, log.group, outcome, (), (), "")
     actions = _list_actions(acts)
     foreign = tuple(_parse_inputs(act for act in effective(acts) if is_instructor_input(act)))
     helped = tuple(SeatAction(item.tick, _key(item), describe_input(item)) for item in foreign)
     drill = run.drill
     assert isinstance(drill, Drill)
-    lost = round(availability_json(drill.world)["lost_transactions"])
-    found = SeatReview(
-        log.number, log.name, log.group, outcome, actions, (), "", lost, _read_reflection(log),
+    lost_count = round(availability_json(drill.world)["lost_transactions"])
+    seat_review = SeatReview(
+        log.number, log.name, log.group, outcome, actions, (), "", lost_count, _read_reflection(log),
         instructor_actions=helped,
     )  # fmt: skip
-    ended = drill.finished
-    if not ended:
+    has_ended = drill.finished
+    if not has_ended:
         try:
             drill.finish()
         except InputError:
-            return found
+            return seat_review
     weighed = _compute_account(drill, curve_s)
-    if weighed is not None and (not ended or outcome["ended_by"] == BY_INSTRUCTOR):
+    if weighed is not None and (not has_ended or outcome["ended_by"] == BY_INSTRUCTOR):
         weighed = exclude_finish(weighed)
     if weighed is not None and foreign:
         weighed = exclude_moves(weighed, lambda move: _is_input(move, foreign))
@@ -230,7 +232,9 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
         source, player=log.name, account=weighed, instructor_inputs=foreign,
         instructor_goals=frozenset(outcome["instructor_goals"]),
     )  # fmt: skip
-    wrong = tuple(MistakeMade(one.what, one.better, one.points) for one in source.review.mistakes)
+    mistakes = tuple(
+        MistakeMade(mistake.what, mistake.better, mistake.points) for mistake in source.review.mistakes
+    )
     printed = b""
     if pdf:
         from app.export.pdf import debrief  # imports Qt, which nothing else here needs
@@ -238,8 +242,8 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
         printed, _ = debrief(source)
     answers = tuple(source.report["questions"])
     return replace(
-        found,
-        mistakes=wrong,
+        seat_review,
+        mistakes=mistakes,
         page=page(source),
         printed=printed,
         answers=answers,
@@ -252,13 +256,13 @@ def _compute_account(drill: Drill, seconds: float) -> Account | None:
     """Return the cost of each action and wait, or None if the computation does not finish in time."""
     if not drill.scenario.scored:
         return None
-    slices, until = build_account(drill, certificates.plans(drill)), time.perf_counter() + seconds
-    while time.perf_counter() < until:
+    slices, deadline = build_account(drill, certificates.plans(drill)), time.perf_counter() + seconds
+    while time.perf_counter() < deadline:
         try:
             next(slices)
         except StopIteration as done:
-            found: Account = done.value
-            return found
+            account: Account = done.value
+            return account
     slices.close()
     return None
 
@@ -276,11 +280,11 @@ def _read_reflection(log: Log) -> Reflection | None:
 
 def list_marks(record: ClassRecord, names: bool, part: ClassPart | None = None) -> tuple[ClassMark, ...]:
     """List the marks of the instructor in time order. Without *names* their texts are anonymized."""
-    one = part or record.the_class()
+    class_part = part or record.the_class()
     if part is not None:
         record = record.select_part(part.id)
     people = {seat.id: seat.name for seat in record.seats()}
-    hide = () if names or one is None else pairs(people, [], one.scenario_text)
+    hide = () if names or class_part is None else pairs(people, [], class_part.scenario_text)
     marks = [
         ClassMark(seat=mark.seat_id, t_s=(mark.tick or 0) / TICKS_PER_S, text=anonymize_text(mark.text, hide))
         for mark in record.marks()
@@ -303,9 +307,9 @@ def review_class(
     solved = reference.score() if reference is not None else None
     proved = certificates.load_certificate(scenario)
     courses = [
-        SeatHistory(one.number, one.actions, one.verdict["score"])
-        for one in reviews
-        if one.verdict["score"] is not None
+        SeatHistory(review.number, review.actions, review.verdict["score"])
+        for review in reviews
+        if review.verdict["score"] is not None
     ]
     return ClassReview(
         scenario.title,
@@ -317,7 +321,7 @@ def review_class(
         availability_json(reference.world)["downtime_s"] if reference is not None else None,
         round(availability_json(reference.world)["lost_transactions"]) if reference is not None else None,
         proved["par"]["score"] if proved is not None and proved["seed"] == first.seed else None,
-        tuple(one for one in find_divergences(courses) if one.cost > 0.0),
+        tuple(divergence for divergence in find_divergences(courses) if divergence.cost > 0.0),
         tuple(_find_common_mistakes(reviews)),
         calibration(row for seat in reviews for row in seat.answers),
         marks,
@@ -337,16 +341,21 @@ def find_replay_moments(record: ClassRecord) -> ReplayMoments:
             if score is not None:
                 courses.append(SeatHistory(log.number, _list_actions(log.acts), score))
     moments = []
-    for one in find_divergences(courses):
-        choices = [ReplayChoice(as_json(each.words), list(each.seats), each.mean) for each in one.choices]
-        moments.append(ReplayMoment(one.tick / TICKS_PER_S, one.cost, choices))
+    for divergence in find_divergences(courses):
+        choices = [
+            ReplayChoice(as_json(choice.words), list(choice.seats), choice.mean)
+            for choice in divergence.choices
+        ]
+        moments.append(ReplayMoment(divergence.tick / TICKS_PER_S, divergence.cost, choices))
     return ReplayMoments(moments)
 
 
 def _list_actions(acts: Iterable[LogEntry]) -> tuple[SeatAction, ...]:
     """Return the seat's own actions in effect, without inspections."""
-    own = _parse_inputs(act for act in effective(acts) if act.line and not act.instruction)
-    return tuple(SeatAction(item.tick, _key(item), describe_input(item)) for item in own if _acts(item))
+    seat_inputs = _parse_inputs(act for act in effective(acts) if act.line and not act.instruction)
+    return tuple(
+        SeatAction(item.tick, _key(item), describe_input(item)) for item in seat_inputs if _acts(item)
+    )
 
 
 def _find_common_mistakes(reviews: Sequence[SeatReview]) -> Iterator[CommonMistake]:
@@ -354,14 +363,16 @@ def _find_common_mistakes(reviews: Sequence[SeatReview]) -> Iterator[CommonMista
 
     Mistakes count as equal if the better action is the same, because their texts contain different figures.
     """
-    made: dict[str, list[tuple[int, MistakeMade]]] = {}
+    occurrences: dict[str, list[tuple[int, MistakeMade]]] = {}
     for seat in reviews:
-        for one in seat.mistakes:
-            made.setdefault(one.better or one.what, []).append((seat.number, one))
-    for of in sorted(made.values(), key=lambda of: (-len({seat for seat, _ in of}), of[0][1].what)):
-        worst = max((one for _, one in of), key=lambda one: one.points)
-        seats = tuple(dict.fromkeys(seat for seat, _ in of))
-        yield CommonMistake(worst.what, worst.better, seats, sum(one.points for _, one in of))
+        for mistake in seat.mistakes:
+            occurrences.setdefault(mistake.better or mistake.what, []).append((seat.number, mistake))
+    for group in sorted(
+        occurrences.values(), key=lambda group: (-len({seat for seat, _ in group}), group[0][1].what)
+    ):
+        worst = max((mistake for _, mistake in group), key=lambda mistake: mistake.points)
+        seats = tuple(dict.fromkeys(seat for seat, _ in group))
+        yield CommonMistake(worst.what, worst.better, seats, sum(mistake.points for _, mistake in group))
 
 
 def _parse_inputs(acts: Iterable[LogEntry]) -> Iterator[Input]:
@@ -377,7 +388,9 @@ def _acts(item: Input) -> bool:
 
 
 def _is_input(move: RunSegment, inputs: Sequence[Input]) -> bool:
-    return any(move.tick == one.tick and move.line == one.line_without_time for one in inputs)
+    return any(
+        move.tick == seat_input.tick and move.line == seat_input.line_without_time for seat_input in inputs
+    )
 
 
 def _key(item: Input) -> str:

@@ -54,24 +54,24 @@ async def dial(addresses: Sequence[str], invitation: Invitation) -> ClientConnec
 
     attempts = [asyncio.create_task(connect_to(*numbered)) for numbered in enumerate(addresses)]
     connection: ClientConnection | None = None
-    wrong = 0
+    failures = 0
     try:
         for attempt in asyncio.as_completed(attempts):
             try:
                 connection = await attempt
                 return connection
             except WrongHostError:
-                wrong += 1
+                failures += 1
             except (OSError, TimeoutError, WebSocketException):
                 pass
     finally:
         for one in attempts:
             one.cancel()
-        for found in await asyncio.gather(*attempts, return_exceptions=True):
-            if isinstance(found, ClientConnection) and found is not connection:
+        for outcome in await asyncio.gather(*attempts, return_exceptions=True):
+            if isinstance(outcome, ClientConnection) and outcome is not connection:
                 with suppress(OSError, WebSocketException):
-                    await found.close()
-    if addresses and wrong == len(addresses):
+                    await outcome.close()
+    if addresses and failures == len(addresses):
         hosts = ", ".join(address.rpartition(":")[0] for address in addresses)
         raise WrongHostError(
             tr(

@@ -93,13 +93,15 @@ async def find(fingerprint: str) -> list[str]:
             browser = AsyncServiceBrowser(network.zeroconf, SERVICE, handlers=[add_name])
             try:
                 while True:
-                    found = [
-                        one
-                        for some in await asyncio.gather(*(resolve(network, name) for name in sorted(names)))
-                        for one in some
+                    services = [
+                        address
+                        for addresses in await asyncio.gather(
+                            *(resolve(network, name) for name in sorted(names))
+                        )
+                        for address in addresses
                     ]
-                    if found or time.monotonic() >= deadline_s:
-                        return list(dict.fromkeys(found))
+                    if services or time.monotonic() >= deadline_s:
+                        return list(dict.fromkeys(services))
                     await asyncio.sleep(QUERY_MS / 10_000)
             finally:
                 await browser.async_cancel()
@@ -111,7 +113,7 @@ async def answers_itself() -> bool:
     """Return whether this computer can find its own announcement. A firewall may block it."""
     name = secrets.token_hex(6)
     announcing = asyncio.create_task(announce(name, "", ["127.0.0.1"], 1))
-    found = await find(name)
+    answers = await find(name)
     announcing.cancel()
     await asyncio.gather(announcing, return_exceptions=True)
-    return bool(found)
+    return bool(answers)

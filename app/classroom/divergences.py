@@ -76,10 +76,10 @@ def _find_divergences(
 
     Seats in the result have waited since *start_tick*.
     """
-    left = [course for course in courses if len(course.actions) > depth]
-    if len(courses) < SEATS_MIN or not left:
+    continuing = [course for course in courses if len(course.actions) > depth]
+    if len(courses) < SEATS_MIN or not continuing:
         return
-    first = max(start_tick, min(course.actions[depth].tick for course in left))
+    first = max(start_tick, min(course.actions[depth].tick for course in continuing))
     groups: dict[str, list[SeatHistory]] = {}
     waited = []
     for course in courses:

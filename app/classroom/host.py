@@ -143,8 +143,8 @@ class ClassHost:
     async def hang_up(self) -> None:
         """Disconnect all seats and consoles, so that they reconnect for the next part."""
         sockets = [line.socket for line in self._lines.values() if line.socket is not None]
-        why = tr("the class continues with its next part")
-        await asyncio.gather(*(close(socket, LATER, why) for socket in [*sockets, *self._board.consoles]))
+        reason = tr("the class continues with its next part")
+        await asyncio.gather(*(close(socket, LATER, reason) for socket in [*sockets, *self._board.consoles]))
 
     async def meet(self, socket: WebSocket) -> None:
         """Serve one connection from its first message to its last."""
@@ -352,8 +352,8 @@ class ClassHost:
         lines = select_seats(message, self._lines)
         # Without a time the instruction is for the seats present now; with one, for each seat that reaches
         # it.
-        later = message.tick is not None and message.seat is None
-        seats: list[int | None] = [None] if later else [line.number for line in lines]
+        is_for_all_later = message.tick is not None and message.seat is None
+        seats: list[int | None] = [None] if is_for_all_later else [line.number for line in lines]
         await self._send_out(
             [
                 ClassInstruction(
@@ -410,9 +410,9 @@ class ClassHost:
             await self._writer.keep(self._record.change, **of_class)
             for name, value in of_class.items():
                 setattr(self._class, name, value)
-        for columns, some in of_seats:
-            await self._writer.keep(self._record.change_seats, [line.number for line in some], **columns)
-            for line in some:
+        for columns, seats in of_seats:
+            await self._writer.keep(self._record.change_seats, [line.number for line in seats], **columns)
+            for line in seats:
                 for name, value in columns.items():
                     setattr(line, {"group_name": "group"}.get(name, name), value)
         self._board.turn()
@@ -438,9 +438,11 @@ class ClassHost:
 
     async def _rewind_seats(self, lines: Sequence[SeatState], message: requests.RewindSeats) -> None:
         """Rewind seats. Raises RequestRefusedError."""
-        early = [line.name for line in lines if line.tick < message.tick]
-        if early:
-            raise RequestRefusedError(tr("not yet at that time: {names}").format(names=", ".join(early)))
+        early_names = [line.name for line in lines if line.tick < message.tick]
+        if early_names:
+            raise RequestRefusedError(
+                tr("not yet at that time: {names}").format(names=", ".join(early_names))
+            )
         await self._send_out(
             [
                 ClassInstruction(seat_id=line.number, tick=message.tick, kind=BACK, text=message.text)
@@ -455,8 +457,8 @@ class ClassHost:
     async def _set_mark(self, request: requests.SetMark) -> None:
         """Store a mark at the time of a seat, or at that of the class. Raises RequestRefusedError."""
         lines = select_seats(request, self._lines)
-        now = self.pace.class_tick(lines) if request.seat is None else lines[0].tick
-        tick = now if request.tick is None else request.tick
+        now_tick = self.pace.class_tick(lines) if request.seat is None else lines[0].tick
+        tick = now_tick if request.tick is None else request.tick
         mark = ClassInstruction(
             seat_id=request.seat, group_name=request.group, tick=tick, kind=MARK, text=request.text
         )
@@ -478,10 +480,10 @@ class ClassHost:
 
     async def _send_result(self, line: SeatState) -> None:
         """Send a seat that is over the verdict on its log, after the whole log was replayed."""
-        found, socket = line.verdict, line.socket
-        if socket is not None and line.over and found is not None and found["acts"] == line.acknowledged:
+        verdict, socket = line.verdict, line.socket
+        if socket is not None and line.over and verdict is not None and verdict["acts"] == line.acknowledged:
             with suppress(WebSocketDisconnect, RuntimeError):  # the seat asks again
-                await send_message(socket, VerdictMessage(found))
+                await send_message(socket, VerdictMessage(verdict))
 
     async def _show(self) -> None:
         while True:
@@ -491,10 +493,10 @@ class ClassHost:
             if self.pace.break_is_over():
                 with suppress(RequestRefusedError):
                     await self._steer(requests.Go())
-            changed = self._board.news()
-            if changed is not None:
-                self._peers.send_status(self._lines[number] for number in changed)
-                await self._board.send(changed)
+            changed_seats = self._board.news()
+            if changed_seats is not None:
+                self._peers.send_status(self._lines[number] for number in changed_seats)
+                await self._board.send(changed_seats)
 
     # --- other hosts
 
@@ -506,8 +508,8 @@ class ClassHost:
     async def _receive_news(self, message: News) -> None:
         looks = self._peers.process_news(message)
         if isinstance(message, Seats):
-            for one in message.seats:
-                await self._merge_seat_status(message.host, one)
+            for seat_news in message.seats:
+                await self._merge_seat_status(message.host, seat_news)
             for number in looks:
                 await self._attention.notify(self._lines[number])
         elif isinstance(message, Changed):

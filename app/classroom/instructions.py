@@ -41,8 +41,11 @@ class InstructionBook(dict[int, ClassInstruction]):
 
     def select_for(self, seat: Addressee) -> list[ClassInstruction]:
         """Return the instructions to a seat, its group or all, in their order."""
-        found = [*self._by_seat.get(None, ()), *self._by_seat.get(seat.number, ())]
-        return sorted((one for one in found if is_recipient(one, seat)), key=lambda one: one.number)
+        candidates = [*self._by_seat.get(None, ()), *self._by_seat.get(seat.number, ())]
+        return sorted(
+            (instruction for instruction in candidates if is_recipient(instruction, seat)),
+            key=lambda one: one.number,
+        )
 
 
 def is_recipient(instruction: ClassInstruction, seat: Addressee) -> bool:
@@ -61,7 +64,7 @@ def check_answers(
     Each instruction is answered once, unless its answer was rewound. Raises LogMismatchError if one of *entries*,
     which follow *earlier_entries*, is no answer to the instruction that it names.
     """
-    log, own = list(earlier_entries), instructions.select_for(seat)
+    log, instructions_of_seat = list(earlier_entries), instructions.select_for(seat)
     for act in entries:
         if act.instruction:
             instruction = instructions.get(act.instruction)
@@ -76,7 +79,7 @@ def check_answers(
                         number=act.number, kind=kind
                     )
                 )
-            if act.instruction in answered(log, own):
+            if act.instruction in answered(log, instructions_of_seat):
                 raise LogMismatchError(
                     tr("input {number} answers an instruction that is already answered").format(
                         number=act.number

@@ -183,9 +183,10 @@ class HostLink(HostConnection[ToSeat]):
     @property
     def is_answering(self) -> bool:
         """Return whether a host is connected and acknowledges what it receives."""
-        late = time.monotonic() - ANSWER_S
+        latest_time = time.monotonic() - ANSWER_S
         return self.connected and all(
-            since is None or since > late for since in (self._waiting_since, self._pinged_at)
+            start_time is None or start_time > latest_time
+            for start_time in (self._waiting_since, self._pinged_at)
         )
 
     @override
@@ -307,22 +308,22 @@ class HostLink(HostConnection[ToSeat]):
         if self.host_version:
             ready = Ready(version=program_version()[:40], recording=True)
             await socket.send(encode(ready))
-        sent, status, told_at = self.acknowledged, SeatStatus(tick=0, frozen=False), 0.0
+        sent_count, status, reported_at = self.acknowledged, SeatStatus(tick=0, frozen=False), 0.0
         while not self._has_ended:
             self._news.clear()
-            acts = take_message_chunk(self._seat_log.entries_after(sent))
+            acts = take_message_chunk(self._seat_log.entries_after(sent_count))
             if acts:
                 self._waiting_since = self._waiting_since or time.monotonic()
                 await socket.send(encode(AppendEntries(list(acts))))
-                sent = acts[-1].number
+                sent_count = acts[-1].number
             if self.reflection is not None and self.reflection is not thought:
                 thought = self.reflection
                 await socket.send(encode(thought))
-            now, seat_status = time.monotonic(), self._build_status()
+            now_s, seat_status = time.monotonic(), self._build_status()
             news = replace(seat_status, tick=status.tick) != status
-            if news or not told_at or (seat_status != status and now - told_at >= AT_S):
+            if news or not reported_at or (seat_status != status and now_s - reported_at >= AT_S):
                 await socket.send(encode(seat_status))
-                status, told_at = seat_status, now
+                status, reported_at = seat_status, now_s
             if not acts:
                 try:
                     async with asyncio.timeout(AT_S):

@@ -84,8 +84,8 @@ class LiveBoard:
         """Return the seats whose tiles changed since the last call; None if nothing in the class changed."""
         if not (self.changed or self._has_changed):
             return None
-        changed, self.changed, self._has_changed = sorted(self.changed), set(), False
-        return changed
+        changed_seats, self.changed, self._has_changed = sorted(self.changed), set(), False
+        return changed_seats
 
     async def send(self, numbers: Sequence[int]) -> None:
         """Send the board to every console."""

@@ -44,7 +44,7 @@ class ClassPart(Base):
     @property
     def addresses(self) -> list[str]:
         """HOST:PORT of each host."""
-        return [one for one in self.address.split(",") if one]
+        return [address for address in self.address.split(",") if address]
 
 
 class Seat(Base):

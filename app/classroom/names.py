@@ -22,7 +22,11 @@ def find_free_name(name: str, used_names: Container[str]) -> str:
     """Return *name*, or with the next free number if it is in use: "Ann", "Ann 2"."""
     name = name.strip()
     numbered = (f"{name[: NAME_MAX - 5]} {number}" for number in count(2))
-    return name if name not in used_names else next(one for one in numbered if one not in used_names)
+    return (
+        name
+        if name not in used_names
+        else next(candidate for candidate in numbered if candidate not in used_names)
+    )
 
 
 def is_same_name(name: str, entered: str) -> bool:

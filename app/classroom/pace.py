@@ -34,16 +34,16 @@ class SeatSpeed:
 
     def note(self, tick: int, is_idle: bool) -> None:
         """Record the position of a seat, and whether it is idle."""
-        now = time.monotonic()
+        now_s = time.monotonic()
         if is_idle:
             self._previous = None
         elif self._previous is None:
-            self._previous = (now, tick)
-        elif (span_s := now - self._previous[0]) >= SPAN_S[0]:
+            self._previous = (now_s, tick)
+        elif (span_s := now_s - self._previous[0]) >= SPAN_S[0]:
             if span_s <= SPAN_S[1]:
                 speed = (tick - self._previous[1]) / TICKS_PER_S / span_s
                 self.speed = speed if self.speed is None else self.speed + SMOOTHING * (speed - self.speed)
-            self._previous = (now, tick)
+            self._previous = (now_s, tick)
 
 
 class PacedSeat(Protocol):
@@ -89,8 +89,8 @@ class ClassPace:
 
     def break_s(self) -> float | None:
         """Return the time of the next break; None without one."""
-        left = self._class.break_until
-        return None if left is None else max(0.0, left - time.time())
+        break_end = self._class.break_until
+        return None if break_end is None else max(0.0, break_end - time.time())
 
     def break_is_over(self) -> bool:
         """Return whether the break has ended."""
@@ -152,7 +152,7 @@ class ClassPace:
         """
         if self._class.state == OVER:
             raise ValueError(tr("the class has ended"))
-        seats, to_all = (
+        seats, applies_to_all = (
             list(lines),
             isinstance(message, requests.SeatTarget) and message.seat is None and message.group is None,
         )
@@ -163,24 +163,30 @@ class ClassPace:
                 return self._build_state_columns(FROZEN, time.time() + 60.0 * message.minutes), []
             case requests.Clock():
                 tick = self.clock_tick()
-                begun = max([line.tick for line in seats], default=0) if tick is None else tick
-                return {"clock_speed": message.speed, "clock_tick": int(begun), "clock_at": time.time()}, []
+                start_tick = max([line.tick for line in seats], default=0) if tick is None else tick
+                return {
+                    "clock_speed": message.speed,
+                    "clock_tick": int(start_tick),
+                    "clock_at": time.time(),
+                }, []
             case requests.AssignGroup():
                 return {}, [({"group_name": message.name}, seats)]
             case requests.Freeze(tick=None):
                 return (
-                    (self._build_state_columns(FROZEN), []) if to_all else ({}, [({"stopped": True}, seats)])
+                    (self._build_state_columns(FROZEN), [])
+                    if applies_to_all
+                    else ({}, [({"stopped": True}, seats)])
                 )
             case requests.Freeze():
                 return (
                     ({"until": message.tick}, [({"until": None}, seats)])
-                    if to_all
+                    if applies_to_all
                     else ({}, [({"until": message.tick}, seats)])
                 )
             case requests.Go():
-                return self._resume_seats(seats, to_all)
+                return self._resume_seats(seats, applies_to_all)
             case requests.Extend():
-                return self._extend_limits(seats, message.ticks, to_all)
+                return self._extend_limits(seats, message.ticks, applies_to_all)
             case _:
                 raise ValueError(message.kind)
 
@@ -212,10 +218,12 @@ class ClassPace:
         if to_all and self._class.until is not None:
             of_class["until"] = min(TICK_MAX, self._class.until + ticks)
         limits = [
-            (line, until)
+            (line, limit_tick)
             for line in paced_seats
-            if (until := line.until if to_all else self.get_stop_tick(line)) is not None
+            if (limit_tick := line.until if to_all else self.get_stop_tick(line)) is not None
         ]
         if not of_class and not limits:
             raise ValueError(tr("this run has no time limit to extend"))
-        return of_class, [({"until": min(TICK_MAX, until + ticks)}, [line]) for line, until in limits]
+        return of_class, [
+            ({"until": min(TICK_MAX, limit_tick + ticks)}, [line]) for line, limit_tick in limits
+        ]

@@ -61,9 +61,9 @@ class PeerHosts:
         self._last_message_s[message.host] = time.monotonic()
         if not isinstance(message, Seats):
             return set()
-        before, now = self._observed_by_peers.get(message.host, set()), set(message.looks)
-        self._observed_by_peers[message.host] = now
-        return now ^ before
+        before, now_observed = self._observed_by_peers.get(message.host, set()), set(message.looks)
+        self._observed_by_peers[message.host] = now_observed
+        return now_observed ^ before
 
     async def stay_alive(self, on_seat_lost: Callable[[SeatState], object]) -> None:
         """Announce this host repeatedly.
@@ -73,9 +73,11 @@ class PeerHosts:
         while True:
             self.send_status()
             await asyncio.sleep(ALIVE_S)
-            now = time.monotonic()
+            now_s = time.monotonic()
             for host in [
-                host for host, last_message_s in self._last_message_s.items() if now - last_message_s > GONE_S
+                host
+                for host, last_message_s in self._last_message_s.items()
+                if now_s - last_message_s > GONE_S
             ]:
                 del self._last_message_s[host]
                 self._observed_by_peers.pop(host, None)

@@ -146,18 +146,18 @@ class LessonPlan(PlanSection):
             (MESSAGE, message.at, message.text, message.group, message.part) for message in self.messages
         ]
         return [
-            ClassInstruction(kind=kind, tick=ticks(at), text=text, group_name=group, part=number)
+            ClassInstruction(kind=kind, tick=ticks(tick), text=text, group_name=group, part=number)
             for number, stage in enumerate(self.parts(), 1)
-            for kind, at, text, group, part in prepared
+            for kind, tick, text, group, part in prepared
             if part in (None, stage.kind)
         ]
 
     def group_of(self, name: str) -> str:
         """Return the prepared group of the person with that name; empty if none."""
-        found = (
+        matching_group = (
             members.name for members in self.groups if name.casefold() in map(str.casefold, members.people)
         )
-        return next(found, "")
+        return next(matching_group, "")
 
     def draw_group(self, key: str, position: int) -> str:
         """Return the group of the seat that is drawn at *position*, from 0; *key* belongs to the class.
@@ -168,9 +168,9 @@ class LessonPlan(PlanSection):
         if not (self.draw_groups and self.groups):
             return ""
         block = [members.name for members in self.groups] * 2
-        number, within = divmod(position, len(block))
+        number, block_offset = divmod(position, len(block))
         random.Random(f"{key} {number}").shuffle(block)
-        return block[within]
+        return block[block_offset]
 
 
 def of_text(text: str) -> LessonPlan:

@@ -31,14 +31,15 @@ def inputs(lines: Sequence[Input]) -> Callable[[SeatRun, int], None]:
 
     def play(run: SeatRun, input_count: int) -> None:
         drill = run.drill
-        here = {item.line_without_time for item in drill.journal if item.tick == drill.tick}
-        left = [
+        lines_at_tick = {item.line_without_time for item in drill.journal if item.tick == drill.tick}
+        remaining = [
             item
             for item in lines
-            if item.tick > drill.tick or (item.tick == drill.tick and item.line_without_time not in here)
+            if item.tick > drill.tick
+            or (item.tick == drill.tick and item.line_without_time not in lines_at_tick)
         ]
         end = default_end(drill, max((item.tick for item in lines), default=0))
-        run_to_completion(playing(run, left, end, lenient=True))
+        run_to_completion(playing(run, remaining, end, lenient=True))
 
     return play
 
@@ -65,12 +66,12 @@ def reference(run: SeatRun, input_count: int) -> None:
 
 def typed(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, int], None]:
     """Return a player that applies each line when it arrives, until the run or the input ends."""
-    read: SimpleQueue[str | None] = SimpleQueue()
+    input_lines: SimpleQueue[str | None] = SimpleQueue()
 
     def listen() -> None:
         for line in lines:
-            read.put(line)
-        read.put(None)
+            input_lines.put(line)
+        input_lines.put(None)
 
     listening = threading.Thread(target=listen, daemon=True)
 
@@ -79,7 +80,7 @@ def typed(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, 
             listening.start()
         while not run.drill.finished:
             try:
-                line = read.get_nowait()
+                line = input_lines.get_nowait()
             except Empty:
                 run.advance_to(run.drill.tick + LOOK_TICKS)
                 continue

@@ -28,13 +28,15 @@ class RateLimiter:
         """Record a wrong code."""
         if len(self._tries) >= ADDRESSES_MAX:
             self._tries = {
-                one: tries for one, tries in self._tries.items() if self._count_remaining_tries(one) < BURST
+                address: tries
+                for address, tries in self._tries.items()
+                if self._count_remaining_tries(address) < BURST
             }
         self._tries[address] = (self._count_remaining_tries(address) - 1.0, self._clock())
 
     def _count_remaining_tries(self, address: str) -> float:
-        left, start_s = self._tries.get(address, (float(BURST), self._clock()))
-        return min(float(BURST), left + (self._clock() - start_s) * PER_S)
+        remaining_tries, start_s = self._tries.get(address, (float(BURST), self._clock()))
+        return min(float(BURST), remaining_tries + (self._clock() - start_s) * PER_S)
 
 
 def is_same_secret(secret: str, candidate: str) -> bool:

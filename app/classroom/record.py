@@ -141,11 +141,11 @@ class ClassRecord:
             assert class_part is not None
             if self._only_host not in (None, class_part.id):
                 return True  # another host was faster
-            following = session.get(ClassPart, class_part.id + 1)
-            if following is None:
+            next_part = session.get(ClassPart, class_part.id + 1)
+            if next_part is None:
                 return False
-            class_part.current, following.current = False, True
-            following.address, following.clock_at = class_part.address, time.time()
+            class_part.current, next_part.current = False, True
+            next_part.address, next_part.clock_at = class_part.address, time.time()
             session.execute(
                 update(Seat).values(acknowledged=0, tick=0, stopped=False, until=None, taken=False)
             )
@@ -213,13 +213,13 @@ class ClassRecord:
     def acts(self, seat: int, first_number: int = 1, last_number: int | None = None) -> list[LogEntry]:
         """Return the actions of a seat from number *first_number* to *last_number*."""
         columns = (KeptAct.number, KeptAct.tick, KeptAct.line, KeptAct.digest, KeptAct.instruction)
-        wanted = select(*columns).where(
+        query = select(*columns).where(
             KeptAct.seat_id == seat, KeptAct.part == self._part, KeptAct.number >= first_number
         )
         if last_number is not None:
-            wanted = wanted.where(KeptAct.number <= last_number)
+            query = query.where(KeptAct.number <= last_number)
         with self._engine.connect() as connection:
-            return [LogEntry(*row) for row in connection.execute(wanted.order_by(KeptAct.number))]
+            return [LogEntry(*row) for row in connection.execute(query.order_by(KeptAct.number))]
 
     def reflect(self, seat: int, reflection: Reflection) -> None:
         """Store the reflection of a seat's person on the run. It replaces an earlier reflection."""
@@ -230,12 +230,12 @@ class ClassRecord:
     def reflections(self) -> dict[int, Reflection]:
         """Return the reflections by seat."""
         with Session(self._engine) as session:
-            wanted = select(KeptReflection).where(KeptReflection.part == self._part)
+            query = select(KeptReflection).where(KeptReflection.part == self._part)
             return {
                 reflection.seat_id: Reflection(
                     reflection.happened, reflection.otherwise, reflection.expected_score
                 )
-                for reflection in session.scalars(wanted)
+                for reflection in session.scalars(query)
             }
 
     def erase(self, seats: Iterable[int]) -> None:
@@ -258,10 +258,10 @@ class ClassRecord:
             connection.execute(delete(KeptReflection).where(KeptReflection.seat_id.in_(numbers)))
             connection.execute(delete(ClassInstruction).where(ClassInstruction.seat_id.in_(numbers)))
             for number in numbers:  # an unknown random token, different for each seat
-                nobody = {
+                unknown_person = {
                     "name": "", "token_hash": f"{ERASED}{number}", "group_name": "", "acknowledged": 0,
                 }  # fmt: skip
-                connection.execute(update(Seat).where(Seat.id == number).values(nobody))
+                connection.execute(update(Seat).where(Seat.id == number).values(unknown_person))
             query = select(ClassInstruction.number, ClassInstruction.text).where(
                 ClassInstruction.kind != INJECT
             )
@@ -302,8 +302,8 @@ class ClassRecord:
 
     def _read_instructions(self, selected: ColumnElement[bool]) -> list[ClassInstruction]:
         with Session(self._engine) as session:
-            wanted = select(ClassInstruction).where(ClassInstruction.part == self._part, selected)
-            return list(session.scalars(wanted.order_by(ClassInstruction.number)))
+            query = select(ClassInstruction).where(ClassInstruction.part == self._part, selected)
+            return list(session.scalars(query.order_by(ClassInstruction.number)))
 
     def instruct(self, instructions: Sequence[ClassInstruction]) -> list[ClassInstruction]:
         """Store the instructions of the instructor, and assign their numbers."""
@@ -396,15 +396,15 @@ def _migrate(connection: Connection) -> bool:
     The table of the version is named as that of Alembic, which wrote it in earlier versions of the program.
     """
     system = connection.dialect.name
-    others = tuple(f"_{other_system}" for other_system in SYSTEMS if other_system != system)
-    scripts = [file for file in sorted(MIGRATIONS.glob("*.sql")) if not file.stem.endswith(others)]
-    known = sorted({file.stem.partition("_")[0] for file in scripts})
+    other_suffixes = tuple(f"_{other_system}" for other_system in SYSTEMS if other_system != system)
+    scripts = [file for file in sorted(MIGRATIONS.glob("*.sql")) if not file.stem.endswith(other_suffixes)]
+    versions = sorted({file.stem.partition("_")[0] for file in scripts})
     has_tables = inspect(connection).has_table("alembic_version")
     revision = connection.scalar(text("SELECT version_num FROM alembic_version")) if has_tables else None
     connection.rollback()
-    if revision is not None and revision not in known:
+    if revision is not None and revision not in versions:
         return False
-    for number in known:
+    for number in versions:
         if revision is None or number > revision:
             _run_migration(connection, number, [file for file in scripts if file.name.startswith(number)])
     return True

@@ -89,17 +89,17 @@ class ReplayVerifier:
         while True:
             await self._weigh_until(worker, to_do)
             count = 1 if self._is_alone[worker] else TOGETHER
-            some = {number: unjudged.pop(number) for number in list(unjudged)[:count]}
+            batch = {number: unjudged.pop(number) for number in list(unjudged)[:count]}
             if not unjudged:
                 to_do.clear()
-            replay = await self._workers.replay(worker, some)
-            for number, acts in some.items():
+            replay = await self._workers.replay(worker, batch)
+            for number, acts in batch.items():
                 verdict = replay.get(number)
                 if verdict is None and (
                     not acts or acts[0].number == 1
                 ):  # the worker had the complete log and ended
                     self._is_alone[worker] = True
-                    self._breaks[number] = self._breaks.get(number, 0) + (len(some) == 1)
+                    self._breaks[number] = self._breaks.get(number, 0) + (len(batch) == 1)
                     if self._breaks[number] >= BREAKS_MAX:
                         last = acts[-1] if acts else LogEntry(0, 0, "", "", 0)
                         verdict = build_failed_verdict(last.number, last.tick / TICKS_PER_S, UNJUDGEABLE)
@@ -107,8 +107,8 @@ class ReplayVerifier:
                     await self._report_verdict(number, verdict, worker)
                 else:  # a new worker starts from the beginning, then gets what arrived meanwhile
                     log = await self._log_of(number)
-                    since = [act for act in unjudged.pop(number, []) if act.number > len(log)]
-                    self.add(number, [*log, *since])
+                    new_actions = [act for act in unjudged.pop(number, []) if act.number > len(log)]
+                    self.add(number, [*log, *new_actions])
 
     async def _report_verdict(self, number: int, verdict: LogVerdict, worker: int) -> None:
         if verdict["state_hash"] and number not in self._unweighable:
@@ -124,11 +124,11 @@ class ReplayVerifier:
         while unweighed and not to_do.is_set():
             number, start_s = next(iter(unweighed)), loop.time()
             del unweighed[number]
-            worth, has_ended = await self._workers.reachable(worker, number)
+            value, has_ended = await self._workers.reachable(worker, number)
             if has_ended:
                 self._unweighable.add(number)
-            if worth is not None:
-                self._weighed(number, *worth)
+            if value is not None:
+                self._weighed(number, *value)
             with suppress(TimeoutError):
                 await asyncio.wait_for(to_do.wait(), RESTS * (loop.time() - start_s))
         await to_do.wait()

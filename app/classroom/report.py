@@ -81,9 +81,9 @@ def merge_archives(parts: Mapping[str, bytes], sheets: Mapping[str, str]) -> byt
         for name, sheet in sheets.items():
             zip_file.writestr(name, sheet)
         for name, part in parts.items():
-            with zipfile.ZipFile(io.BytesIO(part)) as one:
-                for member in one.namelist():
-                    zip_file.writestr(f"{name}/{member}", one.read(member))
+            with zipfile.ZipFile(io.BytesIO(part)) as part_archive:
+                for member in part_archive.namelist():
+                    zip_file.writestr(f"{name}/{member}", part_archive.read(member))
     return buffer.getvalue()
 
 
@@ -98,20 +98,20 @@ def picture(review: ClassReview) -> str:
     """Draw points, downtime and lost transactions of every seat as dots, with median, reference and par, as SVG."""
     scores = [seat.verdict["score"] for seat in review.seats]
     downtimes = [seat.verdict["downtime_s"] for seat in review.seats]
-    lost = [float(seat.lost_transactions) for seat in review.seats]
-    most_lost = max([*lost, review.reference_lost or 0.0, 4.0])
+    losses = [float(seat.lost_transactions) for seat in review.seats]
+    loss_limit = max([*losses, review.reference_lost or 0.0, 4.0])
     longest = max([*downtimes, review.reference_downtime_s or 0.0, 1.0])
     reference, par = tr("reference"), tr("par")
     rows: list[tuple[str, Sequence[float], float, list[tuple[str, float | None]]]] = [
         (tr("Points"), [score for score in scores if score is not None], 100.0,
          [(reference, review.reference), (par, review.par)]),
         (tr("Downtime, s"), downtimes, longest, [(reference, review.reference_downtime_s)]),
-        (tr("Lost transactions"), lost, most_lost, [(reference, review.reference_lost)]),
+        (tr("Lost transactions"), losses, loss_limit, [(reference, review.reference_lost)]),
     ]  # fmt: skip
     parts = [
         part
-        for index, (title, values, most, lines) in enumerate(rows)
-        for part in _strip(title, values, most, lines, index * ROW)
+        for index, (title, values, limit, lines) in enumerate(rows)
+        for part in _strip(title, values, limit, lines, index * ROW)
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {ROW * len(rows)}" width="{WIDTH}" '
@@ -146,7 +146,7 @@ def _referred_to(drawings: dict[str, str], name: str, svg: str) -> Markup:
 
 
 def _body(review: ClassReview, links: bool, draw: Drawn) -> str:
-    parted = review.partings[:PARTINGS_SHOWN]
+    shown_divergences = review.partings[:PARTINGS_SHOWN]
     return "".join(
         (
             paragraph(_facts(review), "muted"),
@@ -159,9 +159,9 @@ def _body(review: ClassReview, links: bool, draw: Drawn) -> str:
                     "rewind the seats on the dashboard or with the line above the table."
                 )
             )
-            if parted
+            if shown_divergences
             else paragraph(tr("No differences: all seats made the same choices or scored the same.")),
-            *(_format_divergence(divergence) for divergence in parted),
+            *(_format_divergence(divergence) for divergence in shown_divergences),
             *_marks(review),
             *_curves(review, draw),
             heading(2, tr("Most frequent mistakes")),
@@ -200,14 +200,16 @@ def _is_truncated(seat: SeatReview) -> bool:
 
 def _origin(review: ClassReview) -> str:
     """Return the date of the class, and date and version of the report."""
-    made = tr("Report of {date}, Mirrordrill {version}.").format(
+    origin = tr("Report of {date}, Mirrordrill {version}.").format(
         date=f"{datetime.now():%Y-%m-%d}", version=program_version()
     )
-    made += _format_seat_versions(review)
+    origin += _format_seat_versions(review)
     if review.class_time_s is None:
-        return made
-    held = tr("Class of {date}.").format(date=f"{datetime.fromtimestamp(review.class_time_s):%Y-%m-%d %H:%M}")
-    return f"{held} {made}"
+        return origin
+    class_date = tr("Class of {date}.").format(
+        date=f"{datetime.fromtimestamp(review.class_time_s):%Y-%m-%d %H:%M}"
+    )
+    return f"{class_date} {origin}"
 
 
 def _format_seat_versions(review: ClassReview) -> str:
@@ -286,15 +288,15 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
     caption = tr("Vertical axis: 0 to 100 points. Horizontal axis: from the start to {end}.").format(
         end=moment(end)
     )
-    left = [
+    remaining = [
         seat.number for seat in review.seats if seat.account is None and seat.verdict["score"] is not None
     ]
     yield heading(2, tr("Compared with the best possible"))
     yield paragraph(f"{value_curve.explain_curve()} {value_curve.format_uncertainty()}")
     yield table(caption, head, rows)
-    if left:
+    if remaining:
         text = tr("Not calculated in time, or not replayable: {seats}.")
-        yield paragraph(text.format(seats=", ".join(map(str, left))), "muted")
+        yield paragraph(text.format(seats=", ".join(map(str, remaining))), "muted")
 
 
 def _accuracy(seat: SeatReview, account: Account) -> str:
@@ -436,12 +438,12 @@ def _format_end(seat: SeatReview, version: str) -> str:
             )
         text = tr("diverges at {t}") if version else tr("diverges at {t}, or has an older version")
         return text.format(t=formatting.run_time(seat.verdict["parted_t_s"]))
-    ended_by = seat.verdict["ended_by"]
-    if ended_by == BY_INSTRUCTOR:
+    ender = seat.verdict["ended_by"]
+    if ender == BY_INSTRUCTOR:
         return tr("ended by the instructor")
     return (
-        shown(DrillEnd[ended_by.upper()].value)
-        if ended_by is not None
+        shown(DrillEnd[ender.upper()].value)
+        if ender is not None
         else tr("cut off at {t}").format(t=formatting.run_time(seat.verdict["t_s"]))
     )
 
@@ -490,9 +492,9 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
         as_csv(
             ("seat", "t_s", "deed", "by"),
             (
-                (seat.number, action.tick / TICKS_PER_S, action.words, by)
+                (seat.number, action.tick / TICKS_PER_S, action.words, author)
                 for seat in review.seats
-                for by, actions in (("seat", seat.actions), ("instructor", seat.instructor_actions))
+                for author, actions in (("seat", seat.actions), ("instructor", seat.instructor_actions))
                 for action in actions
             ),
         ),
@@ -548,19 +550,22 @@ def _strip(
     yield f'<path d="M{LEFT} {base + 6}H{WIDTH - RIGHT}" stroke="#888"/>'
     for part in range(5):
         value = maximum * part / 4
-        at = _x(value, maximum)
-        yield f'<text x="{at:.1f}" y="{base + 20}" text-anchor="middle" fill="#555">{value:.0f}</text>'
+        x = _x(value, maximum)
+        yield f'<text x="{x:.1f}" y="{base + 20}" text-anchor="middle" fill="#555">{value:.0f}</text>'
     names: dict[int, list[str]] = {}
     """Names of lines by position in pixels: equal values share a label."""
     for name, point in ((tr("median"), median(values) if values else None), *lines):
         if point is not None:
             names.setdefault(round(_x(point, maximum)), []).append(name)
-    for index, (at, shared) in enumerate(sorted(names.items())):
-        name, up = ", ".join(shared), top + 12 + 12 * (index % 3)
-        anchor = "end" if at > WIDTH / 2 else "start"
-        yield f'<path d="M{at} {up}V{base + 6}" stroke="#d55e00" stroke-dasharray="3 2"/>'
-        side = -4 if anchor == "end" else 4
-        yield f'<text x="{at + side}" y="{up + 4}" text-anchor="{anchor}" fill="#a04000">{escape_text(name)}</text>'
+    for index, (x, shared) in enumerate(sorted(names.items())):
+        name, label_y = ", ".join(shared), top + 12 + 12 * (index % 3)
+        anchor = "end" if x > WIDTH / 2 else "start"
+        yield f'<path d="M{x} {label_y}V{base + 6}" stroke="#d55e00" stroke-dasharray="3 2"/>'
+        offset = -4 if anchor == "end" else 4
+        yield (
+            f'<text x="{x + offset}" y="{label_y + 4}" text-anchor="{anchor}" fill="#a04000">'
+            f"{escape_text(name)}</text>"
+        )
     heights: dict[int, int] = {}
     for value in sorted(values):
         column = round(_x(value, maximum) / (2 * DOT))

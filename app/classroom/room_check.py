@@ -73,7 +73,7 @@ async def _check_address(address: str, invitation: Invitation) -> RoomFinding:
 
 async def _check_test_seat(invitation: Invitation) -> RoomFinding:
     """Let a test seat join, load its drill and leave; the record does not change."""
-    started = time.monotonic()
+    start_s = time.monotonic()
     try:
         async with asyncio.timeout(ANSWER_S), await dial(invitation.addresses, invitation) as socket:
             await socket.send(encode(JoinProbe(invitation.secret)))
@@ -87,7 +87,7 @@ async def _check_test_seat(invitation: Invitation) -> RoomFinding:
     except (OSError, TimeoutError, WebSocketException, WrongHostError, ScenarioError, ProtocolError):
         return RoomFinding(tr("The test seat could not join."), False)
     text = tr("A test seat joined, received the drill and left in {s} s.")
-    return RoomFinding(text.format(s=f"{time.monotonic() - started:.1f}"), True)
+    return RoomFinding(text.format(s=f"{time.monotonic() - start_s:.1f}"), True)
 
 
 async def _check_discovery(invitation: Invitation) -> RoomFinding:

@@ -44,23 +44,23 @@ def _without_answers(scenario: Scenario) -> dict[str, object]:
         prediction["why"] = HIDDEN
     ending = [forbidden for forbidden in data.pop("forbidden", ()) if forbidden.get("ends")]
     if ending:
-        data["forbidden"] = [{**one, "text": HIDDEN, "better": HIDDEN} for one in ending]
+        data["forbidden"] = [{**rule, "text": HIDDEN, "better": HIDDEN} for rule in ending]
     if data.pop("rubric", None):
         kinds = [kind for table, kind in EARNS.items() if table in data]
         points = [100 - 10 * (len(kinds) - 1), *[10] * (len(kinds) - 1)]  # any points that add up to 100
         data["rubric"] = [
-            {"kind": kind, "name": kind, "points": each, "better": HIDDEN}
-            for kind, each in zip(kinds, points, strict=True)
+            {"kind": kind, "name": kind, "points": point_list, "better": HIDDEN}
+            for kind, point_list in zip(kinds, points, strict=True)
         ]
     content = repr({key: part for key, part in data.items() if key != "variants"})
     for columns in data.get("variants", {}).values():
         if isinstance(
             columns, dict
         ):  # values that are drawn together; a value that no question asks for reveals the fault
-            first, *others = sorted(columns, key=lambda name: f"{{{name}}}" not in content)
+            first, *other_columns = sorted(columns, key=lambda name: f"{{{name}}}" not in content)
             if f"{{{first}}}" not in content:  # no value of the row is asked for: number the rows to draw one
                 columns[first] = list(range(len(columns[first])))
-            for name in others:
+            for name in other_columns:
                 if f"{{{name}}}" not in content:
                     del columns[name]
     return data

@@ -130,7 +130,7 @@ class SeatRun:
 
     def advance_to(self, tick: Tick) -> list[Event]:
         """Advance simulated time to *tick*. Raises ClassEndedError."""
-        drill, known = self.drill, len(self.drill.events)
+        drill, event_count = self.drill, len(self.drill.events)
         while drill.tick < tick and not drill.finished:
             self.follow_instructions()
             due_ticks = self._orders.list_due_ticks(drill.tick)
@@ -146,7 +146,7 @@ class SeatRun:
                 self._note()
             self._pace()
         self.follow_instructions()
-        return drill.events[known:]
+        return drill.events[event_count:]
 
     def sleep_frozen(self) -> None:
         """Wait for a moment of wall time without simulated time."""
@@ -255,10 +255,10 @@ class SeatRun:
             if seat not in self._listed_entries:
                 self._listed_entries[seat] = set()
                 self._tell_person(tr("The instructor shows the run of {name}:").format(name=name))
-            for number, at, line, *_ in acts:
-                if line and (tick is None or at <= tick) and number not in self._listed_entries[seat]:
+            for number, act_tick, line, *_ in acts:
+                if line and (tick is None or act_tick <= tick) and number not in self._listed_entries[seat]:
                     self._listed_entries[seat].add(number)
-                    self._tell_person(f"{name}: {at / TICKS_PER_S:g} {line}")
+                    self._tell_person(f"{name}: {act_tick / TICKS_PER_S:g} {line}")
 
     def _skip_to(self, tick: Tick, events: Iterable[InstructionMessage]) -> None:
         """Skip to the time of the host.
@@ -269,13 +269,13 @@ class SeatRun:
         if tick <= self.drill.tick:
             return
         for event in events:
-            at = event.tick or 0
+            target_tick = event.tick or 0
             if (
                 event.number not in self._orders.answered
-                and at >= self.drill.tick
+                and target_tick >= self.drill.tick
                 and not self.drill.finished
             ):
-                self.drill.advance_to(at)
+                self.drill.advance_to(target_tick)
                 self._orders.answered.add(event.number)
                 self._apply_instruction(event)
         self.drill.advance_to(tick)
@@ -314,16 +314,16 @@ class SeatRun:
 
     def _report_position(self) -> None:
         link, frozen = self._link, self._is_blocked()
-        changed = link.frozen != frozen
+        has_changed = link.frozen != frozen
         link.tick, link.frozen = self.drill.tick, frozen
-        if changed:
+        if has_changed:
             link.wake()
 
     def _step(self) -> int:
-        most = STEP_TICKS if self._speed is None else max(1, int(STEP_S * self._speed * TICKS_PER_S))
-        return stride(self.drill, most)
+        step_limit = STEP_TICKS if self._speed is None else max(1, int(STEP_S * self._speed * TICKS_PER_S))
+        return stride(self.drill, step_limit)
 
     def _pace(self) -> None:
         if self._speed is not None:
-            due = self._started + (self.drill.tick - self._from) / TICKS_PER_S / self._speed
-            time.sleep(max(0.0, due - time.monotonic()))
+            due_time = self._started + (self.drill.tick - self._from) / TICKS_PER_S / self._speed
+            time.sleep(max(0.0, due_time - time.monotonic()))

@@ -68,8 +68,8 @@ class SeatAssignment(Struct, frozen=True):
     @property
     def digest(self) -> str:
         """Digest of the assignment, independent of the player."""
-        what = [self.text, self.seed, self.mode, *([self.part] if self.part > 1 else [])]
-        return hashlib.sha256(json.dumps(what).encode()).hexdigest()
+        parts = [self.text, self.seed, self.mode, *([self.part] if self.part > 1 else [])]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def build_assignment(welcome: SeatWelcome, name: str) -> SeatAssignment:
@@ -106,8 +106,8 @@ def parse_assignment(value: object) -> SeatAssignment:
             "seed": int(seed), "mode": str(mode), **more,
         } if not isinstance(seat, bool) and not isinstance(seed, bool):  # fmt: skip
             part = more.get("part", 1)
-            known = _NAME.fullmatch(scenario) and mode in set(DrillMode) and 0 <= seed < 2**63
-            if known and type(part) is int and 1 <= part <= PARTS_MAX:
+            is_valid = _NAME.fullmatch(scenario) and mode in set(DrillMode) and 0 <= seed < 2**63
+            if is_valid and type(part) is int and 1 <= part <= PARTS_MAX:
                 return SeatAssignment(seat, name, scenario, text, seed, mode, part)
     raise InvalidSeatLogError(tr("its first line must contain seat, name, scenario, text, seed and mode"))
 
@@ -132,8 +132,8 @@ def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
 def read_handout(file: Path) -> SeatAssignment:
     """Read the assignment of seats without a network from the file of `format_handout`. Raises InvalidSeatLogError."""
     try:
-        with file.open("rb") as opened:
-            assignment, acts = parse(opened.read(BYTES_MAX), str(file))
+        with file.open("rb") as handout_file:
+            assignment, acts = parse(handout_file.read(BYTES_MAX), str(file))
     except OSError as problem:
         raise InvalidSeatLogError(
             tr("{file} cannot be read: {why}").format(file=file, why=problem.strerror)
@@ -250,29 +250,29 @@ class SeatLog:
 def token_of(file: Path) -> str:
     """Return the seat's token; create it if needed. Other users of the computer cannot read it."""
     if not file.exists():
-        made = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(made, "w") as opened:
-            opened.write(secrets.token_urlsafe(32))
-            opened.flush()
-            os.fsync(opened.fileno())
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as token_file:
+            token_file.write(secrets.token_urlsafe(32))
+            token_file.flush()
+            os.fsync(token_file.fileno())
     return file.read_text()
 
 
 def _hold(file: Path) -> BinaryIO:
     """Lock the file until the process ends. Raises InvalidSeatLogError if another process has it."""
-    opened = file.open("ab")
+    log_file = file.open("ab")
     try:
         if sys.platform == "win32":
             import msvcrt
 
-            msvcrt.locking(opened.fileno(), msvcrt.LK_NBLCK, 1)
+            msvcrt.locking(log_file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
 
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(log_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as problem:
-        opened.close()
+        log_file.close()
         raise InvalidSeatLogError(
             tr("a seat with this name is already running on this computer. Choose another name.")
         ) from problem
-    return opened
+    return log_file

@@ -86,8 +86,8 @@ class SeatObservers:
 
     async def show(self, changed: Container[int]) -> None:
         """Send the new actions of observed seats; *changed*: seats that differ from before."""
-        for console, (number, more) in list(self._looks.items()):
-            new, more[:] = list(more), []
+        for console, (number, follows) in list(self._looks.items()):
+            new, follows[:] = list(follows), []
             if new or number in changed:
                 tick = self._seats[number].tick
                 with suppress(WebSocketDisconnect, RuntimeError):

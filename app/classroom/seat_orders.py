@@ -31,8 +31,8 @@ HELD: Final = {
 def format_rewind(tick: Tick, reason: str) -> str:
     """Format the message to a person whose seat was rewound to *tick*."""
     minutes, seconds = divmod(tick // TICKS_PER_S, 60)
-    to = tr("The instructor sent you back to {t}.").format(t=f"{minutes}:{seconds:02}")
-    return f"{to} {reason}".strip()
+    notice = tr("The instructor sent you back to {t}.").format(t=f"{minutes}:{seconds:02}")
+    return f"{notice} {reason}".strip()
 
 
 class SeatOrders:
@@ -83,7 +83,7 @@ class SeatOrders:
 
     def list_due_ticks(self, tick: Tick) -> list[Tick]:
         """Return the times of pending instructions after *tick*."""
-        return [at for message in self._pending.values() if (at := message.tick or 0) > tick]
+        return [due_tick for message in self._pending.values() if (due_tick := message.tick or 0) > tick]
 
     def take_rewind(self) -> InstructionMessage | None:
         """Remove and return the first pending rewind; None without one."""

@@ -39,9 +39,9 @@ def build_sheet(title: str, code: str) -> str:
     secret, _, address = code.partition("@")
     qr = segno.make(code, micro=False, error="m").svg_inline(omitsize=True, border=4)
     steps = "".join(f"<li>{escape(tr(step))}</li>" for step in STEPS)
-    where = f'<p class="address">@{escape(address)}</p>' if address else ""
+    address_html = f'<p class="address">@{escape(address)}</p>' if address else ""
     return (
         f'<!doctype html><html lang="{language.current()}"><meta charset="utf-8">'
         f"<title>{escape(title)}</title><style>{STYLE}</style>"
-        f'<h1>{escape(title)}</h1>{qr}<p class="code">{escape(secret)}</p>{where}<ol>{steps}</ol></html>\n'
+        f'<h1>{escape(title)}</h1>{qr}<p class="code">{escape(secret)}</p>{address_html}<ol>{steps}</ol></html>\n'
     )

@@ -87,18 +87,18 @@ class SeatState(Struct):
         the seat was rewound. Of nearly constant values only both ends are kept. A loss by an action at the
         last recorded time is a steep step.
         """
-        known = [(at, max(before, points)) for at, before in self.worth if at <= t_s]
-        if len(known) > 1 and known[-2][1] - points < WORTH_STEP:
-            known.pop()
-        self.worth = [*known, (t_s, round(points, 1))]
+        earlier_values = [(value_s, max(before, points)) for value_s, before in self.worth if value_s <= t_s]
+        if len(earlier_values) > 1 and earlier_values[-2][1] - points < WORTH_STEP:
+            earlier_values.pop()
+        self.worth = [*earlier_values, (t_s, round(points, 1))]
 
 
 def state_of(seat: Seat, acknowledged: int | None = None) -> SeatState:
     """Return the state of a seat. *acknowledged*: number of actions known here; None: all."""
-    known = seat.acknowledged if acknowledged is None else acknowledged
-    last_tick = seat.tick if known else 0  # a late seat may begin at the time of the class
+    known_number = seat.acknowledged if acknowledged is None else acknowledged
+    last_tick = seat.tick if known_number else 0  # a late seat may begin at the time of the class
     return SeatState(
-        seat.id, seat.name, seat.token_hash, known, last_tick, 0, seat.tick, consent=seat.consent,
+        seat.id, seat.name, seat.token_hash, known_number, last_tick, 0, seat.tick, consent=seat.consent,
         group=seat.group_name, stopped=seat.stopped, until=seat.until, taken=seat.taken, version=seat.version,
     )  # fmt: skip
 

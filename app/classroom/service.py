@@ -143,13 +143,13 @@ def find_or_begin_class(
         with suppress(IntegrityError):  # another host created it a moment before
             record.begin(*wanted, instructions=plan.instructions() if plan is not None else ())
         parts = record.parts()
-    drawn = (
+    drawn_part = (
         {number for number, stage in enumerate(plan.parts(), 1) if stage.has_drawn_seed}
         if plan is not None
         else set()
     )
-    if wanted and [_identify_part(class_part, drawn) for class_part in wanted] != [
-        _identify_part(class_part, drawn) for class_part in parts
+    if wanted and [_identify_part(class_part, drawn_part) for class_part in wanted] != [
+        _identify_part(class_part, drawn_part) for class_part in parts
     ]:
         raise ClassMismatchError(
             tr(
@@ -186,13 +186,14 @@ def serve(
     hosts = reachable(address)
     own_address = address_of(hosts[0] if nats and hosts else address, port)
     record.change_addresses(
-        lambda before: [*(one for one in before if nats and one != own_address), own_address]
+        lambda before: [*(address for address in before if nats and address != own_address), own_address]
     )
     class_part = record.the_class()
     assert class_part is not None, "it was taken up"
     invited = Invitation(
         class_part.code[:SECRET_LETTERS], class_part.code[SECRET_LETTERS:], hosts[0] if hosts else "", port,
-        (*(address_of(host, port) for host in hosts[1:]), *(one for one in class_part.addresses if one != own_address)),
+        (*(address_of(host, port) for host in hosts[1:]),
+         *(address for address in class_part.addresses if address != own_address)),
     )  # fmt: skip
     asyncio.run(
         _serve(
@@ -200,7 +201,7 @@ def serve(
         )
     )
     if nats:
-        record.change_addresses(lambda before: [one for one in before if one != own_address])
+        record.change_addresses(lambda before: [address for address in before if address != own_address])
 
 
 class CurrentHost:
@@ -398,9 +399,9 @@ def open_socket(listen: str | None, previous_address: str) -> socket.socket:
     try:
         return _bind_socket(host.strip("[]"), int(port))
     except (OSError, ValueError, OverflowError) as problem:
-        why = problem.strerror if isinstance(problem, OSError) else tr("expected ADDRESS:PORT")
+        reason = problem.strerror if isinstance(problem, OSError) else tr("expected ADDRESS:PORT")
         raise ListenAddressError(
-            tr("cannot listen on {address}: {why}").format(address=f"{host}:{port}", why=why)
+            tr("cannot listen on {address}: {why}").format(address=f"{host}:{port}", why=reason)
         ) from problem
 
 

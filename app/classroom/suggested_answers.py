@@ -33,9 +33,9 @@ def suggest_answers(scenario: Scenario, question: str, met_goals: Container[str]
         text for hint in scenario.hints if hint.goal not in met_goals for text in (hint.look, hint.means)
     ]
     notes = (scenario.facilitator or "").split("\n\n")
-    texts = list(dict.fromkeys(text for one in (*hints, *notes) if (text := " ".join(one.split()))))
+    texts = list(dict.fromkeys(text for passage in (*hints, *notes) if (text := " ".join(passage.split()))))
     frequency = Counter(stem for text in texts for stem in _stems(text))
     stems = _stems(question)
     scores = {text: sum(1.0 / frequency[stem] for stem in stems & _stems(text)) for text in texts}
-    found = sorted((text for text in texts if scores[text] > 0.0), key=lambda text: -scores[text])
-    return (found or hints[:1])[:ANSWERS_MAX]
+    candidates = sorted((text for text in texts if scores[text] > 0.0), key=lambda text: -scores[text])
+    return (candidates or hints[:1])[:ANSWERS_MAX]

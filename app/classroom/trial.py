@@ -108,18 +108,18 @@ def people_in(parts: Mapping[str, Sequence[SeatReview]]) -> list[Person]:
 
 def compare_groups(persons: Sequence[Person]) -> list[GroupComparison]:
     """Return the comparison of each measure for each pair of groups with enough people."""
-    made = []
+    comparisons = []
     for measure in ("pre", "post", "gain", "retention"):
         values: dict[str, list[float]] = {}
         for person in persons:
             value = getattr(person, measure)
             if value is not None:
                 values.setdefault(person.group, []).append(value)
-        for pair in combinations(sorted(values), 2):
-            first, second = (values[group] for group in pair)
+        for group_pair in combinations(sorted(values), 2):
+            first, second = (values[group] for group in group_pair)
             if min(len(first), len(second)) >= PEOPLE_MIN:
-                made.append(_comparison(measure, pair, first, second))
-    return made
+                comparisons.append(_comparison(measure, group_pair, first, second))
+    return comparisons
 
 
 def people_csv(persons: Iterable[Person], names: bool) -> str:
@@ -160,9 +160,9 @@ def analysis_csv(comparisons: Iterable[GroupComparison]) -> str:
 
 def _honest(file: Path) -> list[LogCheck]:
     log_checks = list(check_file(file))
-    wrong = [f"{log_check.name}: {log_check.problem}" for log_check in log_checks if log_check.problem]
-    if wrong:
-        raise InvalidSeatLogError(f"{file}: " + "; ".join(wrong))
+    problems = [f"{log_check.name}: {log_check.problem}" for log_check in log_checks if log_check.problem]
+    if problems:
+        raise InvalidSeatLogError(f"{file}: " + "; ".join(problems))
     return log_checks
 
 
@@ -181,15 +181,17 @@ def _comparison(
     measure: str, groups: tuple[str, str], first_scores: Sequence[float], second_scores: Sequence[float]
 ) -> GroupComparison:
     difference = fmean(second_scores) - fmean(first_scores)
-    left = len(first_scores) + len(second_scores) - 2
+    degrees_of_freedom = len(first_scores) + len(second_scores) - 2
     pooled = math.sqrt(
         (
             (len(first_scores) - 1) * variance(first_scores)
             + (len(second_scores) - 1) * variance(second_scores)
         )
-        / left
+        / degrees_of_freedom
     )
-    standardised = None if pooled == 0.0 else difference / pooled * (1.0 - 3.0 / (4.0 * left - 1.0))
+    standardised = (
+        None if pooled == 0.0 else difference / pooled * (1.0 - 3.0 / (4.0 * degrees_of_freedom - 1.0))
+    )
     return GroupComparison(
         measure,
         groups,
@@ -205,9 +207,9 @@ def _chance(first_scores: Sequence[float], second_scores: Sequence[float]) -> fl
     """Return the probability by shuffling; the actual division counts as one sample [Phipson and Smyth 2010]."""
     everyone, chance = [*first_scores, *second_scores], random.Random(SEED)
     difference = abs(fmean(second_scores) - fmean(first_scores))
-    beyond = 0
+    exceed_count = 0
     for _ in range(SHUFFLES):
         chance.shuffle(everyone)
-        drawn = abs(fmean(everyone[len(first_scores) :]) - fmean(everyone[: len(first_scores)]))
-        beyond += drawn >= difference - 1e-9
-    return (beyond + 1) / (SHUFFLES + 1)
+        drawn_difference = abs(fmean(everyone[len(first_scores) :]) - fmean(everyone[: len(first_scores)]))
+        exceed_count += drawn_difference >= difference - 1e-9
+    return (exceed_count + 1) / (SHUFFLES + 1)

@@ -194,8 +194,8 @@ class LogReplay:
             with guarded():
                 return self._verdict()
         except (UnplayableError, InputError) as problem:
-            parted = self._parted or (self.drill.tick / TICKS_PER_S, str(problem))
-            return build_failed_verdict(self.acts, *parted, goals=self.drill.goals)
+            divergence = self._parted or (self.drill.tick / TICKS_PER_S, str(problem))
+            return build_failed_verdict(self.acts, *divergence, goals=self.drill.goals)
 
     def _verdict(self) -> LogVerdict:
         drill, last, helped = self.drill, self._last_entry, self._last_instructor_entry
@@ -203,8 +203,10 @@ class LogReplay:
         counts_all = not instructor_goals or drill.mode is not DrillMode.EXAM
         score = drill.score() if counts_all else drill.score_without(instructor_goals)
         goals = {name: _s(state.met_tick) for name, state in drill.goals.items()}
-        moved = max([last.tick if last else 0, *(state.met_tick or 0 for state in drill.goals.values())])
-        still = not drill.finished and drill.tick - moved > STUCK_S * TICKS_PER_S
+        last_progress_tick = max(
+            [last.tick if last else 0, *(state.met_tick or 0 for state in drill.goals.values())]
+        )
+        is_stuck = not drill.finished and drill.tick - last_progress_tick > STUCK_S * TICKS_PER_S
         return LogVerdict(
             acts=self.acts,
             t_s=drill.world.t_s,
@@ -214,7 +216,7 @@ class LogReplay:
             last_act=first_line(last.line) if last else "",
             instructor_act_t_s=_s(helped.tick if helped else None),
             instructor_act=first_line(helped.line) if helped else "",
-            stuck_since_s=_s(moved) if still else None,
+            stuck_since_s=_s(last_progress_tick) if is_stuck else None,
             goals=goals,
             instructor_inputs=self._instructor_inputs,
             instructor_goals=instructor_goals,
@@ -222,7 +224,7 @@ class LogReplay:
             score=score.total if score.scored else None,
             downtime_s=availability_json(drill.world)["downtime_s"],
             ended_by=BY_INSTRUCTOR
-            if drill.finished and any(one.instruction and one.line == FINISH for one in self._log)
+            if drill.finished and any(entry.instruction and entry.line == FINISH for entry in self._log)
             else drill.ended_by.name.lower()
             if drill.ended_by
             else None,
@@ -279,8 +281,8 @@ def _progress(drill: Drill) -> float | None:
     goals = drill.scenario.goals
     if not goals:
         return None
-    met = arithmetic.total(goal.weight for goal in goals if drill.goals[goal.name].is_reached)
-    return 100.0 * met / arithmetic.total(goal.weight for goal in goals)
+    met_weight = arithmetic.total(goal.weight for goal in goals if drill.goals[goal.name].is_reached)
+    return 100.0 * met_weight / arithmetic.total(goal.weight for goal in goals)
 
 
 def verdict(

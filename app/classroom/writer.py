@@ -72,8 +72,8 @@ class RecordWriter:
         if new_seat.token_hash not in self._joining:
             self._joining[new_seat.token_hash] = new_seat, asyncio.get_running_loop().create_future()
             self._to_do.set()
-        seat, written = self._joining[new_seat.token_hash]
-        await written
+        seat, write_result = self._joining[new_seat.token_hash]
+        await write_result
         return seat
 
     async def write_entries(self, number: int, entries: Sequence[LogEntry]) -> None:
@@ -94,14 +94,14 @@ class RecordWriter:
             problem = await self._write_transaction(list(joining.values()), waiting)
             if problem is not None and isinstance(problem.__cause__, IntegrityError):
                 # Another host has written the same seat; the other seats must still be written.
-                for one in joining.values():
-                    _answer(one[1], await self._write_transaction([one], []))
+                for joining_seat in joining.values():
+                    _answer(joining_seat[1], await self._write_transaction([joining_seat], []))
                 for acts in waiting:
                     _answer(acts[2], await self._write_transaction([], [acts]))
             for token_hash in joining:
                 del self._joining[token_hash]
-            for written in [each[2] for each in waiting] + [each[1] for each in joining.values()]:
-                _answer(written, problem)
+            for write_result in [job[2] for job in waiting] + [each[1] for each in joining.values()]:
+                _answer(write_result, problem)
 
     async def _write_transaction(
         self, joining: Sequence[Joining], waiting: Sequence[Waiting]

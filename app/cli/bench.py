@@ -74,9 +74,9 @@ def bench_rows() -> Iterator[BenchmarkFigure]:
         yield _figure(
             f"engine, {count} databases", engine[count], "simulated s/s", "real time", engine[count]
         )
-    for groups, each in GROUPS:
-        count = groups * each
-        rate = _group_rate(groups, each)
+    for groups, group_rows in GROUPS:
+        count = groups * group_rows
+        rate = _group_rate(groups, group_rows)
         name = f"engine, {count} databases in {groups} groups"
         yield _figure(
             name, rate, "simulated s/s", "the same mirrored; three replicas in groups", rate / engine[count]

@@ -94,8 +94,8 @@ def _bytes(file: Path) -> bytes:
     try:
         if not file.is_file():
             raise ScenarioNotFoundError(f"mirrordrill: {file} is not a file")
-        with file.open("rb") as opened:
-            return opened.read(bundle.KIND_MAX["runs"] + 1)
+        with file.open("rb") as bundle_file:
+            return bundle_file.read(bundle.KIND_MAX["runs"] + 1)
     except OSError as error:
         raise ScenarioNotFoundError(f"mirrordrill: {file} cannot be read: {error.strerror}") from error
 
@@ -108,9 +108,10 @@ def _show(options: argparse.Namespace) -> int:
         if drill is None:
             print(f"  {offer.name}  {escape_invisible(offer.hindrance)}")
             continue
-        by = f", by {drill.author}" if drill.author else ""
+        author_text = f", by {drill.author}" if drill.author else ""
         print(
-            f"  {offer.name}  {drill.minutes} min  {drill.level}  {escape_invisible(drill.title)}{escape_invisible(by)}"
+            f"  {offer.name}  {drill.minutes} min  {drill.level}  {escape_invisible(drill.title)}"
+            f"{escape_invisible(author_text)}"
         )
         if offer.hindrance:
             print(f"    {escape_invisible(offer.hindrance)}")
@@ -139,20 +140,20 @@ def _add(options: argparse.Namespace) -> int:
         raise ScenarioNotFoundError(
             f"mirrordrill: {options.file} contains no {', '.join(map(escape_invisible, unknown))}"
         )
-    wanted = [offer for offer in offers if options.only is None or offer.name in options.only]
+    offers_to_add = [offer for offer in offers if options.only is None or offer.name in options.only]
     runs = (
         []
         if options.only
         else [run_offer.name for run_offer in bundle_store.run_offers(opened_bundle) if run_offer.usable]
     )
     _print_head(opened_bundle)
-    takeable = [offer.name for offer in wanted if not offer.hindrance]
+    takeable = [offer.name for offer in offers_to_add if not offer.hindrance]
     for file in bundle_store.import_bundle(opened_bundle, takeable, runs):
         print(f"  imported: {file}")
-    for offer in wanted:
+    for offer in offers_to_add:
         if offer.hindrance:
             print(f"  {offer.name}: {escape_invisible(offer.hindrance)}")
-    return ANSWER_IS_NO if any(offer.hindrance and not offer.here for offer in wanted) else AS_ASKED
+    return ANSWER_IS_NO if any(offer.hindrance and not offer.here for offer in offers_to_add) else AS_ASKED
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -209,13 +210,13 @@ def _select_by_digest(entries: list[AcceptedText], beginnings: list[str]) -> lis
     """
     if not beginnings:
         return entries
-    found = []
+    matches = []
     for begins in beginnings:
         texts = [entry for entry in entries if entry.sha256.startswith(begins.lower())]
         if len(begins) < DIGITS_MIN or len(texts) != 1:
             raise UsageError(f"{escape_invisible(begins[:80])} is not the SHA-256 of one accepted file")
-        found += texts
-    return found
+        matches += texts
+    return matches
 
 
 @contextmanager

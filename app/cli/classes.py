@@ -71,13 +71,13 @@ def _host(options: argparse.Namespace) -> int:
             plan, text = read(Path(options.plan))
         elif options.scenario is not None:
             plan = LessonPlan(scenario=options.scenario, mode=options.mode or "practice", seed=options.seed)
-        wanted = service.new_parts(plan, text, loaded) if plan is not None else []
+        part_list = service.new_parts(plan, text, loaded) if plan is not None else []
         with closing(ClassRecord(_locate_database(options))) as record:
             if options.nats is not None and not record.shared:
                 raise UsageError(
                     "several hosts need one database: --database postgresql+psycopg://USER@HOST/NAME"
                 )
-            the_class = service.find_or_begin_class(record, wanted, plan)
+            the_class = service.find_or_begin_class(record, part_list, plan)
             if the_class is None:
                 raise UsageError("name a scenario, or a plan with --plan FILE")
             if text and text != the_class.plan:
@@ -85,8 +85,8 @@ def _host(options: argparse.Namespace) -> int:
                     "mirrordrill: the class keeps the plan with which it began; send new instructions at the console",
                     file=sys.stderr,
                 )
-            held_by = sys.stdin if options.end_with_input else None
-            service.serve(record, the_class, options.listen, _show, options.nats, held_by)
+            input_stream = sys.stdin if options.end_with_input else None
+            service.serve(record, the_class, options.listen, _show, options.nats, input_stream)
     except (
         InvalidPlanError,
         RecordUnavailableError,
@@ -163,14 +163,14 @@ def _member(options: argparse.Namespace) -> int:
     lines, problems = input_lines(options.inputs) if options.inputs is not None else ([], [])
     if problems:
         raise UsageError("\n".join(f"{options.inputs}: {problem}" for problem in problems))
-    shown = sys.stderr if options.json == "-" else sys.stdout
+    output = sys.stderr if options.json == "-" else sys.stdout
     try:
         member = TeamMember(invitation(options.code), options.name, options.role, options.take_over)
         member.start()
         noticed, verdict = play_role(
             member,
             lines if options.inputs is not None else sys.stdin,
-            lambda text: print(text, file=shown, flush=True),
+            lambda text: print(text, file=output, flush=True),
         )
     except (InvalidJoinCodeError, JoinFailedError) as problem:
         raise UsageError(str(problem)) from problem
@@ -189,7 +189,7 @@ def _join(options: argparse.Namespace) -> int:
 
     if options.speed is not None and not SPEED_MIN <= options.speed <= SPEED_MAX:
         raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
-    shown = sys.stderr if options.json == "-" else sys.stdout
+    output = sys.stderr if options.json == "-" else sys.stdout
     speed = options.speed if options.speed or options.inputs or options.player else 1.0
     try:
         attended = take_part(
@@ -197,7 +197,7 @@ def _join(options: argparse.Namespace) -> int:
             options.name,
             _player(options),
             speed,
-            lambda message: print(message.text, file=shown, flush=True),
+            lambda message: print(message.text, file=output, flush=True),
             options.consent,
         )
     except (InvalidJoinCodeError, JoinFailedError, InvalidSeatLogError, SolutionNotFoundError) as problem:
@@ -214,7 +214,7 @@ def _join(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     if not attended.has_host:
-        print(f"hand in {attended.file}", file=shown)
+        print(f"hand in {attended.file}", file=output)
         return AS_ASKED
     if attended.left:
         print(
@@ -253,18 +253,18 @@ def _verify(options: argparse.Namespace) -> int:
     from app.classroom.seat_log import InvalidSeatLogError
     from app.files.run_files import RunFileError
 
-    found = []
+    log_checks = []
     for file in options.files:
         try:
-            found += list(check_file(Path(file)))
+            log_checks += list(check_file(Path(file)))
         except (InvalidSeatLogError, RunFileError) as problem:
             raise UsageError(str(problem)) from problem
     if options.json is not None:
-        write_json([asdict(one) for one in found], options.json)
+        write_json([asdict(log_check) for log_check in log_checks], options.json)
     if options.json != "-":
-        for one in found:
+        for one in log_checks:
             print(f"{one.file}: {one.name}: {one.problem or _verified(one.verdict)}")
-    return ANSWER_IS_NO if any(one.problem for one in found) else AS_ASKED
+    return ANSWER_IS_NO if any(log_check.problem for log_check in log_checks) else AS_ASKED
 
 
 def _verified(verdict: LogVerdict | None) -> str:
@@ -323,18 +323,18 @@ def _report(options: argparse.Namespace) -> int:
     def build_report(record: ClassRecord) -> bytes:
         the_class = record.the_class()
         parts = record.parts()[: the_class.id] if the_class is not None else []
-        played = [(part, found) for part in parts if (found := review_part(record, part, not part.part))]
-        if not played:
+        reviews = [(part, review) for part in parts if (review := review_part(record, part, not part.part))]
+        if not reviews:
             raise InvalidSeatLogError("the class has no seats")
         if not parts[0].part:
-            return played[0][1][0]
-        people = trial.people_in({part.part: review.seats for part, (_, review) in played})
+            return reviews[0][1][0]
+        people = trial.people_in({part.part: review.seats for part, (_, review) in reviews})
         sheets = {
             "people.csv": trial.people_csv(people, names=True),
             "analysis.csv": trial.analysis_csv(trial.compare_groups(people)),
         }
         return report.merge_archives(
-            {f"{part.id}-{part.part}": zipped for part, (zipped, _) in played}, sheets
+            {f"{part.id}-{part.part}": zipped for part, (zipped, _) in reviews}, sheets
         )
 
     before = language.current()
@@ -356,10 +356,10 @@ def _compare(options: argparse.Namespace) -> int:
     if files and len(files.keys() - {"retention"}) < 3:
         raise UsageError("--pre, --lesson and --post are needed; a class of several parts is one file")
     try:
-        found = trial.people(**files) if files else trial.people_of(Path(options.file))
-        atomic_write.write(Path(options.out), trial.analysis_csv(trial.compare_groups(found)))
+        participants = trial.people(**files) if files else trial.people_of(Path(options.file))
+        atomic_write.write(Path(options.out), trial.analysis_csv(trial.compare_groups(participants)))
         if options.people is not None:
-            atomic_write.write(Path(options.people), trial.people_csv(found, options.names))
+            atomic_write.write(Path(options.people), trial.people_csv(participants, options.names))
     except (InvalidSeatLogError, RunFileError) as problem:
         raise UsageError(str(problem)) from problem
     except OSError as problem:
@@ -376,24 +376,26 @@ def _erase(options: argparse.Namespace) -> int:
     try:
         with closing(ClassRecord(_locate_database(options), new=False)) as record:
             the_class, seats = record.the_class(), {seat.id: seat.name for seat in record.seats()}
-            wanted = sorted(seats if options.all else set(options.seats))
-            unknown = [number for number in wanted if number not in seats]
+            seat_numbers = sorted(seats if options.all else set(options.seats))
+            unknown = [number for number in seat_numbers if number not in seats]
             if the_class is None or unknown:
                 raise UsageError(
                     f"there is no seat {', '.join(map(str, unknown))}" if unknown else "there is no class"
                 )
             if has_live_host(the_class):
                 raise UsageError("the class is open: close it first")
-            people = ", ".join(f"{number} ({seats[number]})" for number in wanted)
+            people = ", ".join(f"{number} ({seats[number]})" for number in seat_numbers)
             if not options.yes:
                 print(f"Erase seats {people}? This cannot be undone. Type yes: ", end="", flush=True)
                 if sys.stdin.readline().strip().lower() != "yes":
                     print("nothing was erased")
                     return ANSWER_IS_NO
-            record.erase(wanted)
+            record.erase(seat_numbers)
     except RecordUnavailableError as problem:
         raise UsageError(str(problem)) from problem
-    print(f"erased: {len(wanted)} of {len(seats)} seats; files that were exported earlier are unchanged")
+    print(
+        f"erased: {len(seat_numbers)} of {len(seats)} seats; files that were exported earlier are unchanged"
+    )
     return AS_ASKED
 
 

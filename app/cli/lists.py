@@ -24,7 +24,7 @@ def _list(options: argparse.Namespace) -> int:
         except ScenarioError as problems:
             unreadable.append(str(problems))
     if options.course:
-        scenarios = [pair for pair in scenarios if pair[1] and pair[0].name in journal_file.lessons()]
+        scenarios = [entry for entry in scenarios if entry[1] and entry[0].name in journal_file.lessons()]
         scenarios.sort(key=lambda pair: journal_file.get_position(pair[0].name))
     if options.json:
         print_json([_listed(scenario, shipped) for scenario, shipped in scenarios])

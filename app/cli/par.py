@@ -45,9 +45,9 @@ def _par(options: argparse.Namespace) -> int:
     check_seed(options.seed)
     if not 0.0 <= options.seconds <= SECONDS_MAX:
         raise UsageError(f"--seconds {options.seconds:g} is not from 0 to {SECONDS_MAX:g}")
-    most = WORKERS_EACH * (os.cpu_count() or 1)
-    if options.workers is not None and not 1 <= options.workers <= most:
-        raise UsageError(f"--workers {options.workers} is not from 1 to {most}")
+    workers_max = WORKERS_EACH * (os.cpu_count() or 1)
+    if options.workers is not None and not 1 <= options.workers <= workers_max:
+        raise UsageError(f"--workers {options.workers} is not from 1 to {workers_max}")
     if not scenario.scored:
         raise UsageError(f"{scenario.name} is not scored, so it has no best result")
     seed = scenario.seed if options.seed is None else options.seed
@@ -110,8 +110,8 @@ def _spread(
     """Return the distribution of work over processes; None if one process is enough."""
     from app.cli.trials import over_processes
 
-    several = os.cpu_count() or 1 if options.seconds >= SEVERAL_S else 1
-    workers = None if options.on != "local" else options.workers or several
+    default_workers = os.cpu_count() or 1 if options.seconds >= SEVERAL_S else 1
+    workers = None if options.on != "local" else options.workers or default_workers
     if workers == 1 or options.seconds == 0.0:
         return nullcontext()
     return over_processes(scenario, seed, workers)
@@ -128,10 +128,10 @@ def _search_certificate(
     from engine.drill.par.certificate import CertificateBuilder
 
     work, progress = CertificateBuilder(scenario, seed, spread, earlier_certificate), TerminalProgress()
-    with stoppable() as stopped:
+    with stoppable() as is_stopped:
 
         def is_time_over(share: float = 1.0) -> bool:
-            return stopped() or progress.passed_s >= share * seconds
+            return is_stopped() or progress.passed_s >= share * seconds
 
         for share in work.steps():  # each search plays at least its seeds, even after the time is over
             if is_time_over(share):
@@ -168,8 +168,8 @@ def _format_account(account: Account) -> list[str]:
             rows.append(
                 f"{times} {move.before:7.1f} {move.after:7.1f}  {move.label:<11} {move.line or 'waiting'}"
             )
-    begun, earned = (account.moves[0].before, account.moves[-1].after) if account.moves else (0.0, 0.0)
-    rows.append(f"{begun:.1f} points were possible at the start, {earned:.1f} were reached")
+    first_value, earned = (account.moves[0].before, account.moves[-1].after) if account.moves else (0.0, 0.0)
+    rows.append(f"{first_value:.1f} points were possible at the start, {earned:.1f} were reached")
     rows.append(_certainty(account.doubt))
     rows.append(
         f"accuracy {account.accuracy:.1f} of 100: how close actions and waits came to the best choice"
@@ -212,15 +212,15 @@ def _is_same_advice(chance: LastChance, worst: RunSegment) -> bool:
 
 
 def _format_certificate(certificate: ParCertificate) -> list[str]:
-    reference, lost = certificate["reference"]["score"], certificate["point_of_no_return_s"]
-    how = "complete" if certificate["complete"] else f"best of {certificate['nodes']} nodes"
+    reference, last_chance_s = certificate["reference"]["score"], certificate["point_of_no_return_s"]
+    completeness = "complete" if certificate["complete"] else f"best of {certificate['nodes']} nodes"
     if certificate["optimal"] and not certificate["complete"]:
-        how += ", and no plan can earn more"
-    lines = [f"{certificate['scenario']}, seed {certificate['seed']}: {how}"]
+        completeness += ", and no plan can earn more"
+    lines = [f"{certificate['scenario']}, seed {certificate['seed']}: {completeness}"]
     lines.append(f"par {certificate['par']['score']:g}, clairvoyant {certificate['clairvoyant']['score']:g}")
     lines.append("no reference solution" if reference is None else f"reference {reference:g}")
-    if lost is not None:
-        lines.append(f"all goals can still be reached without an action before {lost:g} s")
+    if last_chance_s is not None:
+        lines.append(f"all goals can still be reached without an action before {last_chance_s:g} s")
     robust = certificate["robust"]
     if robust is not None and robust["seeds"]:
         text = "with {seeds} more seeds a plan earns {least:g} to {most:g}, on average {mean:g}"

@@ -56,10 +56,10 @@ def live(
     while not drill.finished and (reading.is_alive() if end is None else drill.tick < end):
         wakeup.wait(FRAME_S)
         wakeup.clear()
-        now, all_read = time.perf_counter(), not reading.is_alive()
-        host.on_frame((now - last) * 1000.0)
-        last = now
-        if all_read and not host.running:
+        now_s, is_input_complete = time.perf_counter(), not reading.is_alive()
+        host.on_frame((now_s - last) * 1000.0)
+        last = now_s
+        if is_input_complete and not host.running:
             break  # a question stops the clock, and no input line is left to answer it
     host.on_frame(0.0)  # process the requests of the last line
     host.close()
@@ -97,8 +97,8 @@ def _run(options: argparse.Namespace) -> int:
     inputs = [] if options.solution or options.speed is not None else _inputs(options.inputs, drill)
     try:
         if options.speed is not None:
-            shown = sys.stderr if options.json == "-" else sys.stdout
-            live(drill, options.speed, options.until, sys.stdin, partial(print, file=shown, flush=True))
+            output = sys.stderr if options.json == "-" else sys.stdout
+            live(drill, options.speed, options.until, sys.stdin, partial(print, file=output, flush=True))
         elif options.solution:
             _play_solution(drill)
         else:
@@ -158,8 +158,8 @@ def _read_lines(file: str) -> str:
     if file == "-":
         text = sys.stdin.read(INPUTS_MAX + 1)
     else:
-        with open(file, encoding="utf-8") as opened:
-            text = opened.read(INPUTS_MAX + 1)
+        with open(file, encoding="utf-8") as input_file:
+            text = input_file.read(INPUTS_MAX + 1)
     if len(text) > INPUTS_MAX:
         raise UsageError(f"{file} has more than {INPUTS_MAX} characters")
     return text
@@ -234,8 +234,10 @@ def _format_run(drill: Drill) -> list[str]:
     for attempt in report["attempts"]:
         way = f"{attempt['from_server']} -> {attempt['to_server']}"
         lines.append(f"{attempt['kind']} failover {way} failed: {attempt['why']}")
-    for left in report["unfinished"]:
-        lines.append(f"not finished on {left['server']} ({left['state']}): {left['batch'].splitlines()[0]}")
+    for batch in report["unfinished"]:
+        lines.append(
+            f"not finished on {batch['server']} ({batch['state']}): {batch['batch'].splitlines()[0]}"
+        )
     for part in report.get("failed_parts", ()):
         lines.append(f"missing in this report because of an internal error: {part['part']} ({part['error']})")
     sums = report["availability"]
@@ -298,8 +300,10 @@ def _record(options: argparse.Namespace) -> int:
         print(problem, file=sys.stderr)
         return ANSWER_IS_NO
     write(text, target)
-    left = len(list(run_scenario.find_prompts(tomllib.loads(text))))
-    print(f"{target} written; {left} texts must still be replaced: `mirrordrill check {target}` lists them")
+    prompt_count = len(list(run_scenario.find_prompts(tomllib.loads(text))))
+    print(
+        f"{target} written; {prompt_count} texts must still be replaced: `mirrordrill check {target}` lists them"
+    )
     return AS_ASKED
 
 

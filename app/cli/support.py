@@ -24,12 +24,12 @@ def _doctor(options: argparse.Namespace) -> int:
     if options.renew_replay is not None:
         atomic_write.write(Path(options.renew_replay), golden.as_text(golden.play()))
         return AS_ASKED
-    well = True
+    is_healthy = True
     findings: list[doctor.CheckResult] = []
     for finding in doctor.examine():
         text = f"{'ok  ' if finding.well else 'FAIL'} {finding.name}: {finding.text}"
         print(finding.as_line() if options.lines else text, flush=True)
-        well = well and finding.well
+        is_healthy = is_healthy and finding.well
         findings.append(finding)
     if options.bundle is not None:
         try:
@@ -38,7 +38,7 @@ def _doctor(options: argparse.Namespace) -> int:
         except support.SupportBundleError as problem:
             raise UsageError(str(problem)) from problem
         print(f"{options.bundle} contains {', '.join(members)}; read it before you send it")
-    return AS_ASKED if well else ANSWER_IS_NO
+    return AS_ASKED if is_healthy else ANSWER_IS_NO
 
 
 COMMANDS: Final = {"doctor": _doctor}

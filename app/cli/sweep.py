@@ -48,11 +48,13 @@ def picture(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = 
     for outcome in outcomes:
         value = getattr(outcome, measure)
         lines.setdefault(f"{outcome.scenario}, {outcome.player}", []).extend([] if value is None else [value])
-    known = [value for values in lines.values() for value in values] + ([] if limit is None else [limit])
-    most = max(known, default=1.0) or 1.0
-    parts = [*_axes(measure, most), *_limit(limit, most)]
+    values_with_limit = [value for values in lines.values() for value in values] + (
+        [] if limit is None else [limit]
+    )
+    highest = max(values_with_limit, default=1.0) or 1.0
+    parts = [*_axes(measure, highest), *_limit(limit, highest)]
     for number, (name, values) in enumerate(lines.items()):
-        parts += _line(number, name, sorted(values), most)
+        parts += _line(number, name, sorted(values), highest)
     width = RIGHT + NAME + LETTER * max((len(_named(*line)) for line in lines.items()), default=0)
     height = max(HEIGHT, TOP + ROW * len(lines))
     return (
@@ -80,8 +82,8 @@ def _axes(measure: str, maximum: float) -> Iterator[str]:
         yield f'<text x="{LEFT - 6}" y="{y}" dy="4" text-anchor="end">{percent}%</text>'
     step = _step(maximum)
     for mark in range(int(maximum / step) + 1):
-        at, below = mark * step, HEIGHT - BOTTOM + 18
-        yield f'<text x="{_x(at, maximum)}" y="{below}" text-anchor="middle">{at:g}</text>'
+        x, label_y = mark * step, HEIGHT - BOTTOM + 18
+        yield f'<text x="{_x(x, maximum)}" y="{label_y}" text-anchor="middle">{x:g}</text>'
     name = f"{measure}: share of runs up to each value"
     yield f'<text x="{LEFT}" y="{HEIGHT - 8}">{escape(name)}</text>'
 
@@ -151,13 +153,13 @@ def _load_scenarios(names: Iterable[str]) -> list[Scenario]:
     Results use the scenario's name, which equals the file name. Raises UsageError, ScenarioNotFoundError,
     ScenarioError.
     """
-    found: dict[str, Scenario] = {}
+    scenarios: dict[str, Scenario] = {}
     for scenario in map(loaded, names):
-        if found.setdefault(scenario.name, scenario).text != scenario.text:
+        if scenarios.setdefault(scenario.name, scenario).text != scenario.text:
             raise UsageError(
                 f"two different scenarios are called {scenario.name}: give one file another name"
             )
-    return list(found.values())
+    return list(scenarios.values())
 
 
 def limit_of(text: str) -> tuple[str, float]:
@@ -165,12 +167,12 @@ def limit_of(text: str) -> tuple[str, float]:
     measure, _, number = text.partition("=")
     check_measure(measure)
     try:
-        most = float(number)
+        limit = float(number)
     except ValueError:
-        most = math.nan
-    if not math.isfinite(most):
+        limit = math.nan
+    if not math.isfinite(limit):
         raise UsageError(f"--within {text} is not MEASURE=NUMBER, such as failover_s=10")
-    return measure, most
+    return measure, limit
 
 
 def check_measure(name: str) -> None:
@@ -225,10 +227,12 @@ def outcomes_of(
     from joblib import Parallel, delayed
 
     processes = workers or min(len(jobs), os.cpu_count() or 1)
-    with use_cluster(scheduler), stoppable() as stopped:
-        wanted = itertools.takewhile(lambda _: not stopped(), jobs)
+    with use_cluster(scheduler), stoppable() as is_stopped:
+        remaining_jobs = itertools.takewhile(lambda _: not is_stopped(), jobs)
         with unstoppable():  # processes start with the first jobs
-            coming = Parallel(processes, return_as="generator")(delayed(play_job)(job) for job in wanted)
+            coming = Parallel(processes, return_as="generator")(
+                delayed(play_job)(job) for job in remaining_jobs
+            )
         outcomes: list[RunOutcome] = list(count_with_progress(coming, len(jobs), "runs"))
     return outcomes
 

@@ -34,14 +34,14 @@ def print_json(value: object) -> None:
 def _as_json(value: object) -> str:
     """Return JSON with one line per top-level part: short to read, and small with many readings."""
     parts: Iterable[object] = value if isinstance(value, Iterable) else ()
-    inside = (json.dumps(part, allow_nan=False, ensure_ascii=False) for part in parts)
+    encoded_parts = (json.dumps(part, allow_nan=False, ensure_ascii=False) for part in parts)
     if isinstance(value, dict):
-        inside = (
+        encoded_parts = (
             f"{json.dumps(key)}: {json.dumps(part, allow_nan=False, ensure_ascii=False)}"
             for key, part in value.items()
         )
     opening, closing = "{}" if isinstance(value, dict) else "[]"
-    return f"{opening}\n{(',' + chr(10)).join(inside)}\n{closing}"
+    return f"{opening}\n{(',' + chr(10)).join(encoded_parts)}\n{closing}"
 
 
 def write_json(value: object, file: str) -> None:

@@ -150,12 +150,12 @@ class SearchProcesses:
         self, decisions: Sequence[Decision], rules: Rules, known_states: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
         """Yield the trials of each decision of one round, in the order of *decisions*."""
-        found = self._found_states.setdefault(rules, [])
-        self._rounds.append((rules, len(found)))
-        now = Round(rules, known_states, deque(decisions))
-        jobs = self._run_jobs(now)
+        found_states = self._found_states.setdefault(rules, [])
+        self._rounds.append((rules, len(found_states)))
+        current_round = Round(rules, known_states, deque(decisions))
+        jobs = self._run_jobs(current_round)
         for index in range(len(decisions)):
-            yield self._in_order(now, index, jobs, found)
+            yield self._in_order(current_round, index, jobs, found_states)
 
     def stop(self) -> None:
         """End the helper processes in any state."""
@@ -192,8 +192,8 @@ class SearchProcesses:
             self._decision_s = TRIAL_S * self._trials.count_neighbors(
                 current_round.decisions[0], current_round.rules
             )
-        ahead: set[bytes] = set()
-        union = _StateUnion(current_round.known, ahead)
+        sent_states: set[bytes] = set()
+        union = _StateUnion(current_round.known, sent_states)
         while True:
             self._hand_out(current_round)
             job = current_round.next_job(self._parts)
@@ -202,7 +202,7 @@ class SearchProcesses:
                 for trial in self._trials.try_neighbors(job.decision, current_round.rules, union, job.part):
                     if trial is not None:
                         job.trials.append(trial)
-                        ahead.add(trial.state)
+                        sent_states.add(trial.state)
                     self._hand_out(current_round)
                     yield
                 seconds, job.done = time.perf_counter() - start_s, True
@@ -219,7 +219,7 @@ class SearchProcesses:
     def _hand_out(self, current_round: Round) -> None:
         """Collect the results of the helpers and give them new jobs."""
         for helper in self._helpers:
-            for job, future in [each for each in helper.pending if each[1].done()]:
+            for job, future in [entry for entry in helper.pending if entry[1].done()]:
                 job.trials, job.done = future.result(), True
                 helper.pending.remove((job, future))
             while helper.has_capacity and (next_job := current_round.next_job(self._parts)) is not None:
@@ -236,12 +236,12 @@ class SearchProcesses:
 
     def _select_states(self, helper: HelperProcess, rules: Rules) -> list[bytes]:
         """Return states of which *helper* may not know."""
-        found = self._found_states[rules]
+        states = self._found_states[rules]
         if helper.cluster:
-            return found[min(first for of, first in self._rounds if of == rules) :]
+            return states[min(first for round_rules, first in self._rounds if round_rules == rules) :]
         known_count = helper.known_counts.get(rules, 0)
-        helper.known_counts[rules] = len(found)
-        return found[known_count:]
+        helper.known_counts[rules] = len(states)
+        return states[known_count:]
 
 
 class _StateUnion(Struct, frozen=True):

@@ -42,15 +42,15 @@ def run_with_progress(work: Slices[Done], describe: Callable[[float], str]) -> D
         try:
             progress.report(describe(next(work)))
         except StopIteration as end:
-            found: Done = end.value
-            return found
+            result: Done = end.value
+            return result
 
 
 def count_with_progress(coming: Iterable[Each], count: int, label: str) -> Iterator[Each]:
     """Yield *coming*, of which *count* are expected, and report progress and remaining time."""
     progress = None  # the first step waits for processes to start
-    for before, each in enumerate(coming):
-        yield each
+    for before, item in enumerate(coming):
+        yield item
         if progress is None:
             progress = TerminalProgress()
         else:
@@ -64,10 +64,10 @@ def stoppable() -> Iterator[Callable[[], bool]]:
 
     The first Ctrl-C ends the work in order, a second at once.
     """
-    stopped: list[object] = []
-    before = signal.signal(signal.SIGINT, lambda *_: stopped.append(signal.signal(signal.SIGINT, before)))
+    signals: list[object] = []
+    before = signal.signal(signal.SIGINT, lambda *_: signals.append(signal.signal(signal.SIGINT, before)))
     try:
-        yield lambda: bool(stopped)
+        yield lambda: bool(signals)
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -123,10 +123,15 @@ def _head(source: ExportSource) -> str:
         ended=tr(ENDED[BY_INSTRUCTOR]) if report["ended_by"] == BY_INSTRUCTOR else localize(review.ended),
         time=moment(source.drill.tick),
     )
-    whose = paragraph(signature(source)) if signature(source) else ""
+    signature_html = paragraph(signature(source)) if signature(source) else ""
     times = len(source.drill.rewinds)
     text = " " + trn("Rewound {n} time.", "Rewound {n} times.", times).format(n=times) if times else ""
-    return heading(1, review.title) + paragraph(score, "score") + whose + paragraph(facts + text, "muted")
+    return (
+        heading(1, review.title)
+        + paragraph(score, "score")
+        + signature_html
+        + paragraph(facts + text, "muted")
+    )
 
 
 def _figures(source: ExportSource) -> str:
@@ -161,12 +166,12 @@ def _verdict(source: ExportSource) -> str:
 def _goals(source: ExportSource) -> str:
     lines = []
     for goal in source.report["goals"]:
-        when = tr("not met")
+        met_time = tr("not met")
         if goal["met"]:
-            when = tr("met at {moment}").format(moment=moment(ticks(goal["met_t_s"])))
+            met_time = tr("met at {moment}").format(moment=moment(ticks(goal["met_t_s"])))
             if goal["name"] in source.instructor_goals:
-                when += ", " + tr("by the instructor")
-        lines.append(f"{'✓' if goal['met'] else '✗'} {goal['text']}: {when}")
+                met_time += ", " + tr("by the instructor")
+        lines.append(f"{'✓' if goal['met'] else '✗'} {goal['text']}: {met_time}")
     return paragraph("\n".join(lines) or tr("Free play: no scored goals."))
 
 
@@ -191,8 +196,8 @@ def _describe_instructor(source: ExportSource) -> Iterator[str]:
 
 
 def _attempt_words(row: Row) -> str:
-    said_so = tr("The {kind} failover of {database} from {from_server} to {to_server} failed: {why}.")
-    return said_so.format(
+    failure_text = tr("The {kind} failover of {database} from {from_server} to {to_server} failed: {why}.")
+    return failure_text.format(
         **{**row, "kind": formatting.failover_kind(row["kind"]), "why": localize(row["why"])}
     )
 
@@ -237,13 +242,13 @@ def _failover_words(failover: FailoverReview) -> str:
     )
     if failover.took_s is None:
         return tr("{way}, not completed.").format(way=way)
-    took = tr("{way} in {time}").format(way=way, time=formatting.seconds(failover.took_s))
+    duration_text = tr("{way} in {time}").format(way=way, time=formatting.seconds(failover.took_s))
     if failover.published_s is None:
         return tr("{took}. Not compared with published times: {why}.").format(
-            took=took, why=_unlike(failover)
+            took=duration_text, why=_unlike(failover)
         )
     return tr("{took}; published {time} ({reference}), {share}.").format(
-        took=took,
+        took=duration_text,
         time=formatting.seconds(failover.published_s, 1),
         reference=failover.published_ref,
         share=formatting.percent(failover.took_s / failover.published_s - 1.0, 0, sign=True),
@@ -262,11 +267,13 @@ def _costliest(source: ExportSource, count: int) -> str:
         [moment(m.tick), f"−{formatting.plain_number(m.points)}", f"{localize(m.what)} {_better(m.better)}"]
         for m in mistakes
     ]
-    left = len(source.review.mistakes) - len(mistakes)
-    more = paragraph(tr("{n} more in the annex.").format(n=left), "muted") if left else ""
+    omitted_count = len(source.review.mistakes) - len(mistakes)
+    more_html = (
+        paragraph(tr("{n} more in the annex.").format(n=omitted_count), "muted") if omitted_count else ""
+    )
     return (
         table(tr("Biggest mistakes first"), [tr("at"), tr("points"), tr("item and better action")], rows)
-        + more
+        + more_html
     )
 
 
@@ -345,8 +352,8 @@ def _score(source: ExportSource) -> str:
         if item["max"]:
             points = tr("{points} of {most}").format(points=points, most=formatting.plain_number(item["max"]))
         better = f"\n{_better(item['better'])}" if item["better"] else ""
-        at = ", ".join(moment(ticks(at_s)) for at_s in list(dict.fromkeys(item["at_s"]))[:6])
-        rows.append([localize(item["name"]), points, f"{localize(item['why'])}{better}", at])
+        times_text = ", ".join(moment(ticks(at_s)) for at_s in list(dict.fromkeys(item["at_s"]))[:6])
+        rows.append([localize(item["name"]), points, f"{localize(item['why'])}{better}", times_text])
     return table(tr("Score rules with points"), [tr("rule"), tr("points"), tr("why"), tr("at")], rows)
 
 
@@ -363,8 +370,8 @@ def _mistakes(mistakes: Sequence[Mistake]) -> str:
         ]
         for m in mistakes
     ]
-    what = tr("item, cause and better action")
-    head = [tr("at"), tr("size"), tr("points"), what, tr("retry from")]
+    heading = tr("item, cause and better action")
+    head = [tr("at"), tr("size"), tr("points"), heading, tr("retry from")]
     return table(tr("All deductions in chronological order"), head, rows)
 
 
@@ -424,15 +431,15 @@ def _times(guard: PreconditionHistory, holds: bool) -> str:
 
 def _questions(source: ExportSource) -> str:
     rows = []
-    or_else = " " + tr("or") + " "
+    joint = " " + tr("or") + " "
     for question in source.report["questions"]:
         if "right" not in question:
             continue
         choices = question["choices"]
         answer = choices[question["choice"] - 1] if question["choice"] is not None else formatting.NOTHING
-        right = or_else.join(choices[number - 1] for number in question["right"]) or formatting.NOTHING
-        judged = tr("correct") if question["correct"] else tr("wrong")
-        rows.append([question["text"], answer, right, judged, question["why"]])
+        right = joint.join(choices[number - 1] for number in question["right"]) or formatting.NOTHING
+        judgment = tr("correct") if question["correct"] else tr("wrong")
+        rows.append([question["text"], answer, right, judgment, question["why"]])
     head = [tr("question"), tr("answer"), tr("correct"), tr("result"), tr("why")]
     return table(tr("Questions and answers"), head, rows) if rows else ""
 
@@ -453,12 +460,12 @@ def _reference(source: ExportSource) -> str:
     ]
     head = [tr("at"), tr("step"), tr("why"), tr("time of the action")]
     steps = table(tr("Steps of the reference solution, and the times of your steps"), head, rows, [1])
-    besides = [
+    extra_lines = [
         [moment(item.tick), describe_input(item.line_without_time, choices)] for item in reference.besides
     ]
-    if not besides:
+    if not extra_lines:
         return steps
-    return steps + table(tr("Your other actions"), [tr("at"), tr("input")], besides, [1])
+    return steps + table(tr("Your other actions"), [tr("at"), tr("input")], extra_lines, [1])
 
 
 def _commands(source: ExportSource) -> str:

@@ -67,10 +67,10 @@ def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) ->
     shown_lanes = select_lanes(lanes)
     rows: list[tuple[str, Sequence[StateSpan]]] = []
     for lane in shown_lanes:
-        named = f"{lane.database}: " if len(shown_lanes) > 1 else ""
+        name_prefix = f"{lane.database}: " if len(shown_lanes) > 1 else ""
         guard = tr("protection") if _has_copies(lane) else tr("standby node")
-        rows += [(named + tr("service"), lane.service), (named + guard, lane.protection)]
-        rows += [(named + tr("state"), lane.state)] if _has_copies(lane) else []
+        rows += [(name_prefix + tr("service"), lane.service), (name_prefix + guard, lane.protection)]
+        rows += [(name_prefix + tr("state"), lane.state)] if _has_copies(lane) else []
     height = TOP + len(rows) * (LANE + GAP) + 22
     parts = [_DEFS]
     for number, (name, spans) in enumerate(rows):
@@ -102,13 +102,16 @@ def describe_lanes(lanes: Iterable[Lanes]) -> str:
     """Describe the drawing in sentences."""
     sentences = []
     for lane in lanes:
-        bare = tr("{database} was unprotected: {times}.")
+        unprotected_text = tr("{database} was unprotected: {times}.")
         if not _has_copies(lane):
-            bare = tr("{database} had no standby node: {times}.")
-        for what, spans in ((tr("{database} was down: {times}."), lane.service), (bare, lane.protection)):
+            unprotected_text = tr("{database} had no standby node: {times}.")
+        for text, spans in (
+            (tr("{database} was down: {times}."), lane.service),
+            (unprotected_text, lane.protection),
+        ):
             bad = [span for span in spans if span.what in (DOWN, EXPOSED) and span.ticks > 0]
             times = ", ".join(_format_span(span) for span in bad)
-            sentences.append(what.format(database=lane.database, times=times or tr("never")))
+            sentences.append(text.format(database=lane.database, times=times or tr("never")))
     return " ".join(sentences)
 
 

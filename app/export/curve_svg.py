@@ -126,15 +126,15 @@ def _marks(
     refused: Container[tuple[Tick, str]],
 ) -> Iterator[str]:
     """Yield dots of actions, and the numbers that the table below explains."""
-    known = list(enumerate(value_curve.find_stops(account), 1))
-    taken: list[float] = []
-    shown: set[int] = set()
-    for number, move in sorted(known, key=lambda each: -each[1].regret):
+    stops = list(enumerate(value_curve.find_stops(account), 1))
+    used_xs: list[float] = []
+    shown_numbers: set[int] = set()
+    for number, move in sorted(stops, key=lambda each: -each[1].regret):
         x = x_of(_middle(move), end_tick)
-        if move.regret >= NOTED or all(abs(x - other) >= NUMBER_GAP for other in taken):
-            taken.append(x)
-            shown.add(number)
-    for number, move in known:
+        if move.regret >= NOTED or all(abs(x - used_x) >= NUMBER_GAP for used_x in used_xs):
+            used_xs.append(x)
+            shown_numbers.add(number)
+    for number, move in stops:
         x, y = (
             x_of(_middle(move), end_tick),
             _y((move.before + move.after) / 2 if move.line == WAITING else move.after),
@@ -146,12 +146,12 @@ def _marks(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{DOT}" stroke="#ffffff"/>' if move.line != WAITING else ""
         )
         text = ""
-        if number in shown:
-            side, beside, base = "middle", x, y - 7
+        if number in shown_numbers:
+            anchor, label_x, base = "middle", x, y - 7
             if move.line != WAITING and move.regret >= NOTED:  # above this threshold the curve falls visibly
                 room = x + 7 + NUMBER_GAP < WIDTH
-                side, beside, base = ("start", x + 7, y + 4) if room else ("end", x - 7, y + 4)
-            text = f'<text x="{beside:.1f}" y="{base:.1f}" text-anchor="{side}" font-weight="bold">{number}</text>'
+                anchor, label_x, base = ("start", x + 7, y + 4) if room else ("end", x - 7, y + 4)
+            text = f'<text x="{label_x:.1f}" y="{base:.1f}" text-anchor="{anchor}" font-weight="bold">{number}</text>'
         yield f'<g fill="{color}"><title>{words}</title>{dot}{text}</g>'
 
 

@@ -32,14 +32,14 @@ class GifWriter:
         """Show *pixels* for that time."""
         index = self._lookup[_reduce(pixels)]
         before, self._previous_frame = self._previous_frame, index
-        changed = np.ones(index.shape, bool) if before is None else index != before
-        rows, columns = np.flatnonzero(changed.any(1)), np.flatnonzero(changed.any(0))
+        changed_pixels = np.ones(index.shape, bool) if before is None else index != before
+        rows, columns = np.flatnonzero(changed_pixels.any(1)), np.flatnonzero(changed_pixels.any(0))
         if not rows.size and self._pending is not None:
             self._pending = (self._pending[0], self._pending[1] + hundredths)
             return
         self._flush()
         top, bottom, left, right = rows[0], rows[-1] + 1, columns[0], columns[-1] + 1
-        part = np.where(changed, index, CLEAR_INDEX)[top:bottom, left:right].astype(np.uint8)
+        part = np.where(changed_pixels, index, CLEAR_INDEX)[top:bottom, left:right].astype(np.uint8)
         image = struct.pack("<BHHHHB", 0x2C, left, top, right - left, bottom - top, 0)
         self._pending = (image + b"\x08" + _blocks(_compress(part.tobytes())), hundredths)
 
@@ -71,10 +71,12 @@ def _reduce(pixels: Pixels) -> NDArray[np.int64]:
 
 def _make_palette(samples: Sequence[Pixels]) -> tuple[Pixels, Pixels]:
     """Return the most frequent colors, and the nearest of them for each reduced color."""
-    whole = np.concatenate([picture.reshape(-1, 3) for picture in samples]).astype(np.uint32)
-    packed, counts = np.unique(whole @ np.array((65_536, 256, 1), np.uint32), return_counts=True)
-    chosen = packed[np.argsort(-counts, kind="stable")[:COLORS]]
-    frequent = np.stack((chosen >> 16, chosen >> 8 & 255, chosen & 255), axis=1).astype(np.uint8)
+    all_pixels = np.concatenate([picture.reshape(-1, 3) for picture in samples]).astype(np.uint32)
+    packed, counts = np.unique(all_pixels @ np.array((65_536, 256, 1), np.uint32), return_counts=True)
+    common_colors = packed[np.argsort(-counts, kind="stable")[:COLORS]]
+    frequent = np.stack((common_colors >> 16, common_colors >> 8 & 255, common_colors & 255), axis=1).astype(
+        np.uint8
+    )
     palette = np.zeros((256, 3), np.uint8)
     palette[: len(frequent)] = frequent
     steps = np.arange(32_768)
@@ -92,8 +94,8 @@ def _compress(data: bytes) -> bytes:
     """Compress by LZW with codes of nine to twelve bits."""
     clear, end = 256, 257
     table: dict[int, int] = {}
-    out = bytearray()
-    buffer, bits, width, following = clear, 9, 9, 258
+    output = bytearray()
+    buffer, bits, width, next_code = clear, 9, 9, 258
     prefix = data[0]
     for byte in memoryview(data)[1:]:
         key = prefix << 8 | byte
@@ -104,30 +106,30 @@ def _compress(data: bytes) -> bytes:
         buffer |= prefix << bits
         bits += width
         while bits >= 8:
-            out.append(buffer & 255)
+            output.append(buffer & 255)
             buffer >>= 8
             bits -= 8
-        if following < CODE_MAX:
-            table[key] = following
-            if following == 1 << width:
+        if next_code < CODE_MAX:
+            table[key] = next_code
+            if next_code == 1 << width:
                 width += 1
-            following += 1
+            next_code += 1
         else:
             buffer |= clear << bits
             bits += width
             table.clear()
-            width, following = 9, 258
+            width, next_code = 9, 258
         prefix = byte
     for code in (prefix, end):
         buffer |= code << bits
         bits += width
-        if code == prefix and following == 1 << width and width < 12:
+        if code == prefix and next_code == 1 << width and width < 12:
             width += 1
     while bits > 0:
-        out.append(buffer & 255)
+        output.append(buffer & 255)
         buffer >>= 8
         bits -= 8
-    return bytes(out)
+    return bytes(output)
 
 
 def _blocks(data: bytes) -> bytes:

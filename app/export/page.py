@@ -15,8 +15,8 @@ STYLE: Final = resources.files("app.export").joinpath("page.css").read_text(enco
 
 def page(source: ExportSource) -> str:
     """Return the whole document."""
-    drawn = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
-    text = f"<figure>{drawn}<figcaption>{_caption(source)}</figcaption></figure>"
+    drawing = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
+    text = f"<figure>{drawing}<figcaption>{_caption(source)}</figcaption></figure>"
     sections = [
         (f"annex-{number}", title, content)
         for number, (title, content) in enumerate(body.annex(source, _curve(source)), 1)
@@ -56,11 +56,13 @@ def _curve(source: ExportSource) -> str:
 
 def _caption(source: ExportSource) -> str:
     lanes = course_svg.select_lanes(source.review.lanes)
-    left = len(source.review.lanes) - len(lanes)
+    omitted_count = len(source.review.lanes) - len(lanes)
     lines = [tr("Availability, protection and state of the copies."), course_svg.describe_lanes(lanes)]
-    if left:
+    if omitted_count:
         lines.append(
-            trn("{n} more database is not drawn.", "{n} more databases are not drawn.", left).format(n=left)
+            trn("{n} more database is not drawn.", "{n} more databases are not drawn.", omitted_count).format(
+                n=omitted_count
+            )
         )
     return escape_text(" ".join(lines))
 

@@ -127,8 +127,8 @@ def _printed(
 
 def _application() -> QGuiApplication:
     """Create an application for fonts; without a display it shows nothing."""
-    named = any(os.environ.get(name) for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"))
-    if sys.platform == "linux" and not named:
+    has_display = any(os.environ.get(name) for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"))
+    if sys.platform == "linux" and not has_display:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     return QGuiApplication([])
 
@@ -136,20 +136,20 @@ def _application() -> QGuiApplication:
 def _first_page(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
     """Lay out page one with as many mistakes as fit."""
     svg = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
-    drawing, shown = {DRAWING: _drawing(svg, _width(writer))}, _figure(writer)
+    drawing, figure_html = {DRAWING: _drawing(svg, _width(writer))}, _figure(writer)
     for mistakes in range(body.MISTAKES_ON_PAGE, -1, -1):
-        document = _document(body.first_page(source, shown, mistakes), writer, drawing)
+        document = _document(body.first_page(source, figure_html, mistakes), writer, drawing)
         if document.pageCount() == 1:
             return document
     return document
 
 
 def _annex(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
-    drawing, shown = dict[str, QImage](), ""
+    drawing, figure_html = dict[str, QImage](), ""
     if source.account is not None:
         svg = curve_svg.draw(source.account, read_choices(source), list_refused(source.report))
-        drawing, shown = {DRAWING: _drawing(svg, _width(writer))}, _figure(writer)
-    sections = "".join(f"{heading(2, title)}{content}" for title, content in body.annex(source, shown))
+        drawing, figure_html = {DRAWING: _drawing(svg, _width(writer))}, _figure(writer)
+    sections = "".join(f"{heading(2, title)}{content}" for title, content in body.annex(source, figure_html))
     return _document(heading(1, tr("Annex")) + sections, writer, drawing)
 
 
@@ -213,18 +213,18 @@ def _keep_together(document: QTextDocument) -> None:
             document, _headed(block)
         ):
             cursor = QTextCursor(block)
-            broken = cursor.blockFormat()
-            broken.setPageBreakPolicy(QTextFormat.PageBreakFlag.PageBreak_AlwaysBefore)
-            cursor.setBlockFormat(broken)
+            block_format = cursor.blockFormat()
+            block_format.setPageBreakPolicy(QTextFormat.PageBreakFlag.PageBreak_AlwaysBefore)
+            cursor.setBlockFormat(block_format)
         block = block.next()
 
 
 def _headed(heading: QTextBlock) -> QTextBlock:
     """Return the block after a heading, or the table if only its caption is between them."""
-    following = heading.next()
-    after = following.next()
-    is_table = after.isValid() and QTextCursor(after).currentTable() is not None
-    return after if is_table and QTextCursor(following).currentTable() is None else following
+    next_block = heading.next()
+    block_after = next_block.next()
+    is_table = block_after.isValid() and QTextCursor(block_after).currentTable() is not None
+    return block_after if is_table and QTextCursor(next_block).currentTable() is None else next_block
 
 
 def _page_of(document: QTextDocument, block: QTextBlock) -> int:

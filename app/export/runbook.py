@@ -22,7 +22,7 @@ def runbook(source: ExportSource) -> str:
         for batch in source.report["sql"]
         if any(m["severity"] > 10 for m in batch["messages"])
     }
-    answers = {at: f"Msg {message['number']}, {message['text']}" for at, message in refused.items()}
+    answers = {tick: f"Msg {message['number']}, {message['text']}" for tick, message in refused.items()}
     head = [
         tr("{title}: your commands").format(title=source.review.title),
         tr("From a drill in Mirrordrill {version}, seed {seed}; {ended}.").format(
@@ -65,8 +65,8 @@ def _steps(
             continue
         number += 1
         reason = f" {reasons[index]}" if index in reasons else ""
-        at = tr("At {moment}.").format(moment=moment(item.tick))
-        yield from _comment([f"{number}. {at}{reason}"])
+        time_text = tr("At {moment}.").format(moment=moment(item.tick))
+        yield from _comment([f"{number}. {time_text}{reason}"])
         if item.verb != "sql":
             words = tr("Note: {what}") if item.verb == "note" else tr("Manual step: {what}")
             yield from _comment([f"   {words.format(what=_describe_step(item, choices))}"])

@@ -28,7 +28,7 @@ FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 def sheets(source: ExportSource) -> dict[str, str]:
     """Return the sheets: file name -> content."""
     report = source.report
-    found = {
+    table_rows = {
         "run.csv": as_csv(RUN_COLUMNS, [_of_run(source)]),
         "events.csv": as_csv(
             EVENT_COLUMNS, ([_of_event(event, c) for c in EVENT_COLUMNS] for event in report["events"])
@@ -40,17 +40,17 @@ def sheets(source: ExportSource) -> dict[str, str]:
         ),
     }
     if source.account is not None:
-        found["worth.csv"] = as_csv(WORTH_COLUMNS, map(of_move, source.account.moves))
-    return found
+        table_rows["worth.csv"] = as_csv(WORTH_COLUMNS, map(of_move, source.account.moves))
+    return table_rows
 
 
 def _of_run(source: ExportSource) -> list[object]:
     """Return a row with the player and the result of the run; class results are collected from such rows."""
     report = source.report
     names = ("scenario", "title", "seed", "mode", "ended_at_s")
-    known = [report.get(name, "") for name in names]
+    cells = [report.get(name, "") for name in names]
     points = report["score"]["total"] if report["score"]["scored"] else ""
-    return [source.player, source.played_at, *known, points, report["state_hash"]]
+    return [source.player, source.played_at, *cells, points, report["state_hash"]]
 
 
 def of_move(move: RunSegment) -> list[object]:

@@ -23,10 +23,10 @@ def write(file: Path, content: bytes | str) -> None:
     raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
     mode, aside = _prepare(file)
     try:
-        with aside.open("xb") as opened:  # follow no link and open no pipe
-            opened.write(raw)
-            opened.flush()
-            os.fsync(opened.fileno())
+        with aside.open("xb") as temporary_file:  # follow no link and open no pipe
+            temporary_file.write(raw)
+            temporary_file.flush()
+            os.fsync(temporary_file.fileno())
         if mode is not None:
             aside.chmod(mode)
         os.replace(aside, file)
@@ -73,8 +73,8 @@ def _settle(folder: Path) -> None:
     if os.name == "nt":
         return
     with suppress(OSError):  # the file exists and is complete
-        opened = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(opened)
+            os.fsync(descriptor)
         finally:
-            os.close(opened)
+            os.close(descriptor)

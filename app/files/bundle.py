@@ -131,8 +131,8 @@ class BundleError(ValueError):
     def __init__(self, problems: list[Problem]) -> None:
         listed_problems = problems[:PROBLEMS_MAX]
         if len(problems) > len(listed_problems):
-            more = tr("and {n} more problems").format(n=len(problems) - len(listed_problems))
-            listed_problems.append(Problem(problems[0].file, 1, 1, "", more))
+            more_text = tr("and {n} more problems").format(n=len(problems) - len(listed_problems))
+            listed_problems.append(Problem(problems[0].file, 1, 1, "", more_text))
         super().__init__("\n".join(str(problem) for problem in listed_problems))
         self.problems = tuple(listed_problems)
 
@@ -145,13 +145,15 @@ def read(file: Path) -> Bundle:
     try:
         if not file.is_file():  # opening a pipe would block, and a device never ends
             raise _build_error(str(file), tr("not a file"))
-        with file.open("rb") as opened:
-            raw = opened.read(BYTES_MAX + 1)
+        with file.open("rb") as bundle_file:
+            raw = bundle_file.read(BYTES_MAX + 1)
     except (OSError, ValueError) as error:
         if isinstance(error, BundleError):
             raise
-        why = error.strerror if isinstance(error, OSError) else tr("invalid file name")
-        raise _build_error(escape_invisible(str(file)), tr("not readable: {why}").format(why=why)) from error
+        reason = error.strerror if isinstance(error, OSError) else tr("invalid file name")
+        raise _build_error(
+            escape_invisible(str(file)), tr("not readable: {why}").format(why=reason)
+        ) from error
     return parse(raw, str(file))
 
 
@@ -174,9 +176,9 @@ def parse(raw: bytes, file: str) -> Bundle:
         raise BundleError(problems)
     manifest = _manifest(members.pop(MANIFEST), add)
     if manifest is not None:
-        known = {problem.where for problem in problems}
+        problem_places = {problem.where for problem in problems}
         for name, text in _differences(manifest, members):
-            if _escape_name(name) not in known:
+            if _escape_name(name) not in problem_places:
                 add(name, text)
     scenarios, runs = dict[str, str](), dict[str, bytes]()
     for name in sorted(members):
@@ -207,11 +209,11 @@ def _check_end(raw: bytes, file: str) -> None:
     """Check the last bytes before the directory is read, because its size alone could exhaust the memory."""
     if len(raw) < _END.size or raw[:4] != b"PK\x03\x04":
         raise _build_error(file, tr("not a bundle: the file does not start like a ZIP archive"))
-    signature, disk, first, here, count, size, place, comment = _END.unpack(raw[-_END.size :])
+    signature, disk, first, entry_count, count, size, place, comment = _END.unpack(raw[-_END.size :])
     end = len(raw) - _END.size
     if signature != b"PK\x05\x06" or comment:
         raise _build_error(file, tr("truncated, or data after the end of the archive"))
-    if disk or first or here != count or raw[max(0, end - 20) :][:4] == b"PK\x06\x07":
+    if disk or first or entry_count != count or raw[max(0, end - 20) :][:4] == b"PK\x06\x07":
         raise _build_error(file, tr("multi-part and zip64 archives are not supported"))
     if count > MEMBERS_MAX or size > MEMBERS_MAX * (_ENTRY_MIN + NAME_MAX + _ENTRY_EXTRA):
         raise _build_error(file, tr("more than {n} members").format(n=MEMBERS_MAX))
@@ -308,8 +310,8 @@ def _read_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: i
     """Return the bytes of a member, or None above *max_bytes*; zipfile compares their checksum at their end."""
     name = entry.orig_filename
     try:
-        with archive.open(entry) as opened:
-            content = opened.read(max_bytes + 1)
+        with archive.open(entry) as entry_file:
+            content = entry_file.read(max_bytes + 1)
     except _BAD as error:
         add(name, tr("damaged: {why}").format(why=_escape_name(str(error) or "zip")))
         return None
@@ -346,8 +348,8 @@ def _manifest(raw: bytes, add: Add) -> Manifest | None:
         manifest = Manifest.model_validate(data)
     except ValidationError as refused:
         for field_error in refused.errors(include_url=False, include_context=False, include_input=False):
-            where = ".".join(str(part) for part in field_error["loc"])
-            add(MANIFEST, _escape_name(f"{where}: {field_error['msg']}"))
+            field_path = ".".join(str(part) for part in field_error["loc"])
+            add(MANIFEST, _escape_name(f"{field_path}: {field_error['msg']}"))
         return None
     if manifest.format != FORMAT:
         add(MANIFEST, tr("unknown format {n}").format(n=manifest.format))

@@ -98,8 +98,8 @@ def _offer(opened_bundle: Bundle, name: str, text: str, present: Mapping[str, Sc
 
 
 def _short(problem: Problem) -> str:
-    where = f"{problem.where}: " if problem.where else ""
-    return f"{problem.line}:{problem.column}: {where}{problem.text}"
+    place_prefix = f"{problem.where}: " if problem.where else ""
+    return f"{problem.line}:{problem.column}: {place_prefix}{problem.text}"
 
 
 def run_offers(opened_bundle: Bundle) -> Iterator[RunOffer]:
@@ -135,16 +135,16 @@ def import_bundle(
     *known_offers*: result of `offers`; None: call it. A drill with an obstacle must not be in *drills*
     (ValueError). Raises BundleStoreError; files written before the error stay complete.
     """
-    wanted = list(drills)
+    drill_names = list(drills)
     hindered = {
         offer.name
         for offer in (offers(opened_bundle) if known_offers is None else known_offers)
         if offer.hindrance and not offer.here
     }
-    if hindered & set(wanted):
-        raise ValueError(f"cannot be taken in: {sorted(hindered & set(wanted))}")
+    if hindered & set(drill_names):
+        raise ValueError(f"cannot be taken in: {sorted(hindered & set(drill_names))}")
     folder = scenario_files.bundles_folder() / opened_bundle.sha256[:KEY_LENGTH]
-    files = {folder / f"{name}.toml": opened_bundle.scenarios[name].encode() for name in wanted}
+    files = {folder / f"{name}.toml": opened_bundle.scenarios[name].encode() for name in drill_names}
     files |= {folder / "runs" / f"{name}.json": opened_bundle.runs[name] for name in runs}
     new = {file: raw for file, raw in files.items() if not file.exists()}
     if new:
@@ -158,9 +158,9 @@ def _put_all(folder: Path, files: Mapping[Path, bytes]) -> None:
             file.parent.mkdir(parents=True, exist_ok=True)
             atomic_write.write(file, raw)
     except OSError as error:
-        why = error.strerror
+        reason = error.strerror
         raise BundleStoreError(
-            tr("{folder} cannot be written: {why}.").format(folder=folder, why=why)
+            tr("{folder} cannot be written: {why}.").format(folder=folder, why=reason)
         ) from error
 
 
@@ -185,13 +185,13 @@ def list_imported_bundles() -> list[ImportedBundle]:
 
 
 def _read_imported_bundle(folder: Path) -> ImportedBundle:
-    said = {key: value for key, value in scenario_files.label(folder).items() if isinstance(value, str)}
+    labels = {key: value for key, value in scenario_files.label(folder).items() if isinstance(value, str)}
     return ImportedBundle(
         key=folder.name,
-        title=said["title"],
-        author=said.get("author", ""),
-        licence=said.get("licence", ""),
-        sha256=said.get("sha256", ""),
+        title=labels["title"],
+        author=labels.get("author", ""),
+        licence=labels.get("licence", ""),
+        sha256=labels.get("sha256", ""),
         drills=tuple(sorted(path.stem for path in folder.glob("*.toml"))),
         runs=tuple(sorted((folder / "runs").glob("*.json"))),
     )

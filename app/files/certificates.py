@@ -35,8 +35,8 @@ def plans(drill: DrillState) -> list[list[Input]]:
     proved = load_certificate(drill.scenario)
     if proved is None or proved["seed"] != drill.seed:
         return []
-    known = (proved["par"]["plan"], proved["last_chance"])
-    return [parse_script("\n".join(lines))[0] for lines in known if lines]
+    plan_lists = (proved["par"]["plan"], proved["last_chance"])
+    return [parse_script("\n".join(lines))[0] for lines in plan_lists if lines]
 
 
 def warnings(certificate: ParCertificate, file: str) -> list[Problem]:
@@ -65,8 +65,8 @@ def warnings(certificate: ParCertificate, file: str) -> list[Problem]:
                 "after the trap {trap!r}, {points:g} points are still possible; the best known "
                 "plan earns {par:g}"
             )
-            what = text.format(trap=trap["text"] or trap["name"], points=trap["best"], par=par)
-            sentences.append((what, tr("The trap costs points")))
+            warning = text.format(trap=trap["text"] or trap["name"], points=trap["best"], par=par)
+            sentences.append((warning, tr("The trap costs points")))
     luck, robust = certificate.get("luck"), certificate.get("robust")
     if luck is not None and luck["most"] - luck["least"] > LUCK_MAX:
         text = tr("with other seeds the reference solution earns {least:g} to {most:g} points")
@@ -74,8 +74,8 @@ def warnings(certificate: ParCertificate, file: str) -> list[Problem]:
     if (
         luck is not None
         and robust is not None
-        and (least := max(luck["least"], robust["least"])) < par - LUCK_MAX
+        and (lowest := max(luck["least"], robust["least"])) < par - LUCK_MAX
     ):
         text = tr("the best plan earns only {least:g} points with another seed, but {par:g} with this one")
-        sentences.append((text.format(least=least, par=par), tr("The result does not depend on luck")))
+        sentences.append((text.format(least=lowest, par=par), tr("The result does not depend on luck")))
     return [Problem(file, 1, 1, "", text, expected) for text, expected in sentences]

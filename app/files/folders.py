@@ -44,5 +44,5 @@ def keep_private(file: Path) -> None:
 
 def default_folder() -> Path:
     """Return the default folder of the profile: the user's data folder, unless a variable sets another."""
-    chosen = os.environ.get(FOLDER_VARIABLE)
-    return Path(chosen) if chosen else user_data_path("mirrordrill", appauthor=False)
+    chosen_folder = os.environ.get(FOLDER_VARIABLE)
+    return Path(chosen_folder) if chosen_folder else user_data_path("mirrordrill", appauthor=False)

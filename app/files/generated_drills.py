@@ -58,11 +58,11 @@ class GeneratedDrill(Struct, frozen=True):
         """Description of the offered drill in one or two sentences."""
         measured = f", {tr(self.difficulty)}" if self.difficulty else ""
         text = tr("A new random drill: {minutes} min{difficulty}.")
-        more = tr("Checked with {count} simulated runs: {points:g} points are possible.")
+        checked_text = tr("Checked with {count} simulated runs: {points:g} points are possible.")
         return " ".join(
             (
                 text.format(minutes=self.scenario.minutes, difficulty=measured),
-                more.format(count=self.proved["nodes"], points=self.proved["par"]["score"]),
+                checked_text.format(count=self.proved["nodes"], points=self.proved["par"]["score"]),
             )
         )
 
@@ -77,11 +77,11 @@ def candidates(
     for generator in sorted(
         generators, key=lambda each: _level_distance(proof.level(each.name) or each.level, wanted)
     ):
-        known = []
+        known_scenarios = []
         for seed in (draw_seed() for _ in range(DRAWN_MAX)):
             picks = pick_values(generator.variants, seed)
-            if picks not in known:
-                known.append(picks)
+            if picks not in known_scenarios:
+                known_scenarios.append(picks)
                 yield generator, seed
 
 
@@ -128,7 +128,7 @@ def _proved(scenario: Scenario, seed: int, number: int) -> Slices[ParCertificate
     for share in blunders.steps():
         yield (number + 0.5 + 0.49 * share) / TRIES
     measured = blunders.certificate_fields
-    found: ParCertificate = {
+    certificate: ParCertificate = {
         "par": {"score": best.score, "plan": best.lines},
         "reference": {"score": reference.score, "fair": reference.fair},
         "idle": {"score": next(plan.score for plan in search.plans if not plan.actions)},
@@ -137,4 +137,4 @@ def _proved(scenario: Scenario, seed: int, number: int) -> Slices[ParCertificate
         "choices": measured["choices"],
         "nodes": search.nodes + blunders.tried,
     }
-    return None if certificates.warnings(found, scenario.name) else found
+    return None if certificates.warnings(certificate, scenario.name) else certificate

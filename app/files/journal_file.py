@@ -106,9 +106,9 @@ class JournalFile:
         try:
             if self._file is None:
                 self._file = Path(self._name).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115
-                begun = {"scenario": self._drill.scenario.name, "seed": self._drill.seed}
+                header = {"scenario": self._drill.scenario.name, "seed": self._drill.seed}
                 mode, text = self._drill.mode.value, self._drill.scenario.text
-                self._write({"begun": {**begun, "mode": mode, "scenario_text": text}})
+                self._write({"begun": {**header, "mode": mode, "scenario_text": text}})
             self._file.write(json.dumps(entry) + "\n")
         except OSError as problem:
             self.problem = tr("The run cannot be recorded: {why}.").format(why=problem.strerror)
@@ -121,16 +121,16 @@ def read(raw: bytes) -> dict[str, object]:
     Raises ValueError, KeyError and TypeError for other content; an incomplete last line is ignored.
     """
     first, *entries = [parse_json(line) for line in raw.decode("utf-8").split("\n")[:-1]]
-    begun = first["begun"]
+    header = first["begun"]
     if not all(type(entry["tick"]) is int and isinstance(entry["line"], str) for entry in entries):
         raise ValueError("an entry has no tick, or no line")
     hashes = [
-        {"t_s": at / TICKS_PER_S, "inputs": inputs, "hash": digest}
+        {"t_s": hash_tick / TICKS_PER_S, "inputs": inputs, "hash": digest}
         for entry in entries
-        for at, inputs, digest in entry["hashes"]
+        for hash_tick, inputs, digest in entry["hashes"]
     ]
     return {
-        **{name: begun[name] for name in ("scenario", "seed", "mode", "scenario_text")},
+        **{name: header[name] for name in ("scenario", "seed", "mode", "scenario_text")},
         "inputs": [entry["line"] for entry in entries if entry["line"]],
         "ended_at_s": max((entry["tick"] for entry in entries), default=0) / TICKS_PER_S,
         "hashes": hashes,

@@ -37,11 +37,11 @@ def load_certificate(name: str, text: str) -> ParCertificate | None:
     """Return the certificate of exactly this text; None if there is none, or if the drill has changed since."""
     file = resources.files("assets").joinpath("par", f"{name}.json")
     try:
-        found: ParCertificate = json.loads(file.read_text(encoding="utf-8"))
+        certificate: ParCertificate = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    is_same: bool = found["hashes"]["scenario"] == hashlib.sha256(text.encode()).hexdigest()
-    return found if is_same else None
+    is_same: bool = certificate["hashes"]["scenario"] == hashlib.sha256(text.encode()).hexdigest()
+    return certificate if is_same else None
 
 
 def describe(name: str, text: str) -> str:

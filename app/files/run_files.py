@@ -54,8 +54,8 @@ def read(file: Path) -> tuple[Report, str]:
     try:
         if not file.is_file():  # opening a pipe would block, and a device never ends
             raise RunFileError(tr("{file} is not a file.").format(file=file))
-        with file.open("rb") as opened:
-            raw = opened.read(BYTES_MAX + 1)
+        with file.open("rb") as run_file:
+            raw = run_file.read(BYTES_MAX + 1)
     except OSError as error:
         raise RunFileError(
             tr("{file} cannot be read: {why}.").format(file=file, why=error.strerror)
@@ -79,8 +79,8 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
     if raw.count(b"{") + raw.count(b"[") > NESTS_MAX or raw.count(b",") > VALUES_MAX:
         raise RunFileError(tr("{file} contains more values than a run may have.").format(file=file))
     try:
-        is_whole = not raw.startswith(journal_file.MARK)
-        found = parse_json(raw.decode("utf-8")) if is_whole else journal_file.read(raw)
+        is_complete = not raw.startswith(journal_file.MARK)
+        content = parse_json(raw.decode("utf-8")) if is_complete else journal_file.read(raw)
     except (KeyError, TypeError, IndexError, OverflowError) as error:
         raise RunFileError(
             tr("{file} is not an interrupted run: {error}.").format(
@@ -89,8 +89,8 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
         ) from error
     except ValueError as error:
         raise RunFileError(tr("{file} is not JSON: {error}.").format(file=file, error=error)) from error
-    report = found.get("report", found) if isinstance(found, dict) else None
-    if is_whole and isinstance(report, dict):
+    report = content.get("report", content) if isinstance(content, dict) else None
+    if is_complete and isinstance(report, dict):
         report.pop("cut_off", None)  # all parts exist, and each of them is compared
     problem = _problem(report, raw)
     if problem or not isinstance(report, dict):

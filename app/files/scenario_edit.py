@@ -99,7 +99,7 @@ def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> 
     table = tuple(path[:length])
     lines = StringIO(text).readlines()
     try:
-        wanted: Any = tomllib.loads(text)
+        expected: Any = tomllib.loads(text)
         start = find_positions(text)[table].line - 1 if table else 0
         if table and not HEADER.match(lines[start]):
             return None
@@ -109,18 +109,18 @@ def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> 
         )
         block = "".join(lines[start:end])
         new_change = change(block, (path[0], 0, *path[2:]) if length == 2 else path)
-        whole = "".join((*lines[:start], new_change, *lines[end:]))
+        new_text = "".join((*lines[:start], new_change, *lines[end:]))
         if new_change == block:
             return None
         inner: Any = tomllib.loads(new_change)
         if length == 2:
-            wanted[path[0]][path[1]] = inner[path[0]][0]
+            expected[path[0]][path[1]] = inner[path[0]][0]
         elif length == 1:
-            wanted[path[0]] = inner[path[0]]
+            expected[path[0]] = inner[path[0]]
         else:
             removed_keys = tomllib.loads(block).keys() - inner.keys()
-            wanted = {**{key: it for key, it in wanted.items() if key not in removed_keys}, **inner}
-        return whole if tomllib.loads(whole) == wanted else None
+            expected = {**{key: value for key, value in expected.items() if key not in removed_keys}, **inner}
+        return new_text if tomllib.loads(new_text) == expected else None
     except (ScenarioEditError, AssertionError, ValueError, KeyError, IndexError, TypeError, RecursionError):
         return None
 
@@ -149,21 +149,21 @@ def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
     Raises ScenarioEditError.
     """
     document, place = _parent(text, path)
-    found = place.get(path[-1])
-    if found is None:
-        found = place[path[-1]] = tomlkit.aot()
-        found = place[path[-1]]
-    if not isinstance(found, (AoT, list)):
+    value = place.get(path[-1])
+    if value is None:
+        value = place[path[-1]] = tomlkit.aot()
+        value = place[path[-1]]
+    if not isinstance(value, (AoT, list)):
         raise ScenarioEditError(tr("This list can only be edited in the text because of its notation."))
-    if not isinstance(found, AoT):
+    if not isinstance(value, AoT):
         inline = tomlkit.inline_table()
         inline.update(values)
-        found.append(inline)
+        value.append(inline)
         return tomlkit.dumps(document)
     table = tomlkit.table()
     table.update(values)
     table.add(tomlkit.nl())
-    found.append(table)
+    value.append(table)
     return tomlkit.dumps(document).rstrip("\n") + "\n"
 
 
@@ -286,9 +286,9 @@ def remove_entry(text: str, key: str, index: int) -> str:
 
 def _find_free_name(name: str, used_names: list[object]) -> str:
     """Return *name* with the first number that makes it unique, in its own style."""
-    bare = re.sub(r"[ _-]\d+$", "", name)
-    joint = " " if " " in bare else "_" if bare.isupper() else "-"
-    return next(found for n in count(2) if (found := f"{bare}{joint}{n}") not in used_names)
+    base_name = re.sub(r"[ _-]\d+$", "", name)
+    joint = " " if " " in base_name else "_" if base_name.isupper() else "-"
+    return next(candidate for n in count(2) if (candidate := f"{base_name}{joint}{n}") not in used_names)
 
 
 def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
@@ -314,11 +314,13 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
     for number, line in enumerate(order):
         if starts[line][:1] != (key,) or len(starts[line]) != 2 or not isinstance(starts[line][1], int):
             continue
-        following = (
-            other for other in order[number + 1 :] if starts[other][:2] != starts[line]
+        next_starts = (
+            start for start in order[number + 1 :] if starts[start][:2] != starts[line]
         )  # nested tables belong to the entry
         spans.append(
-            _Span(_find_comment_start(lines, line), _find_entry_end(lines, line, next(following, len(lines))))
+            _Span(
+                _find_comment_start(lines, line), _find_entry_end(lines, line, next(next_starts, len(lines)))
+            )
         )
     if len(spans) != len(data.get(key, ())):
         message = tr("{name} is written in one line. To edit its entries here, write them as [[{name}]].")
@@ -348,13 +350,13 @@ def _find_entry_end(lines: list[str], header: int, following: int) -> int:
 
 def _check_change(new_text: str, text: str, key: str, change: Callable[[list[object]], object]) -> str:
     """Return *new_text*, if it makes *change* to the list and changes nothing else."""
-    wanted: dict[str, list[object]] = dict(tomllib.loads(text))
-    entries = list(wanted[key])
+    expected: dict[str, list[object]] = dict(tomllib.loads(text))
+    entries = list(expected[key])
     change(entries)
-    wanted[key] = entries
+    expected[key] = entries
     if not entries:
-        del wanted[key]
-    if _read_entry(new_text) != wanted:
+        del expected[key]
+    if _read_entry(new_text) != expected:
         raise ScenarioEditError(tr("This list can only be edited in the text because of its notation."))
     return new_text
 

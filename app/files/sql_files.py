@@ -33,8 +33,8 @@ def read(file: Path) -> str:
     try:
         if not file.is_file():
             raise ScriptFileError(tr("{file} is not a file").format(file=name))
-        with file.open("rb") as opened:
-            content = opened.read(SIZE_MAX + 1)
+        with file.open("rb") as script_file:
+            content = script_file.read(SIZE_MAX + 1)
     except OSError as error:
         message = tr("{file} cannot be read: {why}")
         raise ScriptFileError(message.format(file=name, why=error.strerror)) from error

@@ -36,26 +36,26 @@ def read(
     Known texts come from *folder* or *memory*; new ones are stored in both. None: nothing is stored there.
     """
     stored = load_summaries(folder) if folder is not None else {}
-    known = {**(memory or {}), **stored}
+    summaries_by_file = {**(memory or {}), **stored}
     version = program_version()
-    found: dict[str, ScenarioSummary] = {}
+    summaries: dict[str, ScenarioSummary] = {}
     problems: list[str] = []
     keys = {compute_key(file, version): file for file in files}
-    if any(file.shipped and key not in known for key, file in keys.items()):
-        known = {**load_summaries(Path(str(resources.files("assets")))), **known}
+    if any(file.shipped and key not in summaries_by_file for key, file in keys.items()):
+        summaries_by_file = {**load_summaries(Path(str(resources.files("assets")))), **summaries_by_file}
     for key, file in keys.items():
         try:
-            found[key] = known.get(key) or summary_of(file.load(), file.shipped, file.origin)
+            summaries[key] = summaries_by_file.get(key) or summary_of(file.load(), file.shipped, file.origin)
         except ScenarioError as problem:
             problems.append(
                 tr("{file} cannot be played: {why}").format(file=file.file, why=problem.problems[0])
             )
-    if folder is not None and found != stored:
-        _save(found, folder)
+    if folder is not None and summaries != stored:
+        _save(summaries, folder)
     if memory is not None:
         memory.clear()
-        memory.update(found)
-    return list(found.values()), problems
+        memory.update(summaries)
+    return list(summaries.values()), problems
 
 
 def summary_of(scenario: Scenario, shipped: bool, origin: str = "") -> ScenarioSummary:
@@ -82,8 +82,8 @@ def summary_of(scenario: Scenario, shipped: bool, origin: str = "") -> ScenarioS
 def error_numbers() -> dict[str, list[int]]:
     """Read error numbers of the reference solutions by drill name (`python -m tests.error_numbers`)."""
     text = resources.files("assets").joinpath("error_numbers.json").read_text(encoding="utf-8")
-    found: dict[str, list[int]] = json.loads(text)
-    return found
+    numbers_by_drill: dict[str, list[int]] = json.loads(text)
+    return numbers_by_drill
 
 
 def _list_search_words(scenario: Scenario, shipped: bool) -> str:

@@ -89,10 +89,10 @@ def act(line: str, names: NameMasks) -> str:
     arguments = zip(VERBS[parsed_input.verb].parameters, parsed_input.args, strict=False)
     if parsed_input.verb == "sql":
         window, text = parsed_input.args
-        shown: tuple[str, ...] = (_window(window, names), sql(text, names))
+        shown_words: tuple[str, ...] = (_window(window, names), sql(text, names))
     else:
-        shown = tuple(_argument(parameter, word, names) for parameter, word in arguments)
-    return f"{time} {replace(parsed_input, args=shown).line_without_time}"
+        shown_words = tuple(_argument(parameter, word, names) for parameter, word in arguments)
+    return f"{time} {replace(parsed_input, args=shown_words).line_without_time}"
 
 
 def number(text: str) -> str:
@@ -102,7 +102,7 @@ def number(text: str) -> str:
 
 def sql(text: str, names: NameMasks) -> str:
     """Redact T-SQL: keep keywords, product names and numbers; drop texts, comments, and arguments of sqlcmd."""
-    return "".join(_token(found, names) for found in _SQL.finditer(text))
+    return "".join(_token(token_match, names) for token_match in _SQL.finditer(text))
 
 
 # --- private helpers ----------------------------------------------------------------------------------------
@@ -160,9 +160,9 @@ def _token(token_match: re.Match[str], names: NameMasks) -> str:
         case "figure":
             return number(text)
         case "word":
-            bare = text.lstrip("@#$")
-            is_kept = bare.upper() in _sql_words() or bare.casefold() in shipped_names()
-            return text if is_kept else text[: len(text) - len(bare)] + names.mask_name(bare)
+            bare_name = text.lstrip("@#$")
+            is_kept = bare_name.upper() in _sql_words() or bare_name.casefold() in shipped_names()
+            return text if is_kept else text[: len(text) - len(bare_name)] + names.mask_name(bare_name)
         case "sign":
             return text
         case _:
@@ -185,7 +185,7 @@ def _sql_words() -> frozenset[str]:
     from engine.tsql.scalars.functions import FUNCTIONS
 
     grammar = resources.files("engine.tsql.language").joinpath("commands.lark").read_text(encoding="utf-8")
-    pairs = {word for pair in COMMAND_PAIRS for word in pair}
+    pairs = {word for word_pair in COMMAND_PAIRS for word in word_pair}
     inner = {word for words in INNER_WORDS.values() for word in words}
     called = {*FUNCTIONS, *CONTEXT_FUNCTIONS, *PROCEDURES, *(name.lstrip("@") for name in GLOBALS)}
     quoted = set(re.findall(r'"([A-Z_]+)"i', grammar)) | set(re.findall(r"\b[A-Z_]{2,}\b", grammar))
@@ -239,8 +239,8 @@ def _our_words() -> frozenset[str]:
     """Return the words of messages in findings, also in the language of the interface."""
     lines = [text for speaker in SPEAKERS for text in _read_string_literals(speaker)]
     texts = [*lines, *map(tr, lines), _SQLITE_SAYS]
-    found = {word.strip(_MARKS) for text in texts for word in re.sub(r"\{[^{}]*\}", " ", text).split()}
-    return frozenset(found) | frozenset(_PLATFORMS)
+    own_words = {word.strip(_MARKS) for text in texts for word in re.sub(r"\{[^{}]*\}", " ", text).split()}
+    return frozenset(own_words) | frozenset(_PLATFORMS)
 
 
 def _read_string_literals(resource_path: str) -> Iterator[str]:
@@ -293,7 +293,7 @@ def write_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile |
 
 def versions() -> dict[str, str]:
     """Return the versions of the program, its platform and its libraries, without the computer's name."""
-    found = {
+    version_texts = {
         "mirrordrill": program_version(),
         "python": platform.python_version(),
         "system": " ".join(
@@ -302,16 +302,16 @@ def versions() -> dict[str, str]:
     }
     for package in PACKAGES:
         try:
-            found[package] = _version(metadata.version(package))
+            version_texts[package] = _version(metadata.version(package))
         except metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+            version_texts[package] = "not installed"
+    return version_texts
 
 
 def _version(text: str) -> str:
     """Return the version without suffixes of a distribution or company."""
-    found = re.match(r"\d{1,6}(?:\.\d{1,6}){0,3}", text)
-    return found[0] if found is not None else HIDDEN
+    version_match = re.match(r"\d{1,6}(?:\.\d{1,6}){0,3}", text)
+    return version_match[0] if version_match is not None else HIDDEN
 
 
 def _mask_system(name: str) -> str:
@@ -322,11 +322,11 @@ def _of_profile(profile: Profile) -> dict[str, str]:
     try:
         settings = profile.settings.everything()
         names = NameMasks()
-        known = {
+        known_values = {
             key if key in SETTINGS else names.mask_name(key): _harmless(value)
             for key, value in settings.items()
         }
-        members = {"settings.json": json.dumps(known, indent=1)}
+        members = {"settings.json": json.dumps(known_values, indent=1)}
         last_run = profile.last_run()
         if last_run is not None:
             members["journal.txt"] = "\n".join(

@@ -170,12 +170,12 @@ class Host:
         return True
 
     def _show_moment(self, history: History, past_drill: Drill, before_inputs: bool) -> None:
-        past = self._playback
-        watched = past is not None and past.stays
+        playback = self._playback
+        watched = playback is not None and playback.stays
         if past_drill.tick >= history.drill.tick and not before_inputs and not watched:
             self._show_playback(None)
         else:
-            steps = past.at_each_input if past is not None else False
+            steps = playback.at_each_input if playback is not None else False
             self._show_playback(Playback(history, past_drill, stays=watched, at_each_input=steps))
 
     def show_latest(self) -> None:
@@ -374,7 +374,7 @@ class Host:
         if self._work is not None:
             return tr(inbox.NOT_YET)
         drill = history.drill
-        known = len(drill.events)
+        event_count = len(drill.events)
         try:
             item = history.do(line)
         except InputError as problem:
@@ -391,14 +391,14 @@ class Host:
                 self.inbox.await_end(request, item)
             else:
                 request.answer.set_result(RequestResult(item))
-        self._show(drill.events[known:])
+        self._show(drill.events[event_count:])
         if self._is_held and not self._is_waiting_for_answer(drill):
             self.play()
         return ""
 
     def process_inbox(self) -> None:
         """Process posted requests within the budget of a frame; remaining ones wake the host again."""
-        until = self._clock() + BUDGET_S
+        deadline = self._clock() + BUDGET_S
         for request in self.inbox.take_requests():
             try:
                 problem = self._do(request.line, request)
@@ -408,7 +408,7 @@ class Host:
                 raise
             if problem:
                 request.answer.set_result(RequestResult(refused=problem))
-            if self._clock() >= until:
+            if self._clock() >= deadline:
                 self.inbox.wake_if_any()
                 break
 
@@ -423,34 +423,34 @@ class Host:
             self._go_on_searching(self._search)
             self._beat(elapsed_ms)
         elif self._running:
-            due = self._pace.due_ticks(elapsed_ms)
-            self._say_lag(self._pace.reached(self._advance_recorded(due), due, elapsed_ms))
+            due_ticks = self._pace.due_ticks(elapsed_ms)
+            self._say_lag(self._pace.reached(self._advance_recorded(due_ticks), due_ticks, elapsed_ms))
             self._beat(elapsed_ms)
 
     def _advance_recorded(self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: Stop | None = None) -> int:
         """Run `_advance`; in an exam, write each second to disk before the next one."""
         if self.live is None or self.live.terms.rewind or self._playback is not None:
             return self._advance(ticks, slice_ticks, stop)
-        done, until = 0, self._clock() + BUDGET_S
-        while done < ticks:
-            asked = min(TICKS_PER_S, ticks - done)
-            step = self._advance(asked, slice_ticks, stop)
-            done += step
+        done_ticks, deadline = 0, self._clock() + BUDGET_S
+        while done_ticks < ticks:
+            step_ticks = min(TICKS_PER_S, ticks - done_ticks)
+            step = self._advance(step_ticks, slice_ticks, stop)
+            done_ticks += step
             running = self._running or self._search is not None
             self._since_recorded_ticks += step
             if self._since_recorded_ticks >= TICKS_PER_S:
                 self._since_recorded_ticks = 0
                 self._beat()
-            if step < asked or not running or self._clock() >= until:
+            if step < step_ticks or not running or self._clock() >= deadline:
                 break
-        return done
+        return done_ticks
 
     def _advance(self, ticks: int, slice_ticks: int, stop: Stop | None = None) -> int:
         """Advance up to *ticks* within the budget; stop after a slice for which *stop* is true."""
         if self.history is None or self.drill is None or ticks <= 0:
             return 0
         run = self._playback or self.history
-        drill, until = run.drill, self._clock() + BUDGET_S
+        drill, deadline = run.drill, self._clock() + BUDGET_S
         start = drill.tick
         # A search for kinds of events ends exactly at the event.
         to_event = self._search is not None and bool(self._search.kinds)
@@ -469,7 +469,7 @@ class Host:
             if self._playback is not None and self._playback.take_pause_request():
                 self._halt()
                 break
-            if self._clock() >= until or (stop is not None and stop(new)):
+            if self._clock() >= deadline or (stop is not None and stop(new)):
                 break
         self._show(events)
         return ticks if self._at_the_end() else drill.tick - start
@@ -535,16 +535,16 @@ class Host:
             return
         self.pause()
         start = self.drill.tick
-        until = to_tick if to_tick is not None else start + SEARCH_TICKS_MAX
-        self._search = EventSearch(kinds, start, until, wanted, condition)
+        end_tick = to_tick if to_tick is not None else start + SEARCH_TICKS_MAX
+        self._search = EventSearch(kinds, start, end_tick, wanted, condition)
         self.progress.emit(0.0)
         self.frames_due.emit(self._running or self.busy)
 
     def _go_on_searching(self, search: EventSearch) -> None:
         assert self.drill is not None
-        left = search.until_tick - self.drill.tick
+        remaining_ticks = search.until_tick - self.drill.tick
         slice_ticks = CONDITION_TICKS if search.condition else SLICE_TICKS
-        self._advance_recorded(left, slice_ticks, lambda new: search.finds(new, self.drill))
+        self._advance_recorded(remaining_ticks, slice_ticks, lambda new: search.finds(new, self.drill))
         if self._search is None:
             return  # the drill ended meanwhile
         if search.is_found or self.drill.tick >= search.until_tick:
@@ -555,14 +555,14 @@ class Host:
             elif search.kinds and not search.is_found:
                 self.refused.emit(tr("No event within an hour of simulated time."))
         else:
-            done = self.drill.tick - search.start_tick
-            self.progress.emit(done / (search.until_tick - search.start_tick))
+            searched_ticks = self.drill.tick - search.start_tick
+            self.progress.emit(searched_ticks / (search.until_tick - search.start_tick))
 
     # --- background tasks -----------------------------------------------------------------------------------
 
     def _go_on_working(self, work: BackgroundTask[object], budget_s: float = BUDGET_S) -> None:
-        until = self._clock() + budget_s
-        if work.run_slices(lambda: self._clock() < until):
+        deadline = self._clock() + budget_s
+        if work.run_slices(lambda: self._clock() < deadline):
             self._drop()
             work.deliver()
         else:

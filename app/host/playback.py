@@ -83,10 +83,10 @@ class RunPace:
     def set_speed(self, speed: float) -> bool:
         """Set the speed, limited to SPEED_MIN to SPEED_MAX; return False if it is unchanged."""
         speed = min(SPEED_MAX, max(SPEED_MIN, speed))
-        changed, self.speed = speed != self.speed, speed
-        if changed:
+        has_changed, self.speed = speed != self.speed, speed
+        if has_changed:
             self.reset()
-        return changed
+        return has_changed
 
     def reset(self) -> None:
         """Reset the time owed."""
@@ -128,18 +128,18 @@ class Playback:
 
         With *to_event*, stop at the first tick with an event. With `at_each_input`, stop at the next input.
         """
-        drill, known = self.drill, len(self.drill.events)
+        drill, event_count = self.drill, len(self.drill.events)
         while True:
             input_due = bool(self._remaining_inputs) and self._remaining_inputs[0].tick <= tick
             end = self._remaining_inputs[0].tick if input_due else min(tick, self._end_tick)
-            if drill.tick < end and not (to_event and len(drill.events) > known):
+            if drill.tick < end and not (to_event and len(drill.events) > event_count):
                 drill.advance_to(end, to_event)
             if drill.tick < end or not input_due:
-                return drill.events[known:]
+                return drill.events[event_count:]
             drill.do(self._remaining_inputs.pop(0).line_without_time)
             self._input_applied = True
             if self.at_each_input:
-                return drill.events[known:]
+                return drill.events[event_count:]
 
     def take_pause_request(self) -> bool:
         """Return whether time must pause for the last input, and clear the flag."""

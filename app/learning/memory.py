@@ -79,8 +79,8 @@ class PracticedRun(Struct, frozen=True):
     @property
     def rating(self) -> Rating:
         """Rating of the run for FSRS. A guided run is at most Hard, because the learner had help."""
-        for below, rating in RATINGS:
-            if self.quality < below:
+        for limit, rating in RATINGS:
+            if self.quality < limit:
                 return rating
         if self.mode is DrillMode.GUIDED:
             return Rating.Hard
@@ -168,21 +168,23 @@ def _estimate_skill(skill: Skill, runs: Sequence[PracticedRun], current_time: da
     memory = _SkillMemory()
     for run in runs:
         memory = _apply_run(memory, run)
-    due = None
+    due_time = None
     if memory.card is not None and memory.last is not None:
-        due = min(memory.last, current_time) + (memory.card.due - _convert_to_utc(memory.last))
+        due_time = min(memory.last, current_time) + (memory.card.due - _convert_to_utc(memory.last))
     mastery = round(100.0 * memory.level * memory.estimate_recall(current_time), 1)
     last_time = runs[-1].at if runs else None
-    return SkillStanding(skill, mastery, len(runs), memory.successes, _is_proved(runs), last_time, due)
+    return SkillStanding(skill, mastery, len(runs), memory.successes, _is_proved(runs), last_time, due_time)
 
 
 def _is_proved(runs: Sequence[PracticedRun]) -> bool:
     """Return whether the runs, in time order, prove the skill; the first drill of a skill proves no transfer."""
     passes = [run for run in runs if run.is_unaided_pass]
     is_spaced = bool(passes) and _count_days(passes[0].at, passes[-1].at) >= APART_DAYS
-    seen: set[str] = set()
+    proved_skills: set[str] = set()
     transferred = False
     for run in runs:
-        transferred = transferred or (bool(seen) and run.scenario not in seen and run.is_unaided_pass)
-        seen.add(run.scenario)
+        transferred = transferred or (
+            bool(proved_skills) and run.scenario not in proved_skills and run.is_unaided_pass
+        )
+        proved_skills.add(run.scenario)
     return is_spaced and transferred

@@ -43,40 +43,53 @@ def recommend_drills(
     follow up to NEW_SHOWN drills with unpracticed skills, the easiest first.
     """
     trained = {course.name: course.skills for course in courses}
-    found = estimate_skills(runs, trained, current_time)
-    due = {s.skill.key: s for s in found if s.is_review_due(current_time)}
-    fresh = {s.skill.key for s in found if s.last_time is None}
+    skill_estimates = estimate_skills(runs, trained, current_time)
+    due_skills = {s.skill.key: s for s in skill_estimates if s.is_review_due(current_time)}
+    new_skills = {s.skill.key for s in skill_estimates if s.last_time is None}
     evidence = [run for run in runs if run.is_evidence]
-    taken = {run.scenario: run.at for run in sorted(evidence, key=lambda run: run.at)}
-    never = datetime.min.replace(tzinfo=current_time.tzinfo)
-    out: list[Recommendation] = []
-    while due:
-        serves = {course: [k for k in dict.fromkeys(course.skills) if k in due] for course in courses}
+    last_times = {run.scenario: run.at for run in sorted(evidence, key=lambda run: run.at)}
+    never_time = datetime.min.replace(tzinfo=current_time.tzinfo)
+    recommendations: list[Recommendation] = []
+    while due_skills:
+        serves = {course: [k for k in dict.fromkeys(course.skills) if k in due_skills] for course in courses}
         useful = [course for course, keys in serves.items() if keys]
         if not useful:
             break  # no scenario trains the remaining skills
         best = min(
-            useful, key=lambda c: (-len(serves[c]), taken.get(c.name, never), c.difficulty, c.minutes, c.name)
+            useful,
+            key=lambda c: (
+                -len(serves[c]),
+                last_times.get(c.name, never_time),
+                c.difficulty,
+                c.minutes,
+                c.name,
+            ),
         )
-        served = sorted((due.pop(key) for key in serves[best]), key=lambda s: s.due_time or current_time)
-        out.append(Recommendation(best.name, tuple(s.skill for s in served), served[0].due_time))
-    out.sort(key=lambda each: each.since or current_time)
-    return out + _select_new_drills(courses, fresh, {each.scenario for each in out} | set(taken))
+        served = sorted(
+            (due_skills.pop(key) for key in serves[best]), key=lambda s: s.due_time or current_time
+        )
+        recommendations.append(Recommendation(best.name, tuple(s.skill for s in served), served[0].due_time))
+    recommendations.sort(key=lambda each: each.since or current_time)
+    return recommendations + _select_new_drills(
+        courses, new_skills, {recommendation.scenario for recommendation in recommendations} | set(last_times)
+    )
 
 
 def _select_new_drills(
     courses: Sequence[DrillCandidate], untried_skills: set[str], excluded_names: set[str]
 ) -> list[Recommendation]:
     """Return the easiest scenarios for untried skills, each for different ones."""
-    out: list[Recommendation] = []
-    left = set(untried_skills)
+    recommendations: list[Recommendation] = []
+    remaining_skills = set(untried_skills)
     easiest_first = sorted(courses, key=lambda c: c.difficulty)
     for _, group in groupby(easiest_first, key=lambda c: c.difficulty):
         level = [course for course in group if course.name not in excluded_names]
-        while len(out) < NEW_SHOWN and any(left & set(course.skills) for course in level):
-            best = min(level, key=lambda c: (-len(left & set(c.skills)), c.minutes, c.name))
-            keys = [key for key in dict.fromkeys(best.skills) if key in left]
-            left -= set(keys)
+        while len(recommendations) < NEW_SHOWN and any(
+            remaining_skills & set(course.skills) for course in level
+        ):
+            best = min(level, key=lambda c: (-len(remaining_skills & set(c.skills)), c.minutes, c.name))
+            keys = [key for key in dict.fromkeys(best.skills) if key in remaining_skills]
+            remaining_skills -= set(keys)
             level.remove(best)
-            out.append(Recommendation(best.name, tuple(by_key()[key] for key in keys), None))
-    return out
+            recommendations.append(Recommendation(best.name, tuple(by_key()[key] for key in keys), None))
+    return recommendations

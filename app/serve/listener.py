@@ -136,14 +136,14 @@ class BlackholePort:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((HOST, port))
         listening.listen(0)
-        for one in filling:  # a queue of size 0 accepts one item
-            one.setblocking(False)
-            one.connect_ex((HOST, port))
+        for item in filling:  # a queue of size 0 accepts one item
+            item.setblocking(False)
+            item.connect_ex((HOST, port))
 
     def close(self) -> None:
         """Close the port."""
-        for one in self._sockets:
-            one.close()
+        for port_socket in self._sockets:
+            port_socket.close()
 
 
 class Listener:
@@ -211,20 +211,20 @@ class Listener:
         world = self.world
         self._drop_packets()
         for name in (*world.instances, *world.listeners):
-            now = self._state(name), world.listeners.get(name, name)
-            if now == self._states.get(name):
+            current_state = self._state(name), world.listeners.get(name, name)
+            if current_state == self._states.get(name):
                 continue
-            self._states[name] = now
+            self._states[name] = current_state
             if name not in self.ports:
                 await self._listen(name)
-            dark = now[0] is PortState.DARK and sys.platform == "linux"
+            dark = current_state[0] is PortState.DARK and sys.platform == "linux"
             if name in self._holes and not dark:
                 self._holes.pop(name).close()
-            if (dark or now[0] is PortState.REFUSES) and name in self._open:
+            if (dark or current_state[0] is PortState.REFUSES) and name in self._open:
                 self._open.pop(name).close()
             if dark and name not in self._holes:
                 self._holes[name] = BlackholePort(self.ports[name])
-            elif now[0] is PortState.REFUSES:
+            elif current_state[0] is PortState.REFUSES:
                 self._break(session for session in self.sessions if name in (session.server, session.name))
             elif not dark and name not in self._open:
                 await self._listen(name)

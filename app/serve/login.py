@@ -67,14 +67,14 @@ def packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
     """Return a response in packets of *size* bytes at most."""
     step = size - HEADER.size
     parts = [body[index : index + step] for index in range(0, len(body), step)] or [b""]
-    out = bytearray()
+    output = bytearray()
     for number, part in enumerate(parts, start=1):
         status = END if number == len(parts) else 0
-        out += HEADER.pack(
+        output += HEADER.pack(
             PacketKind.RESPONSE, status, HEADER.size + len(part), spid & 0xFFFF, number & 0xFF, 0
         )
-        out += part
-    return bytes(out)
+        output += part
+    return bytes(output)
 
 
 class Assembler:
@@ -185,7 +185,11 @@ def negotiate_version(client_version: int, product: int) -> int:
     newest = NEWEST.get(product, TDS_7_4)
     client_version = TDS_7_4 if client_version == TDS_8 else client_version  # TDS 8.0 equals 7.4 inside TLS
     return max(
-        (one for one in (TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4) if one <= min(client_version, newest)),
+        (
+            version
+            for version in (TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4)
+            if version <= min(client_version, newest)
+        ),
         default=TDS_7_1,
     )
 
@@ -202,14 +206,14 @@ def read_prelogin(body: bytes) -> tuple[int, bool]:
 
     A message without the option has no TLS. Raises MalformedPacketError.
     """
-    reader, asked, mars = PacketReader(body), int(Encryption.NONE), False
+    reader, encryption, mars = PacketReader(body), int(Encryption.NONE), False
     while (option := reader.number("B")) != 0xFF:
         offset, length = struct.unpack(">HH", reader.take(4))
         value = PacketReader(body, offset).take(length)
         if option == ENCRYPTION and value:
-            asked = value[0]
+            encryption = value[0]
         mars = mars or (option == MARS and value == b"\1")
-    return asked, mars
+    return encryption, mars
 
 
 def prelogin_answer(encryption: Encryption, build: str, mars: bool = False) -> bytes:
@@ -270,7 +274,7 @@ def read_login(body: bytes) -> LoginPacket:
     length, tds, size = reader.number("I"), reader.number("I"), reader.number("I")
     if length != len(body) or length < 86:
         raise MalformedPacketError(f"a login of {length} bytes in {len(body)}")
-    windows, kind, more = body[25:28]
+    windows, kind, flags = body[25:28]
     texts: dict[str, str] = {}
     for index, name in enumerate(_LENGTHS):
         offset, count = struct.unpack_from("<HH", body, 36 + 4 * index)
@@ -282,13 +286,13 @@ def read_login(body: bytes) -> LoginPacket:
         if name == "password":
             raw = bytes(_unscrambled(byte) for byte in raw)
         texts[name] = raw.decode("utf-16-le", "replace")
-    wanted = min(max(size or SIZE, SIZE_MIN), SIZE_MAX)
+    packet_size = min(max(size or SIZE, SIZE_MIN), SIZE_MAX)
     return LoginPacket(
         tds=tds,
-        packet_size=wanted,
+        packet_size=packet_size,
         windows=bool(windows & 0x80),
         read_only=bool(kind & 0x20),
-        new_password=bool(more & 0x01),
+        new_password=bool(flags & 0x01),
         **texts,
     )
 

@@ -136,19 +136,21 @@ _OLD_DAYS: Final = range(-53_690, 2_958_464)
 
 
 def _read_short(token: int, reader: PacketReader) -> TypedValue:
-    most, size = reader.number("B"), reader.number("B")
+    length_max, size = reader.number("B"), reader.number("B")
     if size not in _SIZES[token]:
         raise MalformedPacketError(f"{size} bytes of a value of type {token:#04x}")
     raw = reader.take(size)
     if token == 0x26:
-        name = {1: "tinyint", 2: "smallint", 4: "int", 8: "bigint"}.get(most, "bigint")
+        name = {1: "tinyint", 2: "smallint", 4: "int", 8: "bigint"}.get(length_max, "bigint")
         return (
-            _number(name, int.from_bytes(raw, "little", signed=most > 1)) if raw else TypedValue(name, "NULL")
+            _number(name, int.from_bytes(raw, "little", signed=length_max > 1))
+            if raw
+            else TypedValue(name, "NULL")
         )
     if token == 0x68:
         return _number("bit", raw[0]) if raw else TypedValue("bit", "NULL")
     if token == 0x6D:
-        name = "real" if most == 4 else "float"
+        name = "real" if length_max == 4 else "float"
         if not raw:
             return TypedValue(name, "NULL")
         number = struct.unpack("<d" if size == 8 else "<f", raw)[0]
@@ -158,25 +160,25 @@ def _read_short(token: int, reader: PacketReader) -> TypedValue:
     if token == 0x24:
         return TypedValue("uniqueidentifier", f"'{UUID(bytes_le=raw)}'" if len(raw) == 16 else "NULL")
     if token == 0x6E:
-        name = "smallmoney" if most == 4 else "money"
+        name = "smallmoney" if length_max == 4 else "money"
         if not raw:
             return TypedValue(name, "NULL")
         units = struct.unpack("<i", raw)[0] if size == 4 else (
             struct.unpack("<i", raw[:4])[0] << 32 | struct.unpack("<I", raw[4:])[0]
         )  # fmt: skip
         return TypedValue(name, f"{Decimal(units).scaleb(-4):f}")
-    name = "smalldatetime" if most == 4 else "datetime"
+    name = "smalldatetime" if length_max == 4 else "datetime"
     if not raw:
         return TypedValue(name, "NULL")
-    days, rest = struct.unpack("<HH" if size == 4 else "<iI", raw)
-    if days not in _OLD_DAYS or rest >= (1_440 if size == 4 else 25_920_000):
+    days, time_part = struct.unpack("<HH" if size == 4 else "<iI", raw)
+    if days not in _OLD_DAYS or time_part >= (1_440 if size == 4 else 25_920_000):
         raise InvalidValueError(name)
-    moment = OLD_EPOCH + timedelta(days=days, seconds=rest * 60 if size == 4 else rest / 300)
+    moment = OLD_EPOCH + timedelta(days=days, seconds=time_part * 60 if size == 4 else time_part / 300)
     return TypedValue(name, f"'{moment.isoformat(' ', 'milliseconds')}'")
 
 
 def _read_moment(token: int, reader: PacketReader) -> TypedValue:
-    name = next(known for known, code in TIME_TOKENS.items() if code == token)
+    name = next(type_name for type_name, code in TIME_TOKENS.items() if code == token)
     scale = reader.number("B") if name != "date" else 0
     type_text = name if name == "date" else f"{name}({scale})"
     raw = PacketReader(reader.take(reader.number("B")))
@@ -207,24 +209,24 @@ def _read_moment(token: int, reader: PacketReader) -> TypedValue:
 
 
 def _read_text(name: str, reader: PacketReader) -> TypedValue:
-    most = reader.number("H")
+    length_max = reader.number("H")
     if "binary" not in name:
         reader.take(len(COLLATION))
-    if most == 0xFFFF:
+    if length_max == 0xFFFF:
         return _text(name, "max", _long(reader))
     size = reader.number("H")
     wide = 2 if name in ("nchar", "nvarchar") else 1
-    return _text(name, str(max(1, most // wide)), None if size == 0xFFFF else reader.take(size))
+    return _text(name, str(max(1, length_max // wide)), None if size == 0xFFFF else reader.take(size))
 
 
 def _long(reader: PacketReader) -> bytes | None:
     """Return a value in parts [MS-TDS 2.2.5.2.3]."""
     if reader.number("Q") == 0xFFFFFFFFFFFFFFFF:
         return None
-    out = bytearray()
+    output = bytearray()
     while size := reader.number("I"):
-        out += reader.take(size)
-    return bytes(out)
+        output += reader.take(size)
+    return bytes(output)
 
 
 def _text(name: str, length: str, raw: bytes | None) -> TypedValue:

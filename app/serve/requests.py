@@ -390,19 +390,19 @@ def _read_call(reader: PacketReader, prepared: PreparedStatements) -> SqlRequest
         called = reader.short_text()
         status = reader.number("B")
         try:
-            typed = read_typed(reader)
+            typed_value = read_typed(reader)
         except UnreadableValueError as problem:
             raise UnsupportedRequestError(str(problem)) from None
         except InvalidValueError as problem:
             raise InvalidParameterError(len(parameters) + 1, called, str(problem)) from None
-        parameters.append(RpcParameter(called, typed, bool(status & 1), bool(status & 2)))
+        parameters.append(RpcParameter(called, typed_value, bool(status & 1), bool(status & 2)))
     return _build_request(name, parameters, prepared)
 
 
 def _build_request(name: str, parameters: list[RpcParameter], prepared: PreparedStatements) -> SqlRequest:
-    plain = re.sub(r"^(?:\[?(?:sys|master)\]?\.+)*", "", name, flags=re.IGNORECASE).strip("[]").lower()
+    plain_name = re.sub(r"^(?:\[?(?:sys|master)\]?\.+)*", "", name, flags=re.IGNORECASE).strip("[]").lower()
     try:
-        match plain:
+        match plain_name:
             case "sp_executesql":
                 declared = _text(parameters[1]) if len(parameters) > 1 else ""
                 return _build_execute(_text(parameters[0]), declared, parameters, 2)
@@ -416,19 +416,19 @@ def _build_request(name: str, parameters: list[RpcParameter], prepared: Prepared
                 handle = prepared.store(PreparedStatement("", _text(parameters[1]), procedure=True))
                 return _build_call(_text(parameters[1]), parameters, 2, handle)
             case "sp_execute":
-                known = prepared.find(parameters[0].typed_value.value)
-                if known is None:
+                prepared_text = prepared.find(parameters[0].typed_value.value)
+                if prepared_text is None:
                     return _unknown(parameters[0])
-                if known.procedure:
-                    return _build_call(known.text, parameters, 1)
-                return _build_execute(known.text, known.declared, parameters, 1)
+                if prepared_text.procedure:
+                    return _build_call(prepared_text.text, parameters, 1)
+                return _build_execute(prepared_text.text, prepared_text.declared, parameters, 1)
             case "sp_unprepare":
                 prepared.forget(parameters[0].typed_value.value)
                 return SqlRequest("", call=True)
             case "sp_reset_connection":
                 return SqlRequest("", call=True, resets=True)
             case "sp_cursoropen" | "sp_cursorprepare" | "sp_cursorexecute" | "sp_cursorprepexec":
-                return _build_cursor_request(plain, parameters, prepared)
+                return _build_cursor_request(plain_name, parameters, prepared)
             case "sp_cursorfetch":
                 return SqlRequest("", call=True, fetch=_build_fetch(parameters))
             case "sp_cursorclose":
@@ -441,7 +441,7 @@ def _build_request(name: str, parameters: list[RpcParameter], prepared: Prepared
             case "sp_cursor":
                 raise UnsupportedRequestError("sp_cursor: cursors of a driver only read here")
     except IndexError:
-        raise MalformedPacketError(f"{plain} without its parameters") from None
+        raise MalformedPacketError(f"{plain_name} without its parameters") from None
     return _build_call(name, parameters)
 
 
@@ -474,10 +474,10 @@ def _build_cursor_request(
     if procedure == "sp_cursorprepare":
         return SqlRequest("", call=True, handle=prepared.store(PreparedStatement(declared, text)))
     if procedure == "sp_cursorexecute":
-        known = prepared.find(parameters[0].typed_value.value)
-        if known is None:
+        prepared_text = prepared.find(parameters[0].typed_value.value)
+        if prepared_text is None:
             return _unknown(parameters[0])
-        declared, text, _ = known
+        declared, text, _ = prepared_text
     elif procedure == "sp_cursorprepexec":
         handle = prepared.store(PreparedStatement(declared, text))
     request = _build_execute(text, declared, parameters if declared else [], len(names))

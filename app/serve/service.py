@@ -43,7 +43,7 @@ async def serve(
     *show* gets its addresses and then each event as a line of JSON; *hand_out* first gets its certificate in
     PEM. *browser*: clients may query instances by name. Raises PortUnavailableError.
     """
-    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    loop, end_event = asyncio.get_running_loop(), asyncio.Event()
     host, thread, unwritten_lines = Host(), threading.get_ident(), list[str]()
 
     def wake() -> None:
@@ -79,15 +79,15 @@ async def serve(
     gc.set_threshold(GARBAGE)
     show(json.dumps(addresses(listener)))
     for name in ("SIGTERM", "SIGINT"):
-        signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(over.set))
-    threading.Thread(target=_read, args=(host, lines, show, loop, over), daemon=True).start()
+        signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(end_event.set))
+    threading.Thread(target=_read, args=(host, lines, show, loop, end_event), daemon=True).start()
     host.play()
     last = time.perf_counter()
-    while not (drill.finished or over.is_set() or broken()):
+    while not (drill.finished or end_event.is_set() or broken()):
         await asyncio.sleep(FRAME_S)
-        now = time.perf_counter()
-        frame((now - last) * 1000.0)
-        last = now
+        now_s = time.perf_counter()
+        frame((now_s - last) * 1000.0)
+        last = now_s
         await listener.follow()
     closing = asyncio.ensure_future(listener.close())
     while not closing.done():  # the record must contain the end of each open connection
@@ -100,11 +100,11 @@ async def serve(
 def addresses(listener: Listener) -> dict[str, object]:
     """Return the address of each instance and of each availability group listener."""
     login = {"host": HOST, "login": LOGIN, "password": listener.password}
-    every = {name: {**login, "port": port} for name, port in listener.ports.items()}
+    addresses_by_name = {name: {**login, "port": port} for name, port in listener.ports.items()}
     moving = listener.world.listeners
     return {
-        "servers": {name: address for name, address in every.items() if name not in moving},
-        "listeners": {name: address for name, address in every.items() if name in moving},
+        "servers": {name: address for name, address in addresses_by_name.items() if name not in moving},
+        "listeners": {name: address for name, address in addresses_by_name.items() if name in moving},
     }
 
 
@@ -132,7 +132,7 @@ def _line(event: Event) -> str:
     """Return an event as the report has it; the rows of a batch are in the record alone."""
     row = event.as_json()
     if isinstance(event.data, SqlDoneData):
-        row["results"] = [{**one, "rows": len(one["rows"])} for one in event.data.results]
+        row["results"] = [{**result, "rows": len(result["rows"])} for result in event.data.results]
     return _ENCODER.encode(row)
 
 

@@ -66,19 +66,22 @@ def encode_answer(
     messages and result sets.
     """
     inner = types.DONE_IN_PROC if request.call else types.DONE
-    back: OutputRow | None = None
+    return_value: OutputRow | None = None
     if (request.outputs or request.returns) and results and results[-1]["columns"][0].startswith(OUTPUT):
-        back = results[-1]
-        messages = [*messages[: back["after_messages"]], *messages[back["after_messages"] + 1 :]]
+        return_value = results[-1]
+        messages = [
+            *messages[: return_value["after_messages"]],
+            *messages[return_value["after_messages"] + 1 :],
+        ]
         results = results[:-1]
-    out, failed = bytearray(), False
+    output, failed = bytearray(), False
     end: StatementEnd | None = None
 
     def flush_end() -> None:
         """Write the end of a statement that is not the last."""
         nonlocal end
         if end is not None:
-            out.extend(end.encode(inner, types.MORE, tds))
+            output.extend(end.encode(inner, types.MORE, tds))
             end = None
 
     for part in in_order(messages, results, ends):
@@ -87,14 +90,14 @@ def encode_answer(
         if "after_results" in part:
             if part["status"] is None or not request.call:
                 flush_end()
-                out += b"" if part["status"] is None else types.encode_return_status(part["status"])
+                output += b"" if part["status"] is None else types.encode_return_status(part["status"])
                 end = StatementEnd(
                     types.ERROR if failed else 0, part["rows"], calls=part["status"] is not None
                 )
                 failed = False
         elif "columns" in part:
             flush_end()
-            out += types.grid(part, tds)
+            output += types.grid(part, tds)
             end = StatementEnd(shows=True, fails=bool(part.get("failed")))
         elif part.get("rows") is not None:
             if end is None or not end.shows:
@@ -102,20 +105,20 @@ def encode_answer(
             end = StatementEnd(types.ERROR if failed else 0, part["rows"], changes=end is None)
             failed = False
         elif end is not None and end.fails and part["severity"] > 10:  # the error belongs to these rows
-            out += types.encode_message(part, server, tds)
+            output += types.encode_message(part, server, tds)
             end = StatementEnd(types.ERROR)
         elif not _is_client_message(part):
             flush_end()
-            out += types.encode_message(part, server, tds)
+            output += types.encode_message(part, server, tds)
             failed = failed or part["severity"] > 10
     if request.call:
         flush_end()
-    out += changes
+    output += changes
     if request.call:
-        out += _encode_return_values(request, back, tds)
+        output += _encode_return_values(request, return_value, tds)
     last_end = end or StatementEnd(types.ERROR if failed else 0)
     return bytes(
-        out
+        output
         + last_end.encode(types.DONE_PROC if request.call else inner, types.MORE if more_results else 0, tds)
     )
 
@@ -147,26 +150,30 @@ class StatementEnd(NamedTuple):
 def _encode_return_values(request: SqlRequest, result: OutputRow | None, tds: int) -> bytes:
     values = list(result["rows"][0]) if result is not None else []
     status = values.pop(0) if request.returns and values else 0
-    out = types.encode_return_status(status or 0)
+    output = types.encode_return_status(status or 0)
     if request.handle is not None:
-        out += types.encode_return_value(0, "", "int", request.handle, tds)
-    for (place, name, written), value in zip(request.outputs, values, strict=False):
-        out += types.encode_return_value(place, name, written, value, tds)
-    return out
+        output += types.encode_return_value(0, "", "int", request.handle, tds)
+    for (place, name, type_name), value in zip(request.outputs, values, strict=False):
+        output += types.encode_return_value(place, name, type_name, value, tds)
+    return output
 
 
 def in_order(
     messages: Sequence[OutputRow], results: Sequence[OutputRow], ends: Sequence[OutputRow] = ()
 ) -> Iterator[OutputRow]:
     """Yield messages, grids and ends of statements as one stream, see `Result.after_messages`."""
-    place, rest = 0, list(ends)
+    place, remaining_ends = 0, list(ends)
     for number, result in enumerate((*results, None)):
-        until = len(messages) if result is None else result["after_messages"]
-        while place < until or (
-            rest and (rest[0]["after_messages"], rest[0]["after_results"]) <= (place, number)
+        message_limit = len(messages) if result is None else result["after_messages"]
+        while place < message_limit or (
+            remaining_ends
+            and (remaining_ends[0]["after_messages"], remaining_ends[0]["after_results"]) <= (place, number)
         ):
-            if rest and (rest[0]["after_messages"], rest[0]["after_results"]) <= (place, number):
-                yield rest.pop(0)
+            if remaining_ends and (
+                remaining_ends[0]["after_messages"],
+                remaining_ends[0]["after_results"],
+            ) <= (place, number):
+                yield remaining_ends.pop(0)
             else:
                 yield messages[place]
                 place += 1
@@ -180,8 +187,10 @@ def _is_unsupported(message: OutputRow) -> bool:
     Messages without severity and state do not count, nor options that drivers set at each login.
     """
     is_error = bool(message.get("severity") or message.get("state"))
-    about = message["text"].removeprefix(NOT_SIMULATED)
-    return is_error and message["number"] == 0 and about != message["text"] and not about.startswith("SET ")
+    feature = message["text"].removeprefix(NOT_SIMULATED)
+    return (
+        is_error and message["number"] == 0 and feature != message["text"] and not feature.startswith("SET ")
+    )
 
 
 def _is_client_message(message: OutputRow) -> bool:
@@ -345,8 +354,8 @@ class TdsSession:
         build = PRODUCT[self.context.world.instances[self.server].version][0]
         encryption, mars = Encryption.NONE, False
         if message.kind is PacketKind.PRELOGIN:
-            wanted, mars = logins.read_prelogin(message.body)
-            encryption = logins.negotiate_encryption(wanted)
+            prelogin, mars = logins.read_prelogin(message.body)
+            encryption = logins.negotiate_encryption(prelogin)
             await self._send(logins.prelogin_answer(encryption, build, mars))
             if encryption is not Encryption.NONE and not self._wire.hidden:
                 await self._wire.begin_tls(self.context.tls.prelogin_context, in_prelogin=True)
@@ -366,12 +375,12 @@ class TdsSession:
         if (
             mars or login.new_password
         ):  # a driver whose request is refused before the login does not report the reason
-            what = "MARS (several results at once)" if mars else "another password on the way in"
-            await self._send(self._failed(50000, f"Not simulated: {what}."))
+            feature = "MARS (several results at once)" if mars else "another password on the way in"
+            await self._send(self._failed(50000, f"Not simulated: {feature}."))
             return False
-        if (most := self.users_max()) is not None:
+        if (users_max := self.users_max()) is not None:
             severity, text = fill_message(
-                17809, most, version=self.context.world.instances[self.server].version
+                17809, users_max, version=self.context.world.instances[self.server].version
             )
             await self._send(self._failed(17809, text, severity))
             return False
@@ -380,13 +389,15 @@ class TdsSession:
         if not isinstance(change, SessionData):
             raise ConnectionClosedError
         if change.what == "routed":
-            out = self._acknowledged(login, build)
-            out += types.encode_routing(*self.context.address(change.to or ""))
-            await self._send(out + types.encode_done(tds=self._tds))
+            output = self._acknowledged(login, build)
+            output += types.encode_routing(*self.context.address(change.to or ""))
+            await self._send(output + types.encode_done(tds=self._tds))
             return False
         if change.what != "connected":
-            out = b"".join(types.encode_message(one, self.server, self._tds) for one in change.messages or ())
-            await self._send(out + types.encode_done(status=types.ERROR, tds=self._tds))
+            output = b"".join(
+                types.encode_message(message, self.server, self._tds) for message in change.messages or ()
+            )
+            await self._send(output + types.encode_done(status=types.ERROR, tds=self._tds))
             return False
         await self._welcome(login, build)
         return True
@@ -396,8 +407,8 @@ class TdsSession:
 
         It has the names, and whether the password is that of the run or of the login.
         """
-        known = self.context.world.instances[self.server].find_login(login.user)
-        own_password = known.password if known is not None else None
+        existing_login = self.context.world.instances[self.server].find_login(login.user)
+        own_password = existing_login.password if existing_login is not None else None
         right = any(
             password is not None and secrets.compare_digest(login.password.encode(), password.encode())
             for password in (self.context.password, own_password)
@@ -421,16 +432,16 @@ class TdsSession:
         session = self._session()
         self._database, self._spid = session.database, session.spid
         partner = self.context.partner(self.server, session.database)
-        out = types.encode_environment(types.DATABASE, session.database, "master")
-        out += self._encode_info(5701, f"Changed database context to '{session.database}'.")
-        out += types.collation()
+        output = types.encode_environment(types.DATABASE, session.database, "master")
+        output += self._encode_info(5701, f"Changed database context to '{session.database}'.")
+        output += types.collation()
         self._language = language_of(session)
-        out += types.encode_environment(types.LANGUAGE, self._language)
-        out += self._encode_info(5703, f"Changed language setting to {self._language}.")
-        out += self._acknowledged(login, build)
-        out += types.encode_environment(types.PACKET_SIZE, str(login.packet_size), str(SIZE))
-        out += types.encode_environment(types.PARTNER, partner) if partner else b""
-        await self._send(out + types.encode_done(tds=self._tds))
+        output += types.encode_environment(types.LANGUAGE, self._language)
+        output += self._encode_info(5703, f"Changed language setting to {self._language}.")
+        output += self._acknowledged(login, build)
+        output += types.encode_environment(types.PACKET_SIZE, str(login.packet_size), str(SIZE))
+        output += types.encode_environment(types.PARTNER, partner) if partner else b""
+        await self._send(output + types.encode_done(tds=self._tds))
         self._size = login.packet_size
 
     def _acknowledged(self, login: LoginPacket, build: str) -> bytes:
@@ -461,31 +472,31 @@ class TdsSession:
             severity, text = fill_message(TOO_LARGE, "default", version=version)
             await self._send(self._failed(TOO_LARGE, text, severity))
             return
-        out = b""
+        output = b""
         if message.resets:
             await self._reset()
-            out = types.encode_environment(types.RESET_DONE, b"", b"")
+            output = types.encode_environment(types.RESET_DONE, b"", b"")
         try:
             requests = self._parse_requests(message)
         except UnsupportedRequestError as problem:
-            await self._send(out + self._failed(50000, f"Not simulated: {problem}."))
+            await self._send(output + self._failed(50000, f"Not simulated: {problem}."))
             return
         except InvalidParameterError as problem:
             severity, text = fill_message(8023, *problem.args)
-            await self._send(out + self._failed(8023, text, severity))
+            await self._send(output + self._failed(8023, text, severity))
             return
         for index, request in enumerate(requests, start=1):
             answer = await self._execute_request(request, more_results=index < len(requests))
             if answer is None:
                 await self._send(
-                    out + self._changes("") + types.encode_done(status=types.ERROR, tds=self._tds)
+                    output + self._changes("") + types.encode_done(status=types.ERROR, tds=self._tds)
                 )
                 await self._send(types.encode_done(status=types.ATTENTION, tds=self._tds))
                 return
-            out += answer
+            output += answer
             if self.ended:
                 break
-        await self._send(out)
+        await self._send(output)
         if self.ended:
             raise ConnectionClosedError
 
@@ -526,20 +537,20 @@ class TdsSession:
                 request, (), (), self.server, self._tds, more_results=more_results
             )
         running = self.context.send_input(f"batch {self.window} {json.dumps(request.text)}")
-        stopped = not running.done() and await self._wait_for_batch(running)
-        done = (await running).done
-        if self.ended == "lost" or not isinstance(done, SqlDoneData):
+        was_canceled = not running.done() and await self._wait_for_batch(running)
+        is_done = (await running).done
+        if self.ended == "lost" or not isinstance(is_done, SqlDoneData):
             await self._end_lost_session()
             raise ConnectionClosedError
-        if stopped:
+        if was_canceled:
             return None
-        messages, results = done.messages, done.results
+        messages, results = is_done.messages, is_done.results
         failed = any(message["severity"] > 10 for message in messages)
         changes = b"" if self.ended else self._changes(request.text, failed)
         if request.opening is not None and results:
             return changes + open_cursor(self._cursors, request.opening, results[0], self._tds, more_results)
         return encode_answer(
-            request, messages, results, self.server, self._tds, changes, more_results, done.ends or ()
+            request, messages, results, self.server, self._tds, changes, more_results, is_done.ends or ()
         )
 
     async def _wait_for_batch(self, running: asyncio.Future[RequestResult]) -> bool:
@@ -548,8 +559,11 @@ class TdsSession:
         Raises ConnectionClosedError if the client has disconnected.
         """
         self._reading = self._reading or asyncio.ensure_future(self._read())
-        both: set[asyncio.Future[RequestResult] | asyncio.Future[TdsMessage]] = {running, self._reading}
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        pending_futures: set[asyncio.Future[RequestResult] | asyncio.Future[TdsMessage]] = {
+            running,
+            self._reading,
+        }
+        await asyncio.wait(pending_futures, return_when=asyncio.FIRST_COMPLETED)
         if running.done() or self.ended:
             return False
         message = await self._await_message()
@@ -563,26 +577,26 @@ class TdsSession:
 
         *failed*: an error ended a transaction, if one has ended.
         """
-        session, out = self._session(), b""
+        session, output = self._session(), b""
         used = _USE.match(text)
-        same = used is not None and used[1].lower() == session.database.lower()
-        if session.database != self._database or same:
-            out += types.encode_environment(types.DATABASE, session.database, self._database)
-            out += self._encode_info(5701, f"Changed database context to '{session.database}'.")
+        is_unchanged = used is not None and used[1].lower() == session.database.lower()
+        if session.database != self._database or is_unchanged:
+            output += types.encode_environment(types.DATABASE, session.database, self._database)
+            output += self._encode_info(5701, f"Changed database context to '{session.database}'.")
             self._database = session.database
         language = language_of(session)
         if language != self._language:
-            out += types.encode_environment(types.LANGUAGE, language, self._language)
+            output += types.encode_environment(types.LANGUAGE, language, self._language)
             self._language = language
         current = max(1, session.transaction_id) if session.transactions else 0
         if current != self._transaction:
             if self._transaction:
                 kind = types.ROLLBACK if failed or "ROLLBACK" in text.upper() else types.COMMIT
-                out += types.encode_environment(kind, b"", struct.pack("<Q", self._transaction))
+                output += types.encode_environment(kind, b"", struct.pack("<Q", self._transaction))
             if current:
-                out += types.encode_environment(types.BEGIN, struct.pack("<Q", current), b"")
+                output += types.encode_environment(types.BEGIN, struct.pack("<Q", current), b"")
             self._transaction = current
-        return out
+        return output
 
 
 def language_of(session: SqlSession) -> str:

@@ -190,8 +190,8 @@ def _moment(kind: SqlType, text: str) -> bytes:
         hours, minutes = zone[1:].split(":")
         offset = (-1 if zone[0] == "-" else 1) * (60 * int(hours) + int(minutes))
     day, _, clock = text.partition(" ") if name != "time" else ("0001-01-01", "", text)
-    whole, _, fraction = (clock or "00:00:00").partition(".")
-    moment = datetime.fromisoformat(f"{day} {whole}") - timedelta(minutes=offset)
+    whole_seconds, _, fraction = (clock or "00:00:00").partition(".")
+    moment = datetime.fromisoformat(f"{day} {whole_seconds}") - timedelta(minutes=offset)
     output = b""
     if name != "date":
         seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
@@ -243,13 +243,13 @@ def _wire_type(kind: SqlType, tds: int) -> SqlType:
 
 
 def _guess_type(values: Sequence[Scalar]) -> SqlType:
-    known = [value for value in values if value is not None]
-    whole = [value for value in known if isinstance(value, int)]
-    if whole and whole == known:
-        return SqlType("int" if all(-(2**31) <= value < 2**31 for value in whole) else "bigint")
-    if known and all(isinstance(value, (int, float)) for value in known):
+    present_values = [value for value in values if value is not None]
+    integers = [value for value in present_values if isinstance(value, int)]
+    if integers and integers == present_values:
+        return SqlType("int" if all(-(2**31) <= value < 2**31 for value in integers) else "bigint")
+    if present_values and all(isinstance(value, (int, float)) for value in present_values):
         return SqlType("float")
-    return SqlType("nvarchar", MAX if any(len(str(value)) > 4000 for value in known) else 4000)
+    return SqlType("nvarchar", MAX if any(len(str(value)) > 4000 for value in present_values) else 4000)
 
 
 DONE, DONE_PROC, DONE_IN_PROC = 0xFD, 0xFE, 0xFF
@@ -342,7 +342,7 @@ def columns_of(result: Row, tds: int) -> list[WireColumn]:
     """Return the columns of a result as `sql_done` has it."""
     rows: Sequence[Sequence[Scalar]] = result["rows"]
     types = result["types"] or [""] * len(result["columns"])
-    return [column(written, [row[index] for row in rows], tds) for index, written in enumerate(types)]
+    return [column(type_name, [row[index] for row in rows], tds) for index, type_name in enumerate(types)]
 
 
 def grid(result: Row, tds: int) -> bytes:
@@ -353,32 +353,32 @@ def grid(result: Row, tds: int) -> bytes:
 
 def _metadata(names: Sequence[str], columns: Sequence[WireColumn], tds: int, hidden: int = 0) -> bytes:
     """Encode COLMETADATA; the last *hidden* columns are for the driver alone."""
-    out = bytearray(struct.pack("<BH", 0x81, len(columns)))
+    output = bytearray(struct.pack("<BH", 0x81, len(columns)))
     for index, (name, wire_column) in enumerate(zip(names, columns, strict=True)):
         flags = HIDDEN if index >= len(columns) - hidden else NULLABLE
-        out += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, flags) + wire_column.info
-        out += b"\0\0" if wire_column.by_pointer else b""  # name of the table
-        out += short("" if name == NAMELESS else name)
-    return bytes(out)
+        output += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, flags) + wire_column.info
+        output += b"\0\0" if wire_column.by_pointer else b""  # name of the table
+        output += short("" if name == NAMELESS else name)
+    return bytes(output)
 
 
 def _rows(columns: Sequence[WireColumn], rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
     """Encode each row as ROW [MS-TDS 2.2.7.20], or as NBCROW [2.2.7.15] where that is shorter."""
-    out = bytearray()
+    output = bytearray()
     for row in rows:
         nulls = sum(value is None for value in row)
         if tds >= NBCROW_SINCE and nulls > 1 and nulls * 8 > len(row):
-            out += b"\xd2" + _bits(row)
-            out += b"".join(
+            output += b"\xd2" + _bits(row)
+            output += b"".join(
                 wire_column.value(value)
                 for wire_column, value in zip(columns, row, strict=True)
                 if value is not None
             )
         else:
-            out += b"\xd1" + b"".join(
+            output += b"\xd1" + b"".join(
                 wire_column.value(value) for wire_column, value in zip(columns, row, strict=True)
             )
-    return bytes(out)
+    return bytes(output)
 
 
 ROW_STATUS: Final = "ROWSTAT"

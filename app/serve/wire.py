@@ -136,18 +136,18 @@ class Wire:
 
 def _unpacked(waiting: bytearray) -> bytes:
     """Remove the complete PRELOGIN packets from *waiting* and return their content. Raises MalformedPacketError."""
-    out = bytearray()
+    output = bytearray()
     while len(waiting) >= 8 and waiting[0] == PacketKind.PRELOGIN:
         (length,) = struct.unpack_from(">H", waiting, 2)
         if length < 8:
             raise MalformedPacketError(f"a packet of {length} bytes")
         if len(waiting) < length:
             break
-        out += waiting[8:length]
+        output += waiting[8:length]
         del waiting[:length]
     if waiting and waiting[0] not in (PacketKind.PRELOGIN, 0x17):  # 0x17: TLS application data
         raise MalformedPacketError(f"a packet of type {waiting[0]:#04x} within TLS")
-    return bytes(out)
+    return bytes(output)
 
 
 HELD_MAX: Final = 262_144

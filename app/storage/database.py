@@ -51,13 +51,13 @@ def _kind_of_mount(folder: Path, mounts: str) -> str | None:
     """
     best, kind = -1, None
     for line in mounts.splitlines():
-        before, _, after = line.partition(" - ")
+        before, _, options = line.partition(" - ")
         fields = before.split()
-        if len(fields) < 5 or not after:
+        if len(fields) < 5 or not options:
             continue
         point = Path(fields[4].replace("\\040", " "))
         if folder.is_relative_to(point) and len(point.parts) >= best:
-            best, kind = len(point.parts), after.split()[0]
+            best, kind = len(point.parts), options.split()[0]
     return kind
 
 
@@ -109,8 +109,8 @@ def find_schema_faults(connection: sqlite3.Connection) -> Iterator[str]:
         yield f"its table {missing[0]} is missing or another"
         return
     for table, columns in TABLES.items():
-        wrong = " OR ".join(_build_type_check(table, name, kind) for name, kind in columns.items())
-        rows = f"({wrong}) AND {_IN_PLAY}" if table in LONG else wrong
+        fault_condition = " OR ".join(_build_type_check(table, name, kind) for name, kind in columns.items())
+        rows = f"({fault_condition}) AND {_IN_PLAY}" if table in LONG else fault_condition
         if connection.execute(f"SELECT 1 FROM {table} WHERE {rows} LIMIT 1").fetchone():
             yield f"a row of its table {table} holds what cannot be"
 
@@ -120,8 +120,12 @@ def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
 
 
 def _build_type_check(table: str, name: str, kind: type) -> str:
-    wrong = _WRONG[kind].format(f'"{name}"')
-    return f'({wrong} AND "{name}" IS NOT NULL)' if (table, name) in NULLABLE else f"({wrong})"
+    fault_condition = _WRONG[kind].format(f'"{name}"')
+    return (
+        f'({fault_condition} AND "{name}" IS NOT NULL)'
+        if (table, name) in NULLABLE
+        else f"({fault_condition})"
+    )
 
 
 FILE_NAME: Final = "profile.sqlite"
@@ -293,21 +297,21 @@ def _refuse(fault: str | None, file: Path) -> None:
 def check(connection: sqlite3.Connection, pragma: str = "integrity_check") -> list[str]:
     """Return the errors that SQLite finds by `quick_check` or the thorough `integrity_check`."""
     try:
-        found = [row[0] for row in connection.execute(f"PRAGMA {pragma}")]
+        results = [row[0] for row in connection.execute(f"PRAGMA {pragma}")]
     except sqlite3.DatabaseError as error:  # damage that even the integrity check cannot read
         if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             raise
         return [str(error)]
-    return [] if found == ["ok"] else found
+    return [] if results == ["ok"] else results
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
     """Return the identity of a file, which distinguishes it from another file of the same name; None if missing."""
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def revision_of(migration: Path) -> str:

@@ -117,10 +117,10 @@ def read(folder: Path) -> Mark | None:
         return None
     try:
         with (folder / NAME).open("rb") as file:
-            found = _FORM.match(file.read(_SIZE))
+            mark_match = _FORM.match(file.read(_SIZE))
     except OSError:
         return None
-    return Mark(int(found[1]), int(found[2])) if found else None
+    return Mark(int(mark_match[1]), int(mark_match[2])) if mark_match else None
 
 
 def remove(folder: Path) -> None:

@@ -139,8 +139,10 @@ class Profile:
 
     def store_goals(self, run_id: RunId, met_count: int, total: int) -> None:
         """Store how many goals of a run are met, for the offer to continue it."""
-        known = {key: value for key, value in self._read_goals().items() if int(key) > run_id - GOALS_KEPT}
-        self.settings.set(GOALS_MET, json.dumps({**known, str(run_id): [met_count, total]}))
+        kept_goals = {
+            key: value for key, value in self._read_goals().items() if int(key) > run_id - GOALS_KEPT
+        }
+        self.settings.set(GOALS_MET, json.dumps({**kept_goals, str(run_id): [met_count, total]}))
 
     def load_goals(self, run_id: RunId) -> tuple[int, int] | None:
         """Return the number of met goals and of all goals of a run; None if they are not known."""
@@ -150,7 +152,7 @@ class Profile:
     def _read_goals(self) -> dict[str, list[int]]:
         try:
             stored = json.loads(self.settings.get(GOALS_MET))
-            return {str(int(key)): [int(met), int(total)] for key, (met, total) in stored.items()}
+            return {str(int(key)): [int(met_count), int(total)] for key, (met_count, total) in stored.items()}
         except (ValueError, TypeError, AttributeError):
             return {}
 

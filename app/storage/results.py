@@ -73,7 +73,9 @@ def finish(
     """Store the result of a finished run."""
     report = json.loads(report_json)
     totals = report["availability"]
-    left = db.execute("SELECT 1 FROM branch WHERE run_id = ? AND parent_id IS NOT NULL", (run_id,)).fetchone()
+    is_branch = db.execute(
+        "SELECT 1 FROM branch WHERE run_id = ? AND parent_id IS NOT NULL", (run_id,)
+    ).fetchone()
     end(db, run_id, tick, FINISHED)
     row = {
         "run_id": run_id,
@@ -82,7 +84,7 @@ def finish(
         "score": score,
         "downtime_s": totals["downtime_s"],
         "lost_transactions": round(totals["lost_transactions"]),
-        "retried": bool(report.get("rewinds")) or left is not None,
+        "retried": bool(report.get("rewinds")) or is_branch is not None,
         "hints": sum(event["kind"] == "hint" for event in report.get("events", ())),
         "report_json": report_json,
     }
@@ -112,9 +114,9 @@ def finished_with(db: sqlite3.Connection, state_hash: str) -> bool:
 
 def answers(db: sqlite3.Connection) -> list[Row]:
     """Return the rows of `questions` with a confidence in all reports of runs without a rewind."""
-    wanted = "SELECT report_json FROM result WHERE NOT retried AND instr(report_json, ?) ORDER BY run_id"
+    query = "SELECT report_json FROM result WHERE NOT retried AND instr(report_json, ?) ORDER BY run_id"
     rows: list[Row] = []
-    for row in db.execute(wanted, ('"sure_percent"',)):
+    for row in db.execute(query, ('"sure_percent"',)):
         with suppress(ValueError, TypeError, KeyError):  # the row was changed by hand
             questions = json.loads(row["report_json"])["questions"]
             rows += [question for question in questions if 0.0 <= question.get("sure_percent", -1.0) <= 100.0]
@@ -123,10 +125,10 @@ def answers(db: sqlite3.Connection) -> list[Row]:
 
 def report(db: sqlite3.Connection, run_id: RunId) -> str:
     """Return the JSON report of a finished run. LookupError if it is not finished."""
-    found = db.execute("SELECT report_json FROM result WHERE run_id = ?", (run_id,)).fetchone()
-    if found is None:
+    row = db.execute("SELECT report_json FROM result WHERE run_id = ?", (run_id,)).fetchone()
+    if row is None:
         raise LookupError(f"run {run_id} has no report")
-    return str(found["report_json"])
+    return str(row["report_json"])
 
 
 def altered(db: sqlite3.Connection, run_id: RunId | None = None) -> list[str]:
@@ -138,7 +140,11 @@ def altered(db: sqlite3.Connection, run_id: RunId | None = None) -> list[str]:
         "SELECT * FROM run JOIN result ON run_id = id WHERE id = ? OR ? IS NULL ORDER BY id", (run_id, run_id)
     )
     text = tr("Run {number} of the profile was altered: {what} differs from the record.")
-    return [text.format(number=row["id"], what=", ".join(found)) for row in rows if (found := _altered(row))]
+    return [
+        text.format(number=row["id"], what=", ".join(contradictions))
+        for row in rows
+        if (contradictions := _altered(row))
+    ]
 
 
 def _altered(row: sqlite3.Row) -> list[str]:
@@ -158,7 +164,7 @@ def _altered(row: sqlite3.Row) -> list[str]:
         (tr("the seed"), row["seed"], report.get("seed", row["seed"])),
         (tr("the scenario"), row["scenario_hash"], sha256(row["scenario_text"])),
     )
-    return [name for name, one, other in pairs if one != other]
+    return [name for name, value, stored_value in pairs if value != stored_value]
 
 
 def _row(row: sqlite3.Row) -> ResultRow:

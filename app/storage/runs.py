@@ -120,10 +120,10 @@ def abandon(db: sqlite3.Connection, run_id: RunId) -> None:
 
 def status_of(db: sqlite3.Connection, run_id: RunId) -> str:
     """Return the status. Raises LookupError for an unknown run."""
-    found = db.execute("SELECT status FROM run WHERE id = ?", (run_id,)).fetchone()
-    if found is None:
+    row = db.execute("SELECT status FROM run WHERE id = ?", (run_id,)).fetchone()
+    if row is None:
         raise LookupError(f"there is no run {run_id}")
-    return str(found["status"])
+    return str(row["status"])
 
 
 def unfinished(db: sqlite3.Connection, mark: Mark | None = None) -> list[UnfinishedRun]:
@@ -157,16 +157,16 @@ def list_started_scenarios(db: sqlite3.Connection) -> frozenset[str]:
 
 def text_of(db: sqlite3.Connection, run_id: RunId) -> str:
     """Return the scenario text of a run. Raises LookupError for an unknown run."""
-    found = db.execute("SELECT scenario_text FROM run WHERE id = ?", (run_id,)).fetchone()
-    if found is None:
+    row = db.execute("SELECT scenario_text FROM run WHERE id = ?", (run_id,)).fetchone()
+    if row is None:
         raise LookupError(f"there is no run {run_id}")
-    return str(found["scenario_text"])
+    return str(row["scenario_text"])
 
 
 def find_last_run_id(db: sqlite3.Connection) -> RunId | None:
     """Return the run that was started last; None before the first one."""
-    (found,) = db.execute("SELECT max(id) FROM run").fetchone()
-    return None if found is None else RunId(found)
+    (last_run_id,) = db.execute("SELECT max(id) FROM run").fetchone()
+    return None if last_run_id is None else RunId(last_run_id)
 
 
 def journal(db: sqlite3.Connection, run_id: RunId) -> tuple[JournalLine, ...]:
@@ -212,18 +212,18 @@ def _problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_lines: in
 
     It is refused, because it would silently play another drill.
     """
-    where = tr("The journal of run {id} ({scenario})").format(id=run["id"], scenario=run["scenario_name"])
-    every = max(run["line_count"], minimum_lines)
-    if len(lines) != every:
+    place = tr("The journal of run {id} ({scenario})").format(id=run["id"], scenario=run["scenario_name"])
+    line_count = max(run["line_count"], minimum_lines)
+    if len(lines) != line_count:
         return tr("{where} contains {count} of {all} lines: the file was damaged or changed.").format(
-            where=where, count=len(lines), all=every
+            where=place, count=len(lines), all=line_count
         )
     chain = 0
     for line in lines:
         chain = _link(chain, line.tick, line.text)
     if chain != run["line_chain"] or run["seed"] < 0 or not 0 <= run["tick"] <= TICK_MAX:
         return tr("{where} differs from the written version: the file was damaged or changed.").format(
-            where=where
+            where=place
         )
     return None
 
@@ -248,20 +248,21 @@ def _leave_tree(db: sqlite3.Connection, run_id: RunId) -> None:
 
     Without a parent the eldest branch becomes the first of the tree, as all share its history up to that time.
     """
-    own = db.execute("SELECT * FROM branch WHERE run_id = ?", (run_id,)).fetchone()
-    if own is None:
+    own_branch = db.execute("SELECT * FROM branch WHERE run_id = ?", (run_id,)).fetchone()
+    if own_branch is None:
         return
-    others = db.execute(
-        "SELECT * FROM branch WHERE tree_id = ? AND run_id <> ? ORDER BY run_id", (own["tree_id"], run_id)
+    child_branches = db.execute(
+        "SELECT * FROM branch WHERE tree_id = ? AND run_id <> ? ORDER BY run_id",
+        (own_branch["tree_id"], run_id),
     ).fetchall()
-    children = [branch for branch in others if branch["parent_id"] == run_id]
-    if all(branch["run_id"] < run_id for branch in others):
-        _abandon(db, [branch["run_id"] for branch in others])
-    heir, tick, inputs = own["parent_id"], own["tick"], own["inputs"]
+    children = [branch for branch in child_branches if branch["parent_id"] == run_id]
+    if all(branch["run_id"] < run_id for branch in child_branches):
+        _abandon(db, [branch["run_id"] for branch in child_branches])
+    heir, tick, inputs = own_branch["parent_id"], own_branch["tick"], own_branch["inputs"]
     if heir is None and children:
         first, *children = children
         heir, tick, inputs = first["run_id"], first["tick"], first["inputs"]
-        db.execute("UPDATE branch SET tree_id = ? WHERE tree_id = ?", (heir, own["tree_id"]))
+        db.execute("UPDATE branch SET tree_id = ? WHERE tree_id = ?", (heir, own_branch["tree_id"]))
         db.execute("UPDATE branch SET parent_id = NULL, tick = 0, inputs = 0 WHERE run_id = ?", (heir,))
     for child in children:
         db.execute(

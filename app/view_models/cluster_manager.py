@@ -68,8 +68,8 @@ def title(world: World, name: str) -> str:
         if known_config.witness is not None
         else tr("no witness")
     )
-    counted = trn("{n} vote", "{n} votes", votes).format(n=votes)
-    return f"{node.cluster}: {counted}, {witness}{forced}"
+    votes_text = trn("{n} vote", "{n} votes", votes).format(n=votes)
+    return f"{node.cluster}: {votes_text}, {witness}{forced}"
 
 
 def rows(world: World, name: str) -> list[ClusterRow]:
@@ -141,7 +141,7 @@ def actions(world: World, name: str, row: ClusterRow) -> list[Action]:
     if row.kind == "node":
         return list(_of_node(node, row.name, find_running_node(world, name) is not None))
     if row.kind == "role":
-        moves = [other for other, _ in node.config.weights if other != row.owner]
+        moves = [other_node for other_node, _ in node.config.weights if other_node != row.owner]
         return [
             *(
                 Action(tr("Move to {node}").format(node=other_move), f"move-role {row.name} {other_move}")
@@ -167,12 +167,15 @@ def _of_node(node: Node, name: str, is_member: bool) -> Iterator[Action]:
 
 
 def _of_resource(node: Node, name: str) -> Iterator[Action]:
-    resource = next((one for role in node.config.roles for one in role.resources if one.name == name), None)
-    for other, _ in node.config.weights if resource is not None else ():
-        owners = [owner for owner in resource.owners if owner != other] if resource is not None else []
+    resource = next(
+        (candidate for role in node.config.roles for candidate in role.resources if candidate.name == name),
+        None,
+    )
+    for other_node, _ in node.config.weights if resource is not None else ():
+        owners = [owner for owner in resource.owners if owner != other_node] if resource is not None else []
         words = tr("Remove {node} from the possible owners")
-        if resource is not None and other not in resource.owners:
-            owners, words = [*resource.owners, other], tr("Add {node} to the possible owners")
+        if resource is not None and other_node not in resource.owners:
+            owners, words = [*resource.owners, other_node], tr("Add {node} to the possible owners")
         if owners:
-            yield Action(words.format(node=other), f"set-owners {name} {','.join(owners)}")
+            yield Action(words.format(node=other_node), f"set-owners {name} {','.join(owners)}")
     yield Action(tr("Simulate a failure"), f"fail-resource {name}")

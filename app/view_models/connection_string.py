@@ -41,22 +41,24 @@ def describe_connection(client: Client) -> str:
 
 def find_change(client: Client, text: str) -> str:
     """Return the input that makes *text* the connection string of *client*; empty if nothing changes."""
-    before, after = _parse(describe_connection(client)), _parse(" ".join(text.split("\n")))
-    changed = {key: pair for key, pair in after.items() if before.get(key, ("", ""))[1] != pair[1]}
+    before, new_settings = _parse(describe_connection(client)), _parse(" ".join(text.split("\n")))
+    changed_settings = {
+        key: setting for key, setting in new_settings.items() if before.get(key, ("", ""))[1] != setting[1]
+    }
     for key, (name, _) in before.items():
-        if key not in after and key in REMOVED:
-            changed[key] = (name, REMOVED[key])
-    words = ";".join(f"{name}={value}" for name, value in changed.values())
+        if key not in new_settings and key in REMOVED:
+            changed_settings[key] = (name, REMOVED[key])
+    words = ";".join(f"{name}={value}" for name, value in changed_settings.values())
     return f"configure-app {client.name} {words}" if words else ""
 
 
 def _parse(text: str) -> dict[str, tuple[str, str]]:
     """Return keyword in lower case -> (keyword as written, value)."""
-    found = {}
+    settings = {}
     for part in filter(str.strip, text.split(";")):
         name, _, value = (word.strip() for word in part.partition("="))
-        found[name.lower()] = (name, value)
-    return found
+        settings[name.lower()] = (name, value)
+    return settings
 
 
 def read_driver_log(events: Iterable[Event], client: str) -> list[str]:

@@ -111,8 +111,8 @@ class RunTimeline:
         place = self._latest.get(marker.kind)
         last_marker = None if place is None else self.markers[place]
         moment_s = marker.t_s * MERGED_SHARE if marker.t_s > MERGED_FROM_S else 0.0
-        beside = place == len(self.markers) - 1 or moment_s > 0.0
-        if place is None or last_marker is None or not beside or marker.t_s - last_marker.t_s > moment_s:
+        is_beside = place == len(self.markers) - 1 or moment_s > 0.0
+        if place is None or last_marker is None or not is_beside or marker.t_s - last_marker.t_s > moment_s:
             if marker.kind in MERGED:
                 self._latest[marker.kind] = len(self.markers)
             self.markers.append(marker)
@@ -180,24 +180,24 @@ class RunTimeline:
         """Return whether the open copy is SYNCHRONIZED, or unknown, as at the start."""
         if database in self._grouped:
             return self._grouped[database]
-        known = {s: state for (s, db), state in self._states.items() if db == database}
-        if not known:
+        states_by_server = {s: state for (s, db), state in self._states.items() if db == database}
+        if not states_by_server:
             return self._start_states[database] == "SYNCHRONIZED"
         server = self._server[database]
-        if server in known:
-            return known[server] == "SYNCHRONIZED"
-        return all(state == "SYNCHRONIZED" for state in known.values())
+        if server in states_by_server:
+            return states_by_server[server] == "SYNCHRONIZED"
+        return all(state == "SYNCHRONIZED" for state in states_by_server.values())
 
 
 def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
     """Return the databases that begin with a synchronized mirror or secondary, including each one of a count."""
-    each = {database.name: database.names for database in scenario.databases}
+    names_by_database = {database.name: database.names for database in scenario.databases}
     mirrored = [session.database for session in scenario.sessions if session.state == "SYNCHRONIZED"]
     for group in scenario.groups:
         modes = {replica.server: replica.mode for replica in group.replicas}
         if modes.pop(group.primary, "") == "SYNCHRONOUS_COMMIT" and "SYNCHRONOUS_COMMIT" in modes.values():
             mirrored += group.databases
-    return tuple(name for database in mirrored for name in each.get(database, (database,)))
+    return tuple(name for database in mirrored for name in names_by_database.get(database, (database,)))
 
 
 def asynchronous(scenario: Scenario) -> tuple[str, ...]:
@@ -277,7 +277,7 @@ def _append_change(changes: list[tuple[float, str]], t_s: float, state: str) -> 
 
 def _spans(changes: list[tuple[float, str]], until_s: float) -> list[TimelineSpan]:
     ends = [*(t_s for t_s, _ in changes[1:]), max(until_s, changes[-1][0])]
-    return [TimelineSpan(t_s, end_s, what) for (t_s, what), end_s in zip(changes, ends, strict=True)]
+    return [TimelineSpan(t_s, end_s, text) for (t_s, text), end_s in zip(changes, ends, strict=True)]
 
 
 # --- markers ------------------------------------------------------------------------------------------------
@@ -288,8 +288,8 @@ _SEVERITY_OF_ERRORS: Final = 11
 
 def marker_of(event: Row) -> TimelineMarker | None:
     """Return the marker of an event, if it has one."""
-    found = next(iter(_marker(event)), None)
-    return TimelineMarker(float(event["t_s"]), *found) if found else None
+    marker = next(iter(_marker(event)), None)
+    return TimelineMarker(float(event["t_s"]), *marker) if marker else None
 
 
 CHARTED_KINDS: Final = (
@@ -334,5 +334,5 @@ def _failed(event: Row) -> bool:
 
 
 def _severity(message: object) -> int:
-    found = message.get("severity", 0) if isinstance(message, Mapping) else getattr(message, "severity", 0)
-    return int(found or 0)
+    severity = message.get("severity", 0) if isinstance(message, Mapping) else getattr(message, "severity", 0)
+    return int(severity or 0)

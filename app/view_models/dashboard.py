@@ -121,14 +121,15 @@ class DatabaseRow(Struct, frozen=True):
     @property
     def data_loss_s(self) -> float | None:
         """last_commit_time of the primary minus that of the replica, if the server knows both."""
-        lead_kb, there = (
-            self.server_rows.row(self.name, one).get("last_commit_time")
-            for one in (self.server_rows.server, self.replica)
+        lead_kb, last_commit = (
+            self.server_rows.row(self.name, server_name).get("last_commit_time")
+            for server_name in (self.server_rows.server, self.replica)
         )
-        if self.server_rows.server == self.replica or lead_kb is None or there is None:
+        if self.server_rows.server == self.replica or lead_kb is None or last_commit is None:
             return None
         return max(
-            0.0, (datetime.fromisoformat(str(lead_kb)) - datetime.fromisoformat(str(there))).total_seconds()
+            0.0,
+            (datetime.fromisoformat(str(lead_kb)) - datetime.fromisoformat(str(last_commit))).total_seconds(),
         )
 
     @property
@@ -157,12 +158,12 @@ class GroupDashboard(Struct, frozen=True):
     @property
     def health(self) -> str:
         """Worst of all issues."""
-        found = [*self.issues]
+        issues = [*self.issues]
         for replica in self.replicas:
-            found += replica.issues
+            issues += replica.issues
         for database in self.databases:
-            found += database.issues
-        return worst(found)
+            issues += database.issues
+        return worst(issues)
 
 
 def worst(issues: list[Issue] | tuple[Issue, ...]) -> str:
@@ -189,11 +190,11 @@ def find_groups(world: World, server: str) -> dict[str, Known]:
     """Return the groups of *server* by name with the state of its replica; none while the server does not answer."""
     if server not in world.instances or not tsql.reachable(world, server) or world.instances[server].hung:
         return {}
-    found = (
+    groups = (
         (replicas.group_of(world, server, replica_state.guid), replica_state)
         for replica_state in replicas.on_server(world, server)
     )
-    return {group.name: (group, state) for group, state in found if group is not None}
+    return {group.name: (group, state) for group, state in groups if group is not None}
 
 
 def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupDashboard:

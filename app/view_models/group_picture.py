@@ -95,10 +95,10 @@ def listeners(world: World, server: Instance) -> Iterator[StatusSign]:
         )
         if group is None or group.listener is None or server.clustered:
             continue
-        away = (mark("{name} failing over"), "warn")
-        word, tone = _LISTENING.get(cluster_role.state, away)
+        away_state = (mark("{name} failing over"), "warn")
+        word, tone = _LISTENING.get(cluster_role.state, away_state)
         if tone == "ok" and (world.listeners.get(group.listener.name) != server.name or not server.answering):
-            word, tone = away
+            word, tone = away_state
         name = f"{group.listener.name}:{group.listener.port}"
         yield StatusSign(
             tr(word).format(name=name), tone, "dot" if tone == "ok" else "warning", group.listener.name

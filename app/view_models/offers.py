@@ -129,8 +129,10 @@ def _arguments(
                 yield (name, target.names[0])[: len(verb.kinds)]
     elif _accepts_target(world, verb, target):
         parameters = [parameter for parameter in verb.parameters if not parameter.optional]
-        rest = [list(_values(world, parameter, target, truth, open_database)) for parameter in parameters[1:]]
-        for values in product(*rest):
+        argument_choices = [
+            list(_values(world, parameter, target, truth, open_database)) for parameter in parameters[1:]
+        ]
+        for values in product(*argument_choices):
             yield (target.names[0], *values)
 
 
@@ -173,11 +175,13 @@ def _values(
 
 
 def _databases_offered(world: World, server: str, truth: bool, open_database: str) -> list[str]:
-    here = {database: copy for (at, database), copy in world.copies.items() if at == server}
-    if len(here) <= DATABASES_OFFERED:
-        return list(here)
+    copies_here = {
+        database: copy for (copy_server, database), copy in world.copies.items() if copy_server == server
+    }
+    if len(copies_here) <= DATABASES_OFFERED:
+        return list(copies_here)
     return [
         name
-        for name, copy in here.items()
+        for name, copy in copies_here.items()
         if name == open_database or (truth and (copy.disk_failed or copy.bad_pages))
     ]

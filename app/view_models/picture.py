@@ -187,13 +187,13 @@ def _server_face(world: World, server: Instance, index: int, open_database: str)
 def _seen_by_witness(world: World, server: Instance) -> list[tuple[str, bool]]:
     if not server.answering:
         return []
-    found: dict[str, bool] = {}
+    seen_partners: dict[str, bool] = {}
     for (witness, guid), record in sorted(world.witnesses.items()):
         if witness == server.name:
             for partner in sorted((record.principal, record.mirror)):
                 is_seen = quorum.contact(world, guid, witness, partner).connected
-                found[partner] = found.get(partner, True) and is_seen
-    return list(found.items())
+                seen_partners[partner] = seen_partners.get(partner, True) and is_seen
+    return list(seen_partners.items())
 
 
 def _list_faults(computer: Computer) -> Iterator[str]:
@@ -305,8 +305,10 @@ def _service_sign(world: World, copy: DatabaseCopy) -> StatusSign:
         return StatusSign(mark("unprotected"), "warn", "warning")
     if copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.safety is Safety.OFF:
         queue = _queue(world, copy)
-        behind = formatting.kb(round(queue.kb)) if queue is not None and queue.kb >= 1.0 else ""
-        words = tr("asynchronous, {size} behind").format(size=behind) if behind else mark("asynchronous")
+        queue_text = formatting.kb(round(queue.kb)) if queue is not None and queue.kb >= 1.0 else ""
+        words = (
+            tr("asynchronous, {size} behind").format(size=queue_text) if queue_text else mark("asynchronous")
+        )
         return StatusSign(words, "warn", "warning")
     return StatusSign(mark("in service"), "ok", "dot")
 
@@ -357,7 +359,7 @@ def _show_rate(client: Client, status: StatusSign, rate: float) -> ClientFace:
 
 
 def _link_faces(world: World) -> Iterator[LinkFace]:
-    drawn: set[tuple[str, str]] = set()
+    drawn_links: set[tuple[str, str]] = set()
     believed: dict[tuple[str, str], list[bool]] = {}
     for (_, server, peer), contact in world.contacts.items():
         believed.setdefault(_ends(server, peer), []).append(contact.connected)
@@ -369,8 +371,8 @@ def _link_faces(world: World) -> Iterator[LinkFace]:
     )
     for a, b, kind in pairs:
         ends = _ends(a, b)
-        if ends not in drawn:
-            drawn.add(ends)
+        if ends not in drawn_links:
+            drawn_links.add(ends)
             yield _link_face(world, a, b, kind, believed.get(ends, []))
 
 
@@ -391,8 +393,8 @@ def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
             continue
         for peer, pairs in ((copy.mirroring.partner, partners), (copy.mirroring.witness, witnesses)):
             if peer in world.instances and pairs.get((copy.server, str(peer))) != SERVING:
-                pair = (copy.server, str(peer))
-                pairs[pair] = min(_precedence(world, copy), pairs.get(pair, NOT_PRINCIPAL))
+                server_pair = (copy.server, str(peer))
+                pairs[server_pair] = min(_precedence(world, copy), pairs.get(server_pair, NOT_PRINCIPAL))
     for kind, pairs in (("mirroring", partners), ("witness", witnesses)):
         for a, b in sorted(pairs, key=pairs.__getitem__):
             yield a, b, kind
@@ -410,9 +412,11 @@ def _precedence(world: World, copy: DatabaseCopy) -> int:
 
 def _client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     for client in world.clients.values():
-        found = client.connected_to or clients.find_login_arrival(world, client, client.data_source)[0]
-        named = client.data_source if client.data_source in world.instances else found
-        for server in (named, found, client.failover_partner, client.known_partner):
+        target_server = (
+            client.connected_to or clients.find_login_arrival(world, client, client.data_source)[0]
+        )
+        source_server = client.data_source if client.data_source in world.instances else target_server
+        for server in (source_server, target_server, client.failover_partner, client.known_partner):
             if server in world.instances:
                 yield client.name, str(server), "client"
 
@@ -462,20 +466,22 @@ def _link_face(world: World, a: str, b: str, kind: str, believed: list[bool]) ->
 
 
 def _link_status(world: World, a: str, b: str) -> StatusSign:
-    link, back = network.link(world, a, b), network.link(world, b, a)
+    link, reverse_link = network.link(world, a, b), network.link(world, b, a)
     for end in (a, b):
-        here = end in world.instances or end in world.computers
-        if here and not world.computer_named(end).powered:
+        is_shown_end = end in world.instances or end in world.computers
+        if is_shown_end and not world.computer_named(end).powered:
             return StatusSign(mark("power off"), "bad", "cross")
         if not network.nic_up(world, end):
             return StatusSign(mark("cable pulled"), "bad", "cross")
-    if not (link.up and back.up):
+    if not (link.up and reverse_link.up):
         return StatusSign(mark("cut"), "bad", "cross")
-    if not link.passing and not back.passing:
+    if not link.passing and not reverse_link.passing:
         return StatusSign(mark("drops all packets"), "bad", "ring")
-    if not link.passing or not back.passing:
+    if not link.passing or not reverse_link.passing:
         return StatusSign(
-            tr("no packets {way}").format(way=f"{a} → {b}" if back.passing else f"{b} → {a}"), "bad", "bar"
+            tr("no packets {way}").format(way=f"{a} → {b}" if reverse_link.passing else f"{b} → {a}"),
+            "bad",
+            "bar",
         )
     if any(_was_degraded(world, a, b)):
         return StatusSign(mark("degraded"), "warn", "warning")

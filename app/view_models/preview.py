@@ -33,11 +33,11 @@ class ImpactPreview(Struct, frozen=True):
     @property
     def summary(self) -> str:
         """All affected objects in one line; many databases as a count."""
-        many = len(self.databases) > DATABASES_NAMED
+        has_many = len(self.databases) > DATABASES_NAMED
         count = trn("{n} database", "{n} databases", len(self.databases)).format(
             n=formatting.number(len(self.databases))
         )
-        databases = [count] if many else self.databases
+        databases = [count] if has_many else self.databases
         return ", ".join([*(target.title for target in self.targets), *databases])
 
 
@@ -48,25 +48,30 @@ def preview(world: World, line: str, truth: bool = True) -> ImpactPreview:
     """
     item = parse_line(line, world.tick)
     before = picture_of(world)
-    named = set(item.args)
+    named_objects = set(item.args)
     if not truth:
-        return ImpactPreview(tuple(target for target in _targets(before) if named & set(target.names)), ())
+        return ImpactPreview(
+            tuple(target for target in _targets(before) if named_objects & set(target.names)), ()
+        )
     copy = world.fork()
     try:
         simulator.apply_input(copy, item)
     except InputError:
         return ImpactPreview((), ())
-    after = picture_of(copy)
-    changed = {target for target, face in _faces(before).items() if _faces(after).get(target) != face}
-    changed |= {ActionTarget("link", pair) for pair in _pairs(after) - _pairs(before)}
+    new_picture = picture_of(copy)
+    changed_targets = {
+        target for target, face in _faces(before).items() if _faces(new_picture).get(target) != face
+    }
+    changed_targets |= {ActionTarget("link", link_pair) for link_pair in _pairs(new_picture) - _pairs(before)}
     targets = [
         target
         for target in _targets(before)
-        if target in changed or (target.kind in ("server", "client") and target.names[0] in named)
+        if target in changed_targets
+        or (target.kind in ("server", "client") and target.names[0] in named_objects)
     ]
     copies_before, copies_after = all_copies(world), all_copies(copy)
     databases = dict.fromkeys(a.database for a, b in zip(copies_before, copies_after, strict=False) if a != b)
-    databases |= dict.fromkeys(name for name in world.databases() if name in named)
+    databases |= dict.fromkeys(name for name in world.databases() if name in named_objects)
     return ImpactPreview(tuple(targets), tuple(databases))
 
 

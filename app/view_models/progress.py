@@ -35,13 +35,13 @@ class LearnerProgress(Struct, frozen=True):
 
 def practiced_runs(rows: Iterable[ResultRow]) -> list[PracticedRun]:
     """Return the runs that give evidence for skills: scored, in a known mode, without rewinding."""
-    known = {mode.value for mode in DrillMode}
+    known_modes = {mode.value for mode in DrillMode}
     return [
         PracticedRun(
             row.scenario_name, DrillMode(row.mode), row.score, row.hints, row.finished_at, row.played_s
         )
         for row in rows
-        if row.score is not None and row.mode in known and not row.retried
+        if row.score is not None and row.mode in known_modes and not row.retried
     ]
 
 
@@ -114,15 +114,15 @@ def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -
     for standing in learner_progress.skills:
         bar = "#" * round(standing.mastery / 5.0)
         runs = f"{standing.runs} run{'s' if standing.runs != 1 else ''}"
-        when = (
+        due_text = (
             f", last {standing.last_time:%Y-%m-%d}, due {standing.due_time:%Y-%m-%d}"
             if standing.due_time
             else ""
         )
-        due = "  DUE" if standing.is_review_due(learner_progress.at) else ""
+        due_mark = "  DUE" if standing.is_review_due(learner_progress.at) else ""
         text = f"{standing.skill.title:{width}}  {bar:.<20} {standing.mastery:3.0f}  "
         lines.append(
-            f"{text}{runs if standing.runs else 'never practiced'}{when if standing.last_time else ''}{due}"
+            f"{text}{runs if standing.runs else 'never practiced'}{due_text if standing.last_time else ''}{due_mark}"
         )
     lines.append("")
     for advice in learner_progress.next:

@@ -111,12 +111,13 @@ def figures(left_report: Report, right_report: Report) -> list[ComparisonRow]:
 
 
 def _row(figure: _Figure, left_report: Report, right_report: Report) -> Iterator[ComparisonRow]:
-    one, other = figure.read(left_report), figure.read(right_report)
-    if one is not None or other is not None:
+    left_value, right_value = figure.read(left_report), figure.read(right_report)
+    if left_value is not None or right_value is not None:
         left_words, right_words = (
-            formatting.NOTHING if value is None else figure.write(value) for value in (one, other)
+            formatting.NOTHING if value is None else figure.write(value)
+            for value in (left_value, right_value)
         )
-        difference, verdict = _difference(one, other, figure.write, figure.more_is_better)
+        difference, verdict = _difference(left_value, right_value, figure.write, figure.more_is_better)
         yield ComparisonRow(tr(figure.name), left_words, right_words, difference, verdict)
 
 
@@ -127,14 +128,16 @@ def points(left_report: Report, right_report: Report) -> list[ComparisonRow]:
     ]
     rows = []
     for name in dict.fromkeys([*items[0], *items[1]]):
-        one, other = (found.get(name) for found in items)
-        left_points, right_points = (None if item is None else float(item["points"]) for item in (one, other))
+        left_item, right_item = (items_by_name.get(name) for items_by_name in items)
+        left_points, right_points = (
+            None if item is None else float(item["points"]) for item in (left_item, right_item)
+        )
         difference, verdict = _difference(left_points, right_points, formatting.plain_number, True)
         rows.append(
             ComparisonRow(
                 said_of(DEDUCTIONS.get(name, name)),
-                _format_item(one),
-                _format_item(other),
+                _format_item(left_item),
+                _format_item(right_item),
                 difference,
                 verdict,
             )
@@ -145,11 +148,11 @@ def points(left_report: Report, right_report: Report) -> list[ComparisonRow]:
 def _format_item(item: ItemJson | None) -> str:
     if item is None:
         return formatting.NOTHING
-    most = float(item["max"])
+    points_max = float(item["max"])
     earned_text = formatting.plain_number(float(item["points"]))
     return (
-        tr("{points} of {most}").format(points=earned_text, most=formatting.plain_number(most))
-        if most
+        tr("{points} of {most}").format(points=earned_text, most=formatting.plain_number(points_max))
+        if points_max
         else earned_text
     )
 
@@ -169,20 +172,20 @@ def _difference(
 
 def list_compared_actions(left_report: Report, right_report: Report) -> list[ComparedAction]:
     """Return the actions of both runs in order of time. Actions at the same time share a row."""
-    found: dict[tuple[float, int], list[str]] = {}
+    actions_by_time: dict[tuple[float, int], list[str]] = {}
     for index, report in enumerate((left_report, right_report)):
-        at: dict[float, int] = {}
+        counts_by_time: dict[float, int] = {}
         for t_s, words in _list_actions(report):
-            number = at[t_s] = at.get(t_s, -1) + 1
-            found.setdefault((t_s, number), ["", ""])[index] = words
-    return [ComparedAction(t_s, *both) for (t_s, _), both in sorted(found.items())]
+            number = counts_by_time[t_s] = counts_by_time.get(t_s, -1) + 1
+            actions_by_time.setdefault((t_s, number), ["", ""])[index] = words
+    return [ComparedAction(t_s, *action_pair) for (t_s, _), action_pair in sorted(actions_by_time.items())]
 
 
 def _list_actions(report: Report) -> Iterator[tuple[float, str]]:
-    asked = {row["name"]: row["choices"] for row in report.get("questions", ())}
+    choices_by_question = {row["name"]: row["choices"] for row in report.get("questions", ())}
     for line in report["inputs"]:
         time, _, act = line.partition(" ")
-        yield float(time), describe_input(act, asked)
+        yield float(time), describe_input(act, choices_by_question)
 
 
 def remark(left_report: Report, right_report: Report) -> str:

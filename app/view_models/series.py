@@ -90,11 +90,11 @@ class Columns:
         sources, numbers = _numbers(places)
         values: Array = self.samples.read_entries(start_index, sources, numbers)
         for source in np.unique(sources).tolist():
-            several = streams.get(source, ())
-            here = sources == source
-            for stream in several if len(several) > 1 else ():
+            stream_numbers = streams.get(source, ())
+            is_source = sources == source
+            for stream in stream_numbers if len(stream_numbers) > 1 else ():
                 other_entries = self.samples.read_entries(
-                    start_index, sources, np.where(here, stream, numbers)
+                    start_index, sources, np.where(is_source, stream, numbers)
                 )
                 values[:, QUEUES] = np.maximum(values[:, QUEUES], other_entries[:, QUEUES])
         return sources, values
@@ -107,14 +107,14 @@ class Columns:
         entries = len(places_by_database[0]) if places_by_database else 0
         first, count = self.count, self.count + entries
         self._make_room(count)
-        values, there = self._values[first:count], np.zeros(entries, dtype=bool)
+        values, has_value = self._values[first:count], np.zeros(entries, dtype=bool)
         values[:] = 0.0
         for places in places_by_database:
-            sources, one = self._read(first, places, streams)
-            values[:, ADDED] += one[:, ADDED]
-            values[:, ~ADDED] = np.maximum(values[:, ~ADDED], one[:, ~ADDED])
-            there |= sources >= 0
-        self._sources[first:count] = np.where(there, 0, -1)
+            sources, added_values = self._read(first, places, streams)
+            values[:, ADDED] += added_values[:, ADDED]
+            values[:, ~ADDED] = np.maximum(values[:, ~ADDED], added_values[:, ~ADDED])
+            has_value |= sources >= 0
+        self._sources[first:count] = np.where(has_value, 0, -1)
         self.count = count
 
     def _make_room(self, count: int) -> None:
@@ -245,9 +245,9 @@ def bin_width(minimum: float) -> float:
 
 def time_step_s(span_s: float, pixels: float) -> float:
     """Return the distance between two labels of a time axis."""
-    least = span_s * PIXELS_PER_TIME / max(pixels, 1.0)
+    step_min = span_s * PIXELS_PER_TIME / max(pixels, 1.0)
     return next(
-        (step for step in TIME_STEPS_S if step >= least), TIME_STEPS_S[-1] * bin_width(least / 86_400)
+        (step for step in TIME_STEPS_S if step >= step_min), TIME_STEPS_S[-1] * bin_width(step_min / 86_400)
     )
 
 

@@ -186,12 +186,12 @@ class Filters(Struct, frozen=True):
 
     def accepts(self, card: Card) -> bool:
         """Return whether *card* matches every filter; `filter_cards` does the search."""
-        _, least, greatest = DURATIONS[self.duration] if self.duration is not None else ("", 0, 10_000)
+        _, duration_min, greatest = DURATIONS[self.duration] if self.duration is not None else ("", 0, 10_000)
         return (
             self.technology in (None, card.technology)
             and self.version in (None, card.version)
             and self.level in (None, card.level)
-            and least <= card.minutes <= greatest
+            and duration_min <= card.minutes <= greatest
             and not (self.not_passed and (card.passed or not card.scored))
         )
 
@@ -215,15 +215,19 @@ def filter_cards(cards: Sequence[Card], filters: Filters) -> list[Card]:
     if not words:
         return matching
     counts = {card.name: sum(word in card.search_text for word in words) for card in matching}
-    most = max(counts.values(), default=0)
-    if 2 * most <= len(words) and most < len(words):
+    count_max = max(counts.values(), default=0)
+    if 2 * count_max <= len(words) and count_max < len(words):
         return []
 
     def rank(card: Card) -> int:
-        title, both = card.title.lower(), f"{card.title} {card.summary}".lower()
-        return 2 * len(words) - sum(word in title for word in words) - sum(word in both for word in words)
+        title, searched_text = card.title.lower(), f"{card.title} {card.summary}".lower()
+        return (
+            2 * len(words)
+            - sum(word in title for word in words)
+            - sum(word in searched_text for word in words)
+        )
 
-    return sorted((card for card in matching if counts[card.name] == most), key=rank)
+    return sorted((card for card in matching if counts[card.name] == count_max), key=rank)
 
 
 def has_all_words(card: Card, search: str) -> bool:
@@ -251,9 +255,16 @@ def list_path_progress(cards: Sequence[Card]) -> list[PathProgress]:
     path_progress = []
     for path in learning_paths().values():
         drills = [card for card in cards if card.technology == path.key and card.scored]
-        left = sorted((card for card in drills if not card.passed), key=lambda card: card.path_order)
+        remaining_cards = sorted(
+            (card for card in drills if not card.passed), key=lambda card: card.path_order
+        )
         path_progress.append(
-            PathProgress(path, len(drills) - len(left), len(drills), left[0] if left else None)
+            PathProgress(
+                path,
+                len(drills) - len(remaining_cards),
+                len(drills),
+                remaining_cards[0] if remaining_cards else None,
+            )
         )
     return path_progress
 

@@ -50,12 +50,12 @@ def format_points(points: float) -> str:
 
 def legend() -> tuple[tuple[str, str], ...]:
     """Return tone and text of each color of the curve; no tone where nothing is lost."""
-    least = {name: formatting.plain_number(points) for points, name in LABELS}
+    labels = {name: formatting.plain_number(points) for points, name in LABELS}
     return (
         ("", tr("no loss")),
-        ("ok", tr("best, minor loss: fewer than {inaccuracy} points lost").format(**least)),
-        ("warn", tr("inaccuracy: {inaccuracy} or more, mistake: {mistake} or more").format(**least)),
-        ("bad", tr("blunder: {blunder} or more").format(**least)),
+        ("ok", tr("best, minor loss: fewer than {inaccuracy} points lost").format(**labels)),
+        ("warn", tr("inaccuracy: {inaccuracy} or more, mistake: {mistake} or more").format(**labels)),
+        ("bad", tr("blunder: {blunder} or more").format(**labels)),
     )
 
 
@@ -66,8 +66,8 @@ def merge_waits(moves: Sequence[RunSegment]) -> list[RunSegment]:
         before = segments[-1] if segments else None
         waits = before is not None and before.line == move.line == WAITING
         if before is not None and waits and before.regret > 0.0 and 0.0 < move.regret < LOSSES["inaccuracy"]:
-            lost = before.before - move.after
-            label = next((name for points, name in LABELS if lost >= points), "best")
+            loss = before.before - move.after
+            label = next((name for points, name in LABELS if loss >= points), "best")
             first_segment = before if before.plan else move
             segments[-1] = replace(
                 first_segment, until=move.until, before=before.before, after=move.after, label=label
@@ -101,7 +101,7 @@ def describe_curve(account: Account) -> str:
     """Return a text for screen readers: the start of the curve and each change."""
     text = tr("{moment}: {points} points")
     falls = [point for n, point in enumerate(account.curve) if not n or point[1] != account.curve[n - 1][1]]
-    return "; ".join(text.format(moment=moment(tick), points=format_points(worth)) for tick, worth in falls)
+    return "; ".join(text.format(moment=moment(tick), points=format_points(value)) for tick, value in falls)
 
 
 def explain_curve() -> str:
@@ -176,7 +176,8 @@ def list_refused(report: Report) -> frozenset[tuple[Tick, str]]:
     return frozenset(
         (ticks(row["t_s"]), Input(0, "sql", (row["window"], row["batch"])).line_without_time)
         for row in report.get("sql") or ()
-        if not row.get("results") and any(one["severity"] > INFO_MAX for one in row.get("messages") or ())
+        if not row.get("results")
+        and any(message["severity"] > INFO_MAX for message in row.get("messages") or ())
     )
 
 
@@ -206,9 +207,9 @@ def format_missed_goals(chance: LastChance) -> str:
     """Return the reason why no chance remained: the missed goals."""
     goals = ", ".join(
         f"“{goal}”"
-        if until is None
-        else tr("“{goal}” by {moment}").format(goal=goal, moment=formatting.run_time(until / TICKS_PER_S))
-        for goal, until in chance.missed
+        if last_tick is None
+        else tr("“{goal}” by {moment}").format(goal=goal, moment=formatting.run_time(last_tick / TICKS_PER_S))
+        for goal, last_tick in chance.missed
     )
     if chance.line == WAITING:
         return tr("One second later, these steps no longer meet {goals}.").format(goals=goals)

@@ -25,9 +25,9 @@ class FactorAxis(AxisItem):
 
     def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
         """Return (distance, positions) of the ticks."""
-        begun = range(math.floor(low), math.ceil(high))
-        between = [decade + math.log10(part) for decade in begun for part in range(2, 10)]
-        return [(1.0, find_decades(low, high)), (0.1, [x for x in between if low <= x <= high])]
+        decades = range(math.floor(low), math.ceil(high))
+        minor_ticks = [decade + math.log10(part) for decade in decades for part in range(2, 10)]
+        return [(1.0, find_decades(low, high)), (0.1, [x for x in minor_ticks if low <= x <= high])]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         """Return the label of each tick."""
@@ -44,11 +44,11 @@ def find_decades(low: float, high: float) -> list[float]:
 def find_value_ticks(low: float, high: float, pixels: float, logarithmic: bool) -> list[float]:
     """Return the positions of labels: half and maximum, or powers of ten that do not overlap."""
     if logarithmic:
-        every = max(1, math.ceil((high - low) * PIXELS_PER_LABEL / max(pixels, 1.0)))
-        return find_decades(low, high)[::every]
+        step = max(1, math.ceil((high - low) * PIXELS_PER_LABEL / max(pixels, 1.0)))
+        return find_decades(low, high)[::step]
     top = high / HEADROOM
-    below = [-top, -top / 2.0] if low < 0.0 else []
-    return [*below, 0.0, top / 2.0, top]
+    negative_ticks = [-top, -top / 2.0] if low < 0.0 else []
+    return [*negative_ticks, 0.0, top / 2.0, top]
 
 
 def format_tick(value: float, unit: Unit, logarithmic: bool) -> str:
@@ -101,19 +101,19 @@ def value_range(
 
     They are whole powers of ten, or 0 and a round maximum with margin.
     """
-    known = values[np.isfinite(values)]
-    highest = float(np.abs(known).max()) if len(known) else 0.0
+    finite_values = values[np.isfinite(values)]
+    highest = float(np.abs(finite_values).max()) if len(finite_values) else 0.0
     if logarithmic:
-        positive = known[known > LEAST]
+        positive = finite_values[finite_values > LEAST]
         lowest = float(positive.min()) if len(positive) else 1.0
         upper = math.ceil(math.log10(max(highest, 10.0 * lowest)) + 0.1)
         return float(math.floor(math.log10(lowest))), float(upper)
-    wanted, scale = max(highest, least_top), 1.0
-    while wanted / scale >= unit.thousand:
+    top_value, scale = max(highest, least_top), 1.0
+    while top_value / scale >= unit.thousand:
         scale *= unit.thousand
-    power = 10.0 ** math.floor(math.log10(wanted / scale))
-    top = next(part for part in ROUND if part * power * scale >= wanted * (1.0 - 1e-9)) * power * scale
-    return -HEADROOM * top if len(known) and known.min() < 0.0 else 0.0, HEADROOM * top
+    power = 10.0 ** math.floor(math.log10(top_value / scale))
+    top = next(part for part in ROUND if part * power * scale >= top_value * (1.0 - 1e-9)) * power * scale
+    return -HEADROOM * top if len(finite_values) and finite_values.min() < 0.0 else 0.0, HEADROOM * top
 
 
 class TimeAxis(AxisItem):

@@ -217,10 +217,10 @@ class CodeEdit(QPlainTextEdit):
         return _normalize_newlines(self.textCursor().selectedText())
 
     def _ask_for_line(self) -> None:
-        here = self.textCursor().blockNumber() + 1
+        current_line = self.textCursor().blockNumber() + 1
         count = self.blockCount()
         number, yes = QInputDialog.getInt(
-            self, tr("Go to line"), tr("Line (1 to {count}):").format(count=count), here, 1, count
+            self, tr("Go to line"), tr("Line (1 to {count}):").format(count=count), current_line, 1, count
         )
         if yes:
             self.go_to_line(number)
@@ -230,8 +230,8 @@ class CodeEdit(QPlainTextEdit):
     def _get_identifier_prefix(self) -> str:
         cursor = self.textCursor()
         # Only the end of the line: the pattern scans each word to its end, and a line may have a million.
-        found = self.WORD_BEFORE.search(cursor.block().text()[: cursor.positionInBlock()][-WORD_MAX:])
-        return found[0] if found else ""
+        prefix_match = self.WORD_BEFORE.search(cursor.block().text()[: cursor.positionInBlock()][-WORD_MAX:])
+        return prefix_match[0] if prefix_match else ""
 
     def _open_completion(self) -> None:
         words = self._complete(self.toPlainText(), self.textCursor().position())

@@ -106,12 +106,14 @@ class EventRows(Sequence[object]):
         Return whether all events are read.
         """
         while self._searched_count < len(self._log):
-            until = self._searched_count + SLICE if self._wanted.words else len(self._log)
-            found = self._with_rows(self._find_matches(self._searched_count, until))
+            scan_end = self._searched_count + SLICE if self._wanted.words else len(self._log)
+            row_numbers = self._with_rows(self._find_matches(self._searched_count, scan_end))
             if self._wanted.words:
-                found = found[[self._matches(self._rows_at(place)[part]) for place, part in found.tolist()]]
-            self._shown_rows = np.concatenate([self._shown_rows, found])
-            self._searched_count = min(until, len(self._log))
+                row_numbers = row_numbers[
+                    [self._matches(self._rows_at(place)[part]) for place, part in row_numbers.tolist()]
+                ]
+            self._shown_rows = np.concatenate([self._shown_rows, row_numbers])
+            self._searched_count = min(scan_end, len(self._log))
             if not should_continue():
                 break
         return self._searched_count >= len(self._log)
@@ -132,7 +134,7 @@ class EventRows(Sequence[object]):
     def __getitem__(self, index: slice) -> list[object]: ...
     def __getitem__(self, index: int | slice) -> object:
         if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
+            return [self[number] for number in range(*index.indices(len(self)))]
         event, part = self._shown_rows[index].tolist()
         return self._rows_at(event)[part]
 
@@ -144,11 +146,11 @@ class EventRows(Sequence[object]):
         return events.take_first(len(events)) if self._kinds is None else events.filter_kinds(self._kinds)
 
     def _find_matches(self, start_index: int, end_index: int) -> Array:
-        wanted = self._wanted
-        indices: Array = self._log.find_indices(wanted.kinds, wanted.server, start_index, end_index)
-        if wanted.span is not None:
+        filters = self._wanted
+        indices: Array = self._log.find_indices(filters.kinds, filters.server, start_index, end_index)
+        if filters.span is not None:
             ticks = self._log.columns["tick"][indices]
-            low, high = (seconds * TICKS_PER_S for seconds in wanted.span)
+            low, high = (seconds * TICKS_PER_S for seconds in filters.span)
             indices = indices[(ticks >= low - AT_ONCE_TICKS) & (ticks <= high + AT_ONCE_TICKS)]
         return indices
 
@@ -164,8 +166,8 @@ class EventRows(Sequence[object]):
         if missing > 0:
             self._counts = np.append(self._counts, np.full(missing, -1))
         unknown = self._counts[fields] < 0
-        for number, at in zip(*np.unique(fields[unknown], return_index=True), strict=True):
-            self._counts[number] = len(self._rows_at(int(places[unknown][at])))
+        for number, index in zip(*np.unique(fields[unknown], return_index=True), strict=True):
+            self._counts[number] = len(self._rows_at(int(places[unknown][index])))
         counts = self._counts[fields]
         ends = np.cumsum(counts)
         parts = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
@@ -456,14 +458,16 @@ class EventTable(QWidget):
 
     def _share_bar(self) -> None:
         """Place the filter next to the tabs if there is room for all of them, else below."""
-        others = self.tools.sizeHint().width() - self.filter.sizeHint().width()
-        wanted = self.servers.sizeHint().width() + others + FILTER_PX[self._narrow] + 2 * self.bar.spacing()
-        beside = wanted <= self.width()
-        self.filter.setMaximumWidth(FILTER_PX[self._narrow] if beside else self.width())
-        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        others_width = self.tools.sizeHint().width() - self.filter.sizeHint().width()
+        needed_width = (
+            self.servers.sizeHint().width() + others_width + FILTER_PX[self._narrow] + 2 * self.bar.spacing()
+        )
+        fits_beside = needed_width <= self.width()
+        self.filter.setMaximumWidth(FILTER_PX[self._narrow] if fits_beside else self.width())
+        direction = QBoxLayout.Direction.LeftToRight if fits_beside else QBoxLayout.Direction.TopToBottom
         if direction != self.bar.direction():
             self.bar.setDirection(direction)
-            self.bar.setContentsMargins(0 if beside else 4, 0, 4, 0)
+            self.bar.setContentsMargins(0 if fits_beside else 4, 0, 4, 0)
 
     # --- appearance ---------------------------------------------------------------------------------------
 

@@ -56,8 +56,8 @@ class FindBar(QFrame):
         self.same_case.toggled.connect(lambda _: self._typed())
         before = self._tool("↑", tr("Previous match (Shift+F3)"))
         before.clicked.connect(lambda: self.step(backward=True))
-        after = self._tool("↓", tr("Next match (F3)"))
-        after.clicked.connect(lambda: self.step())
+        next_tool = self._tool("↓", tr("Next match (F3)"))
+        next_tool.clicked.connect(lambda: self.step())
         close = self._tool("×", tr("Close (Esc)"))
         close.clicked.connect(self.leave)
         self._replace_button, self._all = QPushButton(tr("Replace")), QPushButton(tr("Replace all"))
@@ -65,7 +65,7 @@ class FindBar(QFrame):
         self._all.clicked.connect(self.replace_all)
         find_row, replace_row = QHBoxLayout(), QHBoxLayout()
         find_row.addWidget(self.needle, 1)
-        for widget in (self.place, self.same_case, before, after, close):
+        for widget in (self.place, self.same_case, before, next_tool, close):
             find_row.addWidget(widget)
         replace_row.addWidget(self.with_, 1)
         replace_row.addWidget(self._replace_button)
@@ -169,10 +169,10 @@ class FindBar(QFrame):
             return
         text = self._editor.toPlainText()
         start = _characters(text, self._editor.textCursor().selectionStart())
-        here = count = 0
+        current_number = count = 0
         for match in self._pattern().finditer(text):
             count += 1
-            here += match.start() <= start
+            current_number += match.start() <= start
             if count > COUNTED_MAX:
                 break
         if not count:
@@ -180,7 +180,9 @@ class FindBar(QFrame):
         elif count > COUNTED_MAX:
             self._show_status(tr("more than {n} matches").format(n=COUNTED_MAX), "muted")
         else:
-            self._show_status(tr("{number} of {count}").format(number=max(1, here), count=count), "muted")
+            self._show_status(
+                tr("{number} of {count}").format(number=max(1, current_number), count=count), "muted"
+            )
 
     def _show_status(self, text: str, tone: str) -> None:
         self.place.setText(text)

@@ -59,16 +59,16 @@ class FlowLayout(QLayout):
 
     @override
     def minimumSize(self) -> QSize:
-        least = QSize()
+        minimum = QSize()
         for item in self._items:
-            least = least.expandedTo(item.minimumSize())
-        return least.grownBy(self.contentsMargins())
+            minimum = minimum.expandedTo(item.minimumSize())
+        return minimum.grownBy(self.contentsMargins())
 
     def _arrange_items(self, bounds: QRect, apply: bool) -> int:
         """Return the height that is needed in the width of *bounds*."""
         rect, bottom = bounds.marginsRemoved(self.contentsMargins()), self.contentsMargins().bottom()
         y, row = rect.y(), list[tuple[QLayoutItem, QRect]]()
-        for item in (each for each in self._items if not each.isEmpty()):
+        for item in (layout_item for layout_item in self._items if not layout_item.isEmpty()):
             width = min(item.sizeHint().width(), rect.width())
             height = item.heightForWidth(width) if item.hasHeightForWidth() else item.sizeHint().height()
             x = row[-1][1].right() + 1 + self._gap_px if row else rect.x()
@@ -80,7 +80,7 @@ class FlowLayout(QLayout):
 
 def _layout_row(row: Sequence[tuple[QLayoutItem, QRect]], apply: bool) -> int:
     """Lay out a row and center its items vertically; return its height."""
-    height = max((where.height() for _, where in row), default=0)
+    height = max((rect.height() for _, rect in row), default=0)
     for item, box in row if apply else ():
         item.setGeometry(box.translated(0, (height - box.height()) // 2))
     return height

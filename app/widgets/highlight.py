@@ -61,9 +61,9 @@ class Highlighter(QSyntaxHighlighter):
         size = self.document().characterCount()
         if size > LEXED_MAX:  # a paste of 25,000 lines calls this for each of them
             return
-        now = (self.document().revision(), size)
-        if self._lexed != now:
-            self._lexed = now
+        state = (self.document().revision(), size)
+        if self._lexed != state:
+            self._lexed = state
             self._restart_reading()
         line = self.currentBlock().blockNumber()
         for start, length, tone in self._spans.get(line, ()):
@@ -91,8 +91,8 @@ class Highlighter(QSyntaxHighlighter):
     def _process_slice(self) -> None:
         """Tokenize a slice of a longer text, then color its lines."""
         if self._to_color:
-            now, self._to_color = self._to_color[:LINES_A_TURN], self._to_color[LINES_A_TURN:]
-            for line in now:
+            lines, self._to_color = self._to_color[:LINES_A_TURN], self._to_color[LINES_A_TURN:]
+            for line in lines:
                 self.rehighlightBlock(self.document().findBlockByNumber(line))
         elif self._reading is not None or self.document().characterCount() <= LEXED_MAX:
             self._reading = self._reading or self._begin()
@@ -119,9 +119,9 @@ class _HighlightPass:
 
     def read_tokens(self, count: int) -> bool:
         """Read *count* more tokens; True at the end."""
-        read = 0
+        token_count = 0
         for kind, word in islice(self._tokens, count):
-            read += 1
+            token_count += 1
             tone = self._tone_of(kind, word)
             for number, part in enumerate(word.split("\n")):
                 if number:
@@ -132,7 +132,7 @@ class _HighlightPass:
                     span = (self._column, utf16_length(part), tone)
                     self.spans.setdefault(self._line, []).append(span)
                 self._column += utf16_length(part)
-        return read < count
+        return token_count < count
 
 
 def utf16_length(text: str) -> int:

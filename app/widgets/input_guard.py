@@ -78,8 +78,8 @@ class InputGuard(QObject):
             return False
         if not isinstance(watched, QAbstractButton):
             return False
-        elsewhere = not any(watched is pressed for pressed in self._pressed)
-        return elsewhere or (isinstance(watched, QPushButton) and not watched.isCheckable())
+        is_elsewhere = not any(watched is pressed for pressed in self._pressed)
+        return is_elsewhere or (isinstance(watched, QPushButton) and not watched.isCheckable())
 
 
 def _press_by_enter(button: QPushButton, event: QKeyEvent) -> bool:
@@ -93,12 +93,12 @@ def _press_by_enter(button: QPushButton, event: QKeyEvent) -> bool:
 
 def _appeared_recently(widget: QWidget, now_s: float) -> bool:
     """Return whether the widget, or a parent in its window, has just appeared."""
-    around: QWidget | None = widget
-    while around is not None:
-        until_s = around.property(_FRESH)
+    ancestor: QWidget | None = widget
+    while ancestor is not None:
+        until_s = ancestor.property(_FRESH)
         if until_s is not None and now_s < until_s:
             return True
-        around = None if around.isWindow() else around.parentWidget()
+        ancestor = None if ancestor.isWindow() else ancestor.parentWidget()
     return False
 
 

@@ -75,11 +75,11 @@ class KeyButton(QPushButton):
         painter.drawControl(QStyle.ControlElement.CE_PushButtonBevel, option)
         room = self.width() - cap
         wide = min(self.fontMetrics().horizontalAdvance(self.text()) + 4, room)
-        left = (room - wide) // 2
-        option.rect = QRect(left, 0, wide, self.height())
+        x = (room - wide) // 2
+        option.rect = QRect(x, 0, wide, self.height())
         painter.drawControl(QStyle.ControlElement.CE_PushButtonLabel, option)
         tall = self._cap_height()
-        box = QRectF(left + wide + GAP_PX - 2, (self.height() - tall) / 2, cap - GAP_PX, tall)
+        box = QRectF(x + wide + GAP_PX - 2, (self.height() - tall) / 2, cap - GAP_PX, tall)
         colors = theme.tokens(QApplication.palette())  # the style sheet changes the palette of a button
         filled = self.property("primary") == "true" and self.isEnabled()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -151,11 +151,13 @@ def _parts(sequence: QKeySequence) -> list[QKeyCombination]:
 
 def keys_of(scheme: str, changes: Keys | None = None) -> dict[str, tuple[str, ...]]:
     """Return the keys of every command: those of *scheme*, overridden by the user's *changes*."""
-    found = {command.name: tuple(normal(key) for key in command.keys(scheme)) for command in COMMANDS}
+    keys_by_command = {
+        command.name: tuple(normal(key) for key in command.keys(scheme)) for command in COMMANDS
+    }
     for name, keys in (changes or {}).items():
-        if name in found and not BY_NAME[name].fixed:
-            found[name] = tuple(normal(key) for key in keys)
-    return found
+        if name in keys_by_command and not BY_NAME[name].fixed:
+            keys_by_command[name] = tuple(normal(key) for key in keys)
+    return keys_by_command
 
 
 class Clash(Struct, frozen=True):
@@ -168,24 +170,29 @@ class Clash(Struct, frozen=True):
     @property
     def sentence(self) -> str:
         """Return the clash as text."""
-        one, other = BY_NAME[self.first], BY_NAME[self.second]
-        where = tr(SCOPES[_find_inner_scope(one, other)][0])
+        first_command, second_command = BY_NAME[self.first], BY_NAME[self.second]
+        scope_text = tr(SCOPES[_find_inner_scope(first_command, second_command)][0])
         text = tr("{keys} is assigned to both “{one}” and “{other}” {where}.")
-        return text.format(keys=format_native(self.keys), one=tr(one.text), other=tr(other.text), where=where)
+        return text.format(
+            keys=format_native(self.keys),
+            one=tr(first_command.text),
+            other=tr(second_command.text),
+            where=scope_text,
+        )
 
 
 def clashes(keys: Keys) -> list[Clash]:
     """Return every pair of commands with conflicting keys."""
-    found = []
-    for one, other in combinations(COMMANDS, 2):
-        if scopes_overlap(one.scope, other.scope):
-            for key in keys.get(one.name, ()):
-                found += [
-                    Clash(key, one.name, other.name)
-                    for second in keys.get(other.name, ())
+    clash_list = []
+    for first_command, second_command in combinations(COMMANDS, 2):
+        if scopes_overlap(first_command.scope, second_command.scope):
+            for key in keys.get(first_command.name, ()):
+                clash_list += [
+                    Clash(key, first_command.name, second_command.name)
+                    for second in keys.get(second_command.name, ())
                     if _starts_alike(key, second)
                 ]
-    return found
+    return clash_list
 
 
 def clashes_with(keys: Keys, name: str, text: str) -> list[Clash]:
@@ -217,12 +224,12 @@ def assign_key(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[s
 
     With *add* it keeps its other keys. Other commands lose conflicting keys.
     """
-    found, new = dict(keys), normal(text)
+    new_keys, new = dict(keys), normal(text)
     for clash in clashes_with(keys, name, new):
-        other = _find_other_command(clash, name)
-        found[other] = tuple(key for key in found[other] if not _starts_alike(key, new))
-    others = tuple(key for key in keys[name] if not _starts_alike(key, new)) if add else ()
-    return {**found, name: (*others, new)}
+        other_name = _find_other_command(clash, name)
+        new_keys[other_name] = tuple(key for key in new_keys[other_name] if not _starts_alike(key, new))
+    other_keys = tuple(key for key in keys[name] if not _starts_alike(key, new)) if add else ()
+    return {**new_keys, name: (*other_keys, new)}
 
 
 def _find_other_command(clash: Clash, name: str) -> str:
@@ -247,9 +254,9 @@ def _find_inner_scope(command: Command, other_command: Command) -> str:
 
 def _starts_alike(key: str, other_key: str) -> bool:
     """Return whether the keys are equal, or one begins the other: Ctrl+K excludes Ctrl+K, Ctrl+C."""
-    none = QKeySequence.SequenceMatch.NoMatch
+    no_match = QKeySequence.SequenceMatch.NoMatch
     a, b = QKeySequence(key), QKeySequence(other_key)
-    return a.matches(b) != none or b.matches(a) != none
+    return a.matches(b) != no_match or b.matches(a) != no_match
 
 
 # --- stored changes -----------------------------------------------------------------------------------------
@@ -257,9 +264,11 @@ def _starts_alike(key: str, other_key: str) -> bool:
 
 def changes_from(scheme: str, keys: Keys) -> dict[str, tuple[str, ...]]:
     """Return the differences from *scheme*."""
-    usual = keys_of(scheme)
+    default_keys = keys_of(scheme)
     return {
-        name: tuple(found) for name, found in keys.items() if name in usual and tuple(found) != usual[name]
+        name: tuple(command_keys)
+        for name, command_keys in keys.items()
+        if name in default_keys and tuple(command_keys) != default_keys[name]
     }
 
 
@@ -274,11 +283,11 @@ def from_text(text: str) -> dict[str, tuple[str, ...]]:
         stored = json.loads(text) if text else {}
     except (ValueError, RecursionError):
         return {}
-    found: dict[str, tuple[str, ...]] = {}
+    changes: dict[str, tuple[str, ...]] = {}
     for name, keys in stored.items() if isinstance(stored, dict) else ():
         if name in BY_NAME and isinstance(keys, list) and all(_is_key(key) for key in keys):
-            found[name] = tuple(normal(key) for key in keys)
-    return found
+            changes[name] = tuple(normal(key) for key in keys)
+    return changes
 
 
 def _is_key(value: object) -> bool:
@@ -297,9 +306,9 @@ def bind(actions: Mapping[str, QAction], keys: Keys) -> None:
     Keys of the desk also work in its floating panels, and so in the whole window: a page that uses such a key
     handles it first. Raises KeyError for a name missing in the table.
     """
-    inside, window = Qt.ShortcutContext.WidgetWithChildrenShortcut, Qt.ShortcutContext.WindowShortcut
+    widget_context, window = Qt.ShortcutContext.WidgetWithChildrenShortcut, Qt.ShortcutContext.WindowShortcut
     for name, action in actions.items():
         command = BY_NAME[name]
         assert not command.fixed, f"{name} has keys that its view handles itself"
         action.setShortcuts([QKeySequence(key) for key in keys[name]])
-        action.setShortcutContext(window if command.scope in (WINDOW, DESK) else inside)
+        action.setShortcutContext(window if command.scope in (WINDOW, DESK) else widget_context)

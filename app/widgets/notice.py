@@ -114,9 +114,9 @@ class NoticeBar(QFrame):
         page = self._page
         self.ensurePolished()
         room = page.rect().adjusted(EDGE_PX, EDGE_PX, -EDGE_PX, -EDGE_PX)
-        around = self.sizeHint().width() - self._text.sizeHint().width()
+        frame_width = self.sizeHint().width() - self._text.sizeHint().width()
         line = self._text.fontMetrics().boundingRect(QRect(), 0, self._text.text()).width() + 8
-        width = min(round(WIDTH_SHARE * room.width()), around + line)
+        width = min(round(WIDTH_SHARE * room.width()), frame_width + line)
         height = self.heightForWidth(width)
         rect = QRect(room.left() + (room.width() - width) // 2, 0, width, height)
         edges = [room.bottom() - height + 1, room.top()]
@@ -130,14 +130,14 @@ class NoticeBar(QFrame):
         page = self._page
         pointer = rect.contains(page.mapFromGlobal(QCursor.pos()))
         focus = QApplication.focusWidget()
-        typed = False
+        is_typing = False
         if focus is not None and page.isAncestorOf(focus):
             caret = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle)
             cursor = (
                 caret.toRect() if hasattr(caret, "toRect") else caret if isinstance(caret, QRect) else QRect()
             )
-            typed = rect.contains(focus.mapTo(page, cursor.center()))
-        return 2 * pointer + typed
+            is_typing = rect.contains(focus.mapTo(page, cursor.center()))
+        return 2 * pointer + is_typing
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

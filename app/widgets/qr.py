@@ -47,9 +47,9 @@ class QrCode(QWidget):
         pixels = min(self.width(), self.height()) // len(
             self.rows
         )  # whole pixels, so that all modules are equal
-        side = pixels * len(self.rows)
-        left, top = (self.width() - side) / 2, (self.height() - side) / 2
-        painter.fillRect(QRectF(left, top, side, side), LIGHT)
+        side_px = pixels * len(self.rows)
+        left, top = (self.width() - side_px) / 2, (self.height() - side_px) / 2
+        painter.fillRect(QRectF(left, top, side_px, side_px), LIGHT)
         for y, row in enumerate(self.rows):
             for x, dark in enumerate(row):
                 if dark:

@@ -60,9 +60,9 @@ def build_scene_style(colors: ThemeTokens, font: QFont) -> SceneStyle:
 
 def _lines(*strokes: tuple[tuple[float, float], ...]) -> QPainterPath:
     path = QPainterPath()
-    for first, *others in strokes:
+    for first, *other_points in strokes:
         path.moveTo(*first)
-        for point in others:
+        for point in other_points:
             path.lineTo(*point)
     return path
 
@@ -185,12 +185,12 @@ def draw_sign(
     """Draw symbol and text with the base line at *position*; with *quiet* the text of a good sign is muted."""
     font = font or style.small
     metrics = QFontMetricsF(font)
-    side = metrics.ascent() * 0.85
+    side_px = metrics.ascent() * 0.85
     color = style.tone(sign.tone)
-    draw_mark(painter, sign.shape, QRectF(position.x(), position.y() - side, side, side), color)
+    draw_mark(painter, sign.shape, QRectF(position.x(), position.y() - side_px, side_px, side_px), color)
     words = style.colors.muted if quiet and sign.tone in ("ok", "idle") else color
-    return side * 1.35 + draw_text(
-        painter, sign.label, QPointF(position.x() + side * 1.35, position.y()), font, words
+    return side_px * 1.35 + draw_text(
+        painter, sign.label, QPointF(position.x() + side_px * 1.35, position.y()), font, words
     )
 
 
@@ -213,8 +213,8 @@ def draw_chip(
     painter.restore()
     metrics = QFontMetricsF(font)
     base = box.center().y() + (metrics.ascent() - metrics.descent()) / 2.0
-    left = box.center().x() - sign_width(sign, style, font) / 2.0
-    draw_sign(painter, sign, QPointF(left, base), style, font)
+    x = box.center().x() - sign_width(sign, style, font) / 2.0
+    draw_sign(painter, sign, QPointF(x, base), style, font)
 
 
 @contextmanager

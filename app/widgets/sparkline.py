@@ -60,9 +60,10 @@ class Sparkline(QStyledItemDelegate):
         last = self._find_last(rows)
         line = [
             QPointF(
-                plot.left() + plot.width() * at / last, plot.bottom() - plot.height() * much / self._maximum
+                plot.left() + plot.width() * x_share / last,
+                plot.bottom() - plot.height() * level / self._maximum,
             )
-            for at, much in points
+            for x_share, level in points
         ]
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

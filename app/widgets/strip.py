@@ -236,8 +236,8 @@ class TimeStrip(QWidget):
 
         The lanes of clients and of protection are there only if the run has such data.
         """
-        wanted = {CLIENTS: self._course.has_clients, PROTECTION: self._course.has_protection}
-        return [lane for lane in LANES if wanted.get(lane, True)]
+        lane_flags = {CLIENTS: self._course.has_clients, PROTECTION: self._course.has_protection}
+        return [lane for lane in LANES if lane_flags.get(lane, True)]
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -315,13 +315,16 @@ class TimeStrip(QWidget):
         At most one of a kind per pixel.
         """
         lanes = self._lanes()
-        left, pitch = (
+        left_px, pitch = (
             lanes.left(),
             lanes.width() / self.span_s,
         )  # faster than `x_of`: a day of faults has 50,000 markers
-        found = {(marker.kind, int(left + marker.t_s * pitch)): marker for marker in self.markers}
+        markers_by_place = {
+            (marker.kind, int(left_px + marker.t_s * pitch)): marker for marker in self.markers
+        }
         return sorted(
-            found.values(), key=lambda marker: (marker.kind == NO_RETURN, marker.kind not in MERGED)
+            markers_by_place.values(),
+            key=lambda marker: (marker.kind == NO_RETURN, marker.kind not in MERGED),
         )
 
     def _box(self, span: TimelineSpan, lane: QRectF) -> QRectF:
@@ -350,20 +353,22 @@ class TimeStrip(QWidget):
         """Write what happened above the most important markers, where there is room."""
         font = theme.sized(self.font(), 0.92, bold=True)
         metrics, lanes = QFontMetricsF(font), self._lanes()
-        taken: list[tuple[float, float]] = []
+        used_spans: list[tuple[float, float]] = []
         painter.setFont(font)
         labeled = [marker for marker in self.markers if marker.kind in LABELED]
         for marker in sorted(labeled, key=lambda each: (LABELED.index(each.kind), each.t_s)):
             text = f"{localize(marker.text).partition(chr(10))[0]} {formatting.run_time(marker.t_s)}"
             text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, LABEL_ROOM_PX)
             width, x = metrics.horizontalAdvance(text), self.x_of(marker.t_s)
-            for left in (x - width + 6.0, x - 6.0):
-                is_free = all(left + width + 12.0 < start or left > end + 12.0 for start, end in taken)
-                if is_free and left >= 0.0 and left + width <= self.width():
-                    taken.append((left, left + width))
+            for label_x in (x - width + 6.0, x - 6.0):
+                is_free = all(
+                    label_x + width + 12.0 < start or label_x > end + 12.0 for start, end in used_spans
+                )
+                if is_free and label_x >= 0.0 and label_x + width <= self.width():
+                    used_spans.append((label_x, label_x + width))
                     painter.setPen(colors.named(MARKERS[marker.kind][0]))
                     base = lanes.top() - self.fontMetrics().height() * 0.95
-                    painter.drawText(QPointF(left, base), text)
+                    painter.drawText(QPointF(label_x, base), text)
                     break
 
     def _draw_marker(
@@ -414,8 +419,12 @@ class TimeStrip(QWidget):
 
     def _tip_at(self, x: float) -> str:
         t_s = self.time_at(x)
-        what = [tr(span.what) for spans in self._spans() for span in spans if span.from_s <= t_s <= span.to_s]
-        return ": ".join([formatting.run_time(t_s, 1), *([", ".join(dict.fromkeys(what))] if what else [])])
+        span_texts = [
+            tr(span.what) for spans in self._spans() for span in spans if span.from_s <= t_s <= span.to_s
+        ]
+        return ": ".join(
+            [formatting.run_time(t_s, 1), *([", ".join(dict.fromkeys(span_texts))] if span_texts else [])]
+        )
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -518,8 +527,8 @@ def lane_names_px(widget: QWidget) -> float:
 
 def lane_sides(widget: QWidget) -> tuple[float, float]:
     """Return the left and right edge of the time axis in *widget*. Widgets below a strip use the same scale."""
-    left = lane_names_px(widget) + 10.0
-    return left, max(left + 20.0, widget.width() - 10.0)
+    left_px = lane_names_px(widget) + 10.0
+    return left_px, max(left_px + 20.0, widget.width() - 10.0)
 
 
 def draw_times(painter: QPainter, widget: QWidget, lanes: QRectF, span_s: float) -> None:

@@ -108,8 +108,14 @@ class CellLook(Struct, frozen=True):
 
 def read_look(option: QStyleOptionViewItem) -> CellLook:
     """Return the inherited fields of *option*, which the stubs of PySide lack."""
-    of: Any = option
-    return CellLook(of.rect, of.palette, of.font, of.fontMetrics, of.state)
+    option_fields: Any = option
+    return CellLook(
+        option_fields.rect,
+        option_fields.palette,
+        option_fields.font,
+        option_fields.fontMetrics,
+        option_fields.state,
+    )
 
 
 @cache
@@ -175,11 +181,11 @@ class TableModel(QAbstractTableModel):
         """Add rows at the end."""
         new = list(rows)
         self._all += new
-        shown = self._filter_rows(new)
-        if shown:
+        new_rows = self._filter_rows(new)
+        if new_rows:
             first = len(self._rows)
-            self.beginInsertRows(NOWHERE, first, first + len(shown) - 1)
-            self._rows += shown
+            self.beginInsertRows(NOWHERE, first, first + len(new_rows) - 1)
+            self._rows += new_rows
             self.endInsertRows()
 
     def update(self, rows: Sequence[object]) -> None:
@@ -317,8 +323,8 @@ class TableView(QTableView):
         bar, count = self.verticalScrollBar(), self.table.rowCount()
         if event.reason() in BY_KEY and count and not self.currentIndex().isValid():
             at_end = bar.maximum() > 0 and bar.value() >= bar.maximum()
-            here = self.table.index(count - 1 if at_end else 0, 0)
-            self.selectionModel().setCurrentIndex(here, self.selectionModel().SelectionFlag.NoUpdate)
+            start_index = self.table.index(count - 1 if at_end else 0, 0)
+            self.selectionModel().setCurrentIndex(start_index, self.selectionModel().SelectionFlag.NoUpdate)
         super().focusInEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -333,21 +339,21 @@ class TableView(QTableView):
             self._select_to(to_end=event.key() == Qt.Key.Key_End)
             return
         super().keyPressEvent(event)
-        here, selection = self.currentIndex(), self.selectionModel()
+        current_index, selection = self.currentIndex(), self.selectionModel()
         if (
             event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down)
-            and here.isValid()
+            and current_index.isValid()
             and not selection.hasSelection()
         ):
-            selection.select(here, selection.SelectionFlag.Select | self._whole_rows())
+            selection.select(current_index, selection.SelectionFlag.Select | self._whole_rows())
 
     def _select_to(self, to_end: bool) -> None:
         """Select from the current cell to the first or last one, as in the grids of Management Studio."""
-        here, selection = self.currentIndex(), self.selectionModel()
+        current_index, selection = self.currentIndex(), self.selectionModel()
         row, column = (self.table.rowCount() - 1, self.table.columnCount() - 1) if to_end else (0, 0)
         end = self.table.index(row, column)
-        between = QItemSelection(here, end) if to_end else QItemSelection(end, here)
-        selection.select(between, selection.SelectionFlag.ClearAndSelect | self._whole_rows())
+        range_selection = QItemSelection(current_index, end) if to_end else QItemSelection(end, current_index)
+        selection.select(range_selection, selection.SelectionFlag.ClearAndSelect | self._whole_rows())
         self.scrollTo(end)
 
     def _whole_rows(self) -> QItemSelectionModel.SelectionFlag:
@@ -364,22 +370,24 @@ class TableView(QTableView):
     def copy(self, headers: bool = False) -> None:
         """Put the selected cells on the clipboard, with the column titles on top if *headers*."""
         selection = self.selectionModel().selection()
-        chosen: dict[int, set[int]] = {}
+        columns_by_row: dict[int, set[int]] = {}
         """Row -> its columns, from ranges: the indexes of a whole table would be tens of thousands of objects."""
         for part in (selection.at(number) for number in range(selection.count())):
-            seen = [n for n in range(part.left(), part.right() + 1) if not self.isColumnHidden(n)]
+            visible_columns = [n for n in range(part.left(), part.right() + 1) if not self.isColumnHidden(n)]
             for row in range(part.top(), part.bottom() + 1):
-                chosen.setdefault(row, set()).update(seen)
-        if not chosen:
+                columns_by_row.setdefault(row, set()).update(visible_columns)
+        if not columns_by_row:
             return
-        columns = sorted(set().union(*chosen.values()))
-        shown = self.table.rows
+        columns = sorted(set().union(*columns_by_row.values()))
+        shown_rows = self.table.rows
         text = [
             [
-                str(self.table.columns[column].text(shown[row]) or "") if column in chosen[row] else ""
+                str(self.table.columns[column].text(shown_rows[row]) or "")
+                if column in columns_by_row[row]
+                else ""
                 for column in columns
             ]
-            for row in sorted(chosen)
+            for row in sorted(columns_by_row)
         ]
         if headers:
             text.insert(0, [self.table.columns[column].heading for column in columns])

@@ -93,9 +93,9 @@ def _colors() -> dict[str, dict[str, str | list[str]]]:
 
 
 def _tokens(name: str, dark: bool) -> ThemeTokens:
-    named = dict(_colors()[name])
-    series = tuple(QColor(value) for value in named.pop("series"))
-    colors = {key: QColor(value) for key, value in named.items() if isinstance(value, str)}
+    colors_by_name = dict(_colors()[name])
+    series = tuple(QColor(value) for value in colors_by_name.pop("series"))
+    colors = {key: QColor(value) for key, value in colors_by_name.items() if isinstance(value, str)}
     return ThemeTokens(name=name, dark=dark, series=series, **colors)
 
 
@@ -168,8 +168,8 @@ def icon(name: str, colors: ThemeTokens, color: QColor | None = None) -> QIcon:
 def _icon(name: str, normal: int, disabled: int) -> QIcon:
     """Return a cached icon: many actions and tools share one, and each is drawn in ten ways."""
     rendered_icon = QIcon()
-    for mode, drawn in ((QIcon.Mode.Normal, normal), (QIcon.Mode.Disabled, disabled)):
-        renderer = _renderer(name, QColor.fromRgba(drawn))
+    for mode, pixmap in ((QIcon.Mode.Normal, normal), (QIcon.Mode.Disabled, disabled)):
+        renderer = _renderer(name, QColor.fromRgba(pixmap))
         for size in ICON_SIZES:
             rendered_icon.addPixmap(_render_pixmap(renderer, size), mode)
     return rendered_icon
@@ -275,7 +275,7 @@ def _depth(widget: QWidget) -> int:
 def _has_palette_handler(widget: QWidget) -> bool:
     """Return whether a widget of this program handles a palette change."""
     return bool(widget.property(FOLLOWS)) or any(
-        "changeEvent" in each.__dict__ for each in type(widget).__mro__ if each.__module__.startswith("app.")
+        "changeEvent" in base.__dict__ for base in type(widget).__mro__ if base.__module__.startswith("app.")
     )
 
 
@@ -296,9 +296,9 @@ def follow(widget: QWidget, kinds: tuple[QEvent.Type, ...], *methods: Callable[[
         follower = _Follower(widget)
         widget.setProperty(FOLLOWS, follower)
     for method in methods:
-        bound = cast(MethodType, method)
+        bound_method = cast(MethodType, method)
         # a strong reference would keep the widget
-        follower.reactions.append((kinds, ref(bound.__self__), bound.__name__))
+        follower.reactions.append((kinds, ref(bound_method.__self__), bound_method.__name__))
 
 
 class _Follower(QObject):
@@ -309,13 +309,13 @@ class _Follower(QObject):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        due = [(owner, name) for kinds, owner, name in self.reactions if event.type() in kinds]
-        if due:
+        due_reactions = [(owner, name) for kinds, owner, name in self.reactions if event.type() in kinds]
+        if due_reactions:
             watched.event(event)
-        for owner, name in due:
+        for owner, name in due_reactions:
             if (receiver := owner()) is not None:
                 getattr(receiver, name)()
-        return bool(due)
+        return bool(due_reactions)
 
 
 def _find_custom_fonts(app: QApplication) -> list[tuple[QWidget, QFont]]:
@@ -344,7 +344,7 @@ def _select_tokens(app: QApplication, choice: str) -> ThemeTokens:
 def palette(colors: ThemeTokens) -> QPalette:
     """Return a palette that sets every role, so that no color of the desktop remains."""
     role, new_palette = QPalette.ColorRole, QPalette()
-    for which, color in (
+    for color_role, color in (
         (role.Window, colors.window),
         (role.WindowText, colors.text),
         (role.Base, colors.surface),
@@ -367,9 +367,9 @@ def palette(colors: ThemeTokens) -> QPalette:
         (role.Link, colors.info),
         (role.LinkVisited, colors.series[2]),
     ):
-        new_palette.setColor(which, color)
-    for which in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
-        new_palette.setColor(QPalette.ColorGroup.Disabled, which, _faint(colors))
+        new_palette.setColor(color_role, color)
+    for color_role in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
+        new_palette.setColor(QPalette.ColorGroup.Disabled, color_role, _faint(colors))
     return new_palette
 
 

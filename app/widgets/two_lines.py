@@ -47,19 +47,19 @@ class TwoLineCells(QStyledItemDelegate):
         lines = box.adjusted(SIDE_PX, 0.0, -SIDE_PX, 0.0)
         top = lines.center().y() - (height if detail else height / 2.0)
         name = column.sign(row) if column.sign is not None else None
-        left = lines.left()
+        left_x = lines.left()
         if name is not None:
             color = colors.named(tone) if tone and not selected else text_color
             ratio = self._table.devicePixelRatioF()
             picture = theme.pixmap(name, color, round(height * ratio))
-            painter.drawPixmap(QRectF(left, top, height, height), picture, QRectF(picture.rect()))
-            left += height + SIDE_PX / 2.0
+            painter.drawPixmap(QRectF(left_x, top, height, height), picture, QRectF(picture.rect()))
+            left_x += height + SIDE_PX / 2.0
         bold = theme.sized(look.font, 1.0, bold=True)
-        for at, font, text, color in (
+        for baseline, font, text, color in (
             (top, bold, column.text(row), text_color if selected or not tone else colors.named(tone)),
             (top + height, look.font, detail, text_color if selected else colors.muted),
         ):
-            place = QRectF(left, at, lines.right() - left, height)
+            place = QRectF(left_x, baseline, lines.right() - left_x, height)
             painter.setFont(font)
             painter.setPen(color)
             flags = Qt.AlignmentFlag.AlignVCenter | (

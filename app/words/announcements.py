@@ -44,12 +44,16 @@ def select_announced_kinds(terms: Terms) -> frozenset[str]:
 def sentences(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK)) -> str:
     """Describe the events in their order; empty if no event is worth an announcement."""
     kept_events = _without_echoes([event for event in events if event.kind in kinds])
-    found = [(RANK.index(group[0].kind), index, group) for index, group in enumerate(_grouped(kept_events))]
-    first_groups = sorted(sorted(found)[:SENTENCES_MAX], key=lambda each: each[1])
-    left = sum(len(group) for _, _, group in found) - sum(len(group) for _, _, group in first_groups)
+    ranked_groups = [
+        (RANK.index(group[0].kind), index, group) for index, group in enumerate(_grouped(kept_events))
+    ]
+    first_groups = sorted(sorted(ranked_groups)[:SENTENCES_MAX], key=lambda each: each[1])
+    omitted_count = sum(len(group) for _, _, group in ranked_groups) - sum(
+        len(group) for _, _, group in first_groups
+    )
     words = [_sentence(group) for _, _, group in first_groups]
-    if left:
-        words.append(tr("And {count} more.").format(count=left))
+    if omitted_count:
+        words.append(tr("And {count} more.").format(count=omitted_count))
     return " ".join(words)
 
 

@@ -129,8 +129,8 @@ def hms(value: float | None) -> str:
     """Return a duration as the Database Mirroring Monitor writes it: hh:mm:ss, rounded up to whole seconds."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    whole = math.ceil(value)
-    return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}"
+    whole_seconds = math.ceil(value)
+    return f"{whole_seconds // 3600:02}:{whole_seconds // 60 % 60:02}:{whole_seconds % 60:02}"
 
 
 def percent(share: float | None, decimals: int = 1, sign: bool = False) -> str:

@@ -30,16 +30,16 @@ class Match(Struct, frozen=True):
 
 def match(query: str, text: str) -> Match | None:
     """Match all words of *query* in *text*, in any case and order; None if one is missing."""
-    worth, places, scattered = 0.0, set[int](), False
+    score, places, scattered = 0.0, set[int](), False
     folded, words = text.lower(), query.lower().split()
     for word in words:
         found_match = _find(word, folded, len(words) == 1)
         if found_match is None:
             return None
-        worth += found_match.score
+        score += found_match.score
         places.update(found_match.places)
         scattered |= found_match.scattered
-    return Match(worth, tuple(sorted(places)), scattered)
+    return Match(score, tuple(sorted(places)), scattered)
 
 
 def best(query: str, items: Iterable[Item], text: Callable[[Item], str]) -> list[tuple[Item, Match]]:
@@ -48,18 +48,18 @@ def best(query: str, items: Iterable[Item], text: Callable[[Item], str]) -> list
     The exact text comes first, then the whole phrase. Matches by scattered letters count only if no item
     contains the words.
     """
-    found = [(item, fit) for item in items if (fit := match(query, text(item))) is not None]
-    if any(not fit.scattered for _, fit in found):
-        found = [(item, fit) for item, fit in found if not fit.scattered]
-    wanted = normalize_text(query)
+    matches = [(item, fuzzy_match) for item in items if (fuzzy_match := match(query, text(item))) is not None]
+    if any(not fuzzy_match.scattered for _, fuzzy_match in matches):
+        matches = [(item, fuzzy_match) for item, fuzzy_match in matches if not fuzzy_match.scattered]
+    normalized_query = normalize_text(query)
 
     def rank_item(pair: tuple[Item, Match]) -> tuple[int, float]:
         words = normalize_text(text(pair[0]))
-        is_phrase = " " in wanted and f" {wanted} " in f" {words} "
-        rank = 0 if words == wanted else 1 if is_phrase else 2
+        is_phrase = " " in normalized_query and f" {normalized_query} " in f" {words} "
+        rank = 0 if words == normalized_query else 1 if is_phrase else 2
         return rank, -pair[1].score
 
-    return sorted(found, key=rank_item)
+    return sorted(matches, key=rank_item)
 
 
 def normalize_text(text: str) -> str:
@@ -72,7 +72,7 @@ def normalize_text(text: str) -> str:
 
 def _find(query: str, text: str, is_whole_query: bool) -> Match | None:
     """Find a word; in a phrase its scattered letters must be in one word of the text."""
-    starts = [found.start() for found in _WORD_START.finditer(text)]
+    starts = [word_match.start() for word_match in _WORD_START.finditer(text)]
     place = next((start for start in starts if text.startswith(query, start)), None)
     if place is not None:
         return _run(query, place, text, _AT_WORD)
@@ -92,8 +92,8 @@ def _initials(query: str, text: str, starts: list[int]) -> list[int]:
     """Return the positions of the letters of *query* as initials of words; empty if there is no such match."""
     places: list[int] = []
     for letter in query:
-        after = places[-1] if places else -1
-        place = next((start for start in starts if start > after and text[start] == letter), None)
+        previous_place = places[-1] if places else -1
+        place = next((start for start in starts if start > previous_place and text[start] == letter), None)
         if place is None:
             return []
         places.append(place)
@@ -103,7 +103,7 @@ def _initials(query: str, text: str, starts: list[int]) -> list[int]:
 def _letters(query: str, text: str, anywhere: bool) -> list[int]:
     """Return places of the word's letters in order, *anywhere* or in one word; empty if they are not all there."""
     gap = ".*?" if anywhere else r"\w*?"
-    found = re.search(
+    letters_match = re.search(
         ("" if anywhere else r"\b") + gap.join(f"({re.escape(letter)})" for letter in query), text
     )
-    return [found.start(n + 1) for n in range(len(query))] if found else []
+    return [letters_match.start(n + 1) for n in range(len(query))] if letters_match else []

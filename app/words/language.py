@@ -94,17 +94,17 @@ def pseudo(text: str) -> str:
     if text.startswith(_OPENED):
         return text
     words = "".join(_accented(text))
-    more = round(len(text) * _LONGER)
-    return f"{_OPENED}{words} {'·' * more} !!!]" if more else f"{_OPENED}{words} !!!]"
+    padding = round(len(text) * _LONGER)
+    return f"{_OPENED}{words} {'·' * padding} !!!]" if padding else f"{_OPENED}{words} !!!]"
 
 
 def _accented(text: str) -> Iterator[str]:
-    at = 0
+    index = 0
     for match in _KEPT.finditer(text):
-        yield text[at : match.start()].translate(_ACCENTED)
+        yield text[index : match.start()].translate(_ACCENTED)
         yield match.group()
-        at = match.end()
-    yield text[at:].translate(_ACCENTED)
+        index = match.end()
+    yield text[index:].translate(_ACCENTED)
 
 
 class _Pseudo(gettext.NullTranslations):

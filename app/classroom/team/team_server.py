@@ -66,20 +66,20 @@ class TeamServer:
 
     async def _meet(self, connection: WebSocket) -> None:
         await connection.accept()
-        why: tuple[int, str] | None = None
+        refusal: tuple[int, str] | None = None
         try:
             async with asyncio.timeout(FIRST_WORD_S):
                 first = await _receive_request(connection)
             await self._attend(connection, first)
         except (InputRejectedError, ProtocolError, InputError) as problem:
-            why = REFUSED, str(problem)
+            refusal = REFUSED, str(problem)
         except (TimeoutError, OSError) as problem:
-            why = LATER, str(problem)
+            refusal = LATER, str(problem)
         except WebSocketDisconnect:
             pass
-        if why is not None:
+        if refusal is not None:
             with suppress(WebSocketDisconnect, RuntimeError):
-                await connection.close(why[0], why[1].encode()[:123].decode(errors="ignore"))
+                await connection.close(refusal[0], refusal[1].encode()[:123].decode(errors="ignore"))
 
     async def _attend(self, connection: WebSocket, request: TeamRequest) -> None:
         address = connection.client.host if connection.client else ""
@@ -168,10 +168,14 @@ def hold(
     )
     address, port = listening.getsockname()[:2]
     _save_credentials(folder / "team.json", {**credentials, "address": f"{address}:{port}"})
-    named = fingerprint(certificate.convert_to_der(credentials["certificate"]))
-    host, *others = reachable(address) or ["127.0.0.1"]  # without a network only this computer can join
+    certificate_fingerprint = fingerprint(certificate.convert_to_der(credentials["certificate"]))
+    host, *other_hosts = reachable(address) or ["127.0.0.1"]  # without a network only this computer can join
     invited = Invitation(
-        credentials["secret"], named, host, port, tuple(address_of(one, port) for one in others)
+        credentials["secret"],
+        certificate_fingerprint,
+        host,
+        port,
+        tuple(address_of(other_host, port) for other_host in other_hosts),
     )
     return asyncio.run(_run_team(world, play, credentials, listening, lambda: show(str(invited))))
 
@@ -240,9 +244,9 @@ def _load_credentials(file: Path) -> dict[str, str]:
         credentials: dict[str, str] = json.loads(file.read_text("utf-8"))
         return credentials
     certificate_text, key = certificate.create_certificate()
-    made = {"secret": new_secret(), "certificate": certificate_text, "key": key, "address": ""}
-    _save_credentials(file, made)
-    return made
+    new_credentials = {"secret": new_secret(), "certificate": certificate_text, "key": key, "address": ""}
+    _save_credentials(file, new_credentials)
+    return new_credentials
 
 
 def _save_credentials(file: Path, credentials: dict[str, str]) -> None:

@@ -56,12 +56,12 @@ class RoleTable:
 
     def take(self, role: str, name: str, token: str, instead: bool = False) -> None:
         """Take a role; *instead*: also from another member. Raises InputRejectedError if it is taken, and OSError."""
-        mine = hashlib.sha256(token.encode()).hexdigest()
+        token_hash = hashlib.sha256(token.encode()).hexdigest()
         member = self._members.get(role)
-        if member is not None and member[1] != mine and not instead:
+        if member is not None and member[1] != token_hash and not instead:
             raise InputRejectedError(tr("{name} already has this role").format(name=member[0]))
-        if member is None or member[1] != mine:
-            self._members[role] = [name, mine]
+        if member is None or member[1] != token_hash:
+            self._members[role] = [name, token_hash]
             atomic_write.write(self._file, json.dumps(self._members, ensure_ascii=False))
 
     def name_of(self, role: str) -> str | None:
@@ -131,8 +131,8 @@ class TeamWorld:
 
         Raises InputRejectedError, OSError.
         """
-        free = instead and all(viewer.role != role for viewer in self.viewers)
-        self.table.take(role, name, token, free)
+        is_vacant = instead and all(viewer.role != role for viewer in self.viewers)
+        self.table.take(role, name, token, is_vacant)
 
     def welcome(self, key: str) -> MemberWelcome:
         """Return the welcome message. Raises InputError for an unknown role."""
@@ -182,12 +182,14 @@ class TeamWorld:
             role, number, line, answer = self._wishes.get_nowait()
         except Empty:
             return False
-        done = self._count_inputs(role)
+        input_count = self._count_inputs(role)
         try:
-            if number == done + 1:
+            if number == input_count + 1:
                 run.do(f"@{role} {_check_role(line)}")
-            elif number != done:  # a repeated input was already applied
-                raise InputError(say("line {number} does not follow line {done}", number=number, done=done))
+            elif number != input_count:  # a repeated input was already applied
+                raise InputError(
+                    say("line {number} does not follow line {done}", number=number, done=input_count)
+                )
         except InputError as problem:
             answer.set_exception(InputRejectedError(str(problem)))
         else:
@@ -197,8 +199,8 @@ class TeamWorld:
 
     def _play_vacant_role(self, run: SeatRun) -> bool:
         """Play a line of a vacant role; return whether there was one."""
-        free = {seat.key for seat in self.roles() if seat.taken_by is None}
-        line = find_due_line(run.drill, free, self._refused_lines)
+        vacant_roles = {seat.key for seat in self.roles() if seat.taken_by is None}
+        line = find_due_line(run.drill, vacant_roles, self._refused_lines)
         if line is None:
             return False
         try:
@@ -229,8 +231,8 @@ class TeamWorld:
             entries = run.list_entries(viewer.entries)
             viewer.entries += len(entries)
             waits_for = self._list_vacant_roles() if self.waits else []
-            done = self._count_inputs(viewer.role)
-            viewer.send(RoleView(run.frozen, done, observation, drill.tick, entries, waits_for))
+            input_count = self._count_inputs(viewer.role)
+            viewer.send(RoleView(run.frozen, input_count, observation, drill.tick, entries, waits_for))
 
 
 def _check_role(line: str) -> str:
@@ -255,8 +257,8 @@ def play_without_class(
     with suppress(ClassEndedError):
         world.play(run, 0)
     run.end()
-    found = verdict(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.acts)
-    return Participation(report_of(run, seat_log, found), 0, False, "", str(seat_log.file))
+    log_verdict = verdict(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.acts)
+    return Participation(report_of(run, seat_log, log_verdict), 0, False, "", str(seat_log.file))
 
 
 def _passed_on(world: TeamWorld, message: InstructionMessage) -> None:

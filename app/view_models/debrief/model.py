@@ -110,7 +110,9 @@ def summarize(report: Report, scenario: Scenario | None) -> Summary:
 def find_grade(total: float, finished: bool) -> Grade:
     """Return the grade of a score. A run that has not met all goals is not passed."""
     text, tone = next(
-        (text, tone) for least, text, tone in GRADES if total >= least and (finished or not least)
+        (text, tone)
+        for points_min, text, tone in GRADES
+        if total >= points_min and (finished or not points_min)
     )
     return Grade(tr(text), tone)
 
@@ -129,11 +131,11 @@ def describe_result(report: Report) -> str:
     """Return the end of the run and the goals reached, in a sentence."""
     end = tr(ENDED.get(report.get("ended_by"), ENDED[None]))
     goals = report.get("goals", ())
-    met = sum(bool(goal["met"]) for goal in goals)
+    met_count = sum(bool(goal["met"]) for goal in goals)
     text = end
-    if met < len(goals):
+    if met_count < len(goals):
         missed = tr("Goal not met; {ended}") if len(goals) == 1 else tr("{met} of {all} goals met; {ended}")
-        text = missed.format(met=met, all=len(goals), ended=end)
+        text = missed.format(met=met_count, all=len(goals), ended=end)
     length = formatting.seconds(report["ended_at_s"], 1)
     return tr("{what}, after {length}. {mode}, seed {seed}.").format(
         what=f"{text[:1].upper()}{text[1:]}",
@@ -157,9 +159,12 @@ UNPROTECTED: Final = {
 def _figures(report: Report, scenario: Scenario | None) -> Iterator[SummaryFigure]:
     yield from _downtime(report)
     availability = report["availability"]
-    lost = int(availability["lost_transactions"])
+    lost_count = int(availability["lost_transactions"])
     yield SummaryFigure(
-        "lost_transactions", tr("Transactions lost"), formatting.number(lost), "bad" if lost else "ok"
+        "lost_transactions",
+        tr("Transactions lost"),
+        formatting.number(lost_count),
+        "bad" if lost_count else "ok",
     )
     if availability["lost_kb"]:
         size = formatting.kb(availability["lost_kb"])
@@ -174,9 +179,9 @@ def _figures(report: Report, scenario: Scenario | None) -> Iterator[SummaryFigur
         )
     goals = report.get("goals", ())
     if goals:
-        met = sum(bool(goal["met"]) for goal in goals)
-        value = tr("{met} of {all}").format(met=met, all=len(goals))
-        yield SummaryFigure("goals", tr("Goals met"), value, "ok" if met == len(goals) else "bad")
+        met_count = sum(bool(goal["met"]) for goal in goals)
+        value = tr("{met} of {all}").format(met=met_count, all=len(goals))
+        yield SummaryFigure("goals", tr("Goals met"), value, "ok" if met_count == len(goals) else "bad")
     yield from _failover(report)
 
 
@@ -186,10 +191,10 @@ def _downtime(report: Report) -> Iterator[SummaryFigure]:
     tip = tr("Sum of {n} databases").format(n=count) if count > 1 else ""
     database_s = report["availability"]["downtime_s"]
     database = formatting.seconds(database_s)
-    over = tr("over {time}")
+    over_text = tr("over {time}")
     last_service = _last_service(report)
     if last_service == DOWN:
-        database = over.format(time=database)
+        database = over_text.format(time=database)
     tone = "bad" if last_service == DOWN else ""
     if not report.get("clients") or not report["clients"]["databases"]:
         yield SummaryFigure("downtime_s", tr("Downtime"), database, tone, tip=tip)
@@ -197,9 +202,11 @@ def _downtime(report: Report) -> Iterator[SummaryFigure]:
     yield SummaryFigure("", tr("Downtime"), "", tip=tip)
     yield SummaryFigure("downtime_s", tr("database"), database, tone, detail=True, tip=tip)
     clients = formatting.seconds(report["clients"]["downtime_s"])
-    away = last_service in (DOWN, CLIENTS_IDLE)
-    clients = over.format(time=clients) if away else clients
-    yield SummaryFigure("clients_s", tr("clients"), clients, "bad" if away else "", detail=True, tip=tip)
+    is_unavailable = last_service in (DOWN, CLIENTS_IDLE)
+    clients = over_text.format(time=clients) if is_unavailable else clients
+    yield SummaryFigure(
+        "clients_s", tr("clients"), clients, "bad" if is_unavailable else "", detail=True, tip=tip
+    )
 
 
 def _last_service(report: Report) -> str:
@@ -376,8 +383,8 @@ class DebriefModel(Struct, frozen=True):
         course.add(self.report["events"])
         chance = self.account.last_chance if self.account is not None else None
         if chance is not None:
-            until = tr("the last chance to meet all goals, {act}").format(
+            last_chance_text = tr("the last chance to meet all goals, {act}").format(
                 act=format_first_step(chance, self.choices)
             )
-            course.add_marker(TimelineMarker(chance.tick / TICKS_PER_S, NO_RETURN, until))
+            course.add_marker(TimelineMarker(chance.tick / TICKS_PER_S, NO_RETURN, last_chance_text))
         return course

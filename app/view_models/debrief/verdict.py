@@ -57,10 +57,10 @@ def describe_action(line: str, choices: Mapping[str, Sequence[str]]) -> str:
 def _describe_statement(item: Input) -> str:
     server = item.args[0].partition("#")[0]
     text = facts.normalize_sql(item.args[1], keep_literals=False)
-    found = [
+    statements = [
         (match.end(), sentence) for pattern, sentence in STATEMENTS for match in re.finditer(pattern, text)
     ]
-    return tr(max(found)[1]).format(server=server) if found and item.verb == "sql" else ""
+    return tr(max(statements)[1]).format(server=server) if statements and item.verb == "sql" else ""
 
 
 STEPS_MAX: Final = 3
@@ -169,14 +169,14 @@ def describe_mistake(lesson: RunSegment, choices: Asked) -> str:
 def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
     """Return the cost: goals that became unreachable, or points."""
     if chance is not None and closes_goals(lesson, chance) and chance.missed:
-        first, more = chance.missed[0][0], len(chance.missed) - 1
-        if not more:
+        first, more_count = chance.missed[0][0], len(chance.missed) - 1
+        if not more_count:
             return tr("After that, this goal was out of reach: {goal}.").format(goal=first)
         return trn(
             "After that, this goal was out of reach: {goal} (and {n} more).",
             "After that, this goal was out of reach: {goal} (and {n} more).",
-            more,
-        ).format(goal=first, n=more)
+            more_count,
+        ).format(goal=first, n=more_count)
     points = formatting.plain_number(round(lesson.regret, 1))
     return tr("That cost {points} of {before} possible points.").format(
         points=points, before=formatting.plain_number(round(lesson.before, 1))
@@ -198,8 +198,8 @@ def omit_columns(statement: str) -> str:
     """Return *statement* with "…" in place of each long column list between SELECT and FROM."""
     parts = SELECT_OR_FROM.split(statement)
     for index in range(1, len(parts) - 2, 2):
-        between = (parts[index].upper(), parts[index + 2].upper())
-        if between == ("SELECT", "FROM") and len(parts[index + 1].strip()) >= COLUMNS_MAX:
+        keywords = (parts[index].upper(), parts[index + 2].upper())
+        if keywords == ("SELECT", "FROM") and len(parts[index + 1].strip()) >= COLUMNS_MAX:
             parts[index + 1] = " … "
     return "".join(parts)
 
@@ -213,9 +213,9 @@ def find_retry(lesson: RunSegment, choices: Asked) -> Retry:
     begin, _ = find_retry_start(replace(lesson, plan=lesson.plan[: lesson.done] + (actions or lesson.best)))
     if lesson.line == WAITING:
         return Retry(begin, describe_mistake(lesson, choices))
-    left = formatting.seconds((lesson.tick - begin) / TICKS_PER_S, 0)
+    remaining_text = formatting.seconds((lesson.tick - begin) / TICKS_PER_S, 0)
     notice = tr("Your mistake follows at {at} ({left} from now): {mistake}").format(
-        at=moment(lesson.tick), left=left, mistake=describe_mistake(lesson, choices)
+        at=moment(lesson.tick), left=remaining_text, mistake=describe_mistake(lesson, choices)
     )
     return Retry(begin, notice)
 
@@ -225,7 +225,7 @@ def find_retry(lesson: RunSegment, choices: Asked) -> Retry:
 
 def _flawless(report: Report, review: Review, account: Account) -> Verdict:
     total = float(report["score"]["total"] or 0.0)
-    best = max((worth for _, worth in account.curve), default=total)
+    best = max((value for _, value in account.curve), default=total)
     clean = max(best, total) - total < 0.5
     words = mark("You scored {score} of {best} possible points.")
     if clean:

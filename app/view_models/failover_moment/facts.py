@@ -104,17 +104,17 @@ class StageFacts(Struct, frozen=True):
 
     def with_voters(self, previous_votes: tuple[Vote, ...]) -> StageFacts:
         """Return these facts with *previous_votes*, which counted at the loss; the cluster adjusts votes after it."""
-        now = {vote.name: vote for vote in self.votes}
+        current_votes = {vote.name: vote for vote in self.votes}
         votes = tuple(
-            vote if vote.state == NONE else replace(vote, state=_find_state(now.get(vote.name)))
+            vote if vote.state == NONE else replace(vote, state=_find_state(current_votes.get(vote.name)))
             for vote in previous_votes
         )
         return replace(self, votes=votes) if votes else self
 
     def with_vote_of(self, name: str) -> StageFacts:
         """Return these facts before the loss of *name* is noticed: its vote still counts."""
-        counted = (replace(vote, state=YES) if vote.name == name else vote for vote in self.votes)
-        return replace(self, votes=tuple(counted))
+        counted_votes = (replace(vote, state=YES) if vote.name == name else vote for vote in self.votes)
+        return replace(self, votes=tuple(counted_votes))
 
 
 def _find_state(vote: Vote | None) -> str:
@@ -133,7 +133,7 @@ def capture_facts(world: World, failover: Failover, technology: str) -> StageFac
         cards[CLIENT] = _make_client_card(world, clients[0])
     group = _find_group(world, failover) if technology == GROUP else None
     listener = group.listener.name if group is not None and group.listener is not None else ""
-    at = world.listeners.get(listener) if listener else None
+    address_server = world.listeners.get(listener) if listener else None
     role = instances.role_of(world, _find_instance(world, failover)) if technology == INSTANCE else None
     cluster = next(iter(world.clusters.values()), None) if technology != MIRRORING else None
     return StageFacts(
@@ -143,7 +143,7 @@ def capture_facts(world: World, failover: Failover, technology: str) -> StageFac
         tuple(_list_wires(world, places, technology, role.owner if role is not None else "")),
         find_redo_kb(world, failover),
         listener,
-        next((place for place, name in places.items() if name == at), ""),
+        next((place for place, name in places.items() if name == address_server), ""),
         next((r.name for r in role.resources if r.kind == "Physical Disk"), "") if role is not None else "",
         role.owner if role is not None else "",
         role.name if role is not None else "",
@@ -157,23 +157,25 @@ def _find_places(
     world: World, failover: Failover, technology: str, servers: Mapping[str, ServerFace]
 ) -> dict[str, str]:
     """Return the server at each position, as far as it is known."""
-    found = {FROM: failover.from_server, TO: failover.to_server}
+    places_by_role = {FROM: failover.from_server, TO: failover.to_server}
     if technology == MIRRORING:
         copy = world.copies.get((failover.to_server, failover.database))
         witness = copy.mirroring.witness if copy is not None else None
         if witness is not None:
-            found[WITNESS] = witness
-        return {place: name for place, name in found.items() if name in servers}
+            places_by_role[WITNESS] = witness
+        return {place: name for place, name in places_by_role.items() if name in servers}
     nodes = [name for name in servers if name in world.nodes or world.instances_on(name)]
     if technology == GROUP:
         group = _find_group(world, failover)
         nodes = [replica.server for replica in group.replicas] if group is not None else []
     share = next((w.name for w in _list_witnesses(world) if w.name in servers), None)
     if share is not None:
-        found[WITNESS] = share
-    other_nodes = [name for name in nodes if name not in found.values() and name in servers]
-    found |= {f"other{number}": name for number, name in enumerate(other_nodes[:OTHERS_MAX], start=1)}
-    return {place: name for place, name in found.items() if name in servers}
+        places_by_role[WITNESS] = share
+    other_nodes = [name for name in nodes if name not in places_by_role.values() and name in servers]
+    places_by_role |= {
+        f"other{number}": name for number, name in enumerate(other_nodes[:OTHERS_MAX], start=1)
+    }
+    return {place: name for place, name in places_by_role.items() if name in servers}
 
 
 def _list_witnesses(world: World) -> Iterator[Witness]:
@@ -214,8 +216,8 @@ def _make_card(world: World, face: ServerFace, failover: Failover, technology: s
         return StageCard(face.name, face.color, face.status, tr(WITNESS_NOTE[technology]))
     role = copy.role
     if face.name == failover.from_server and copy.state is None:
-        was = "PRIMARY" if technology == GROUP else "PRINCIPAL"
-        role = StatusSign(tr("was {role}").format(role=was), "idle", "principal")
+        old_role = "PRIMARY" if technology == GROUP else "PRINCIPAL"
+        role = StatusSign(tr("was {role}").format(role=old_role), "idle", "principal")
     badges = tuple(sign for sign in (copy.state, copy.db_state) if sign is not None)
     extra = tuple(
         s
@@ -307,13 +309,13 @@ _WIRES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
 
 def _list_wires(world: World, places: Mapping[str, str], technology: str, owner: str) -> Iterator[StageWire]:
     for a, b, label in _WIRES[technology]:
-        one, other = places.get(a, ""), places.get(b, "")
+        first_place, second_place = places.get(a, ""), places.get(b, "")
         if DISK in (a, b):
-            node = other if a == DISK else one
-            up = node in world.computers and world.computers[node].powered
-            yield StageWire((a, b), not up, up and node == owner)
-        elif one and other:
-            yield _make_wire(world, (a, b), (one, other), label, technology)
+            node = second_place if a == DISK else first_place
+            is_up = node in world.computers and world.computers[node].powered
+            yield StageWire((a, b), not is_up, is_up and node == owner)
+        elif first_place and second_place:
+            yield _make_wire(world, (a, b), (first_place, second_place), label, technology)
 
 
 def _make_wire(
@@ -321,17 +323,19 @@ def _make_wire(
 ) -> StageWire:
     client = world.clients.get(names[0])
     if client is not None:
-        at = client.connected_to
+        server_name = client.connected_to
         target = names[1]
-        is_own = at == target or (
-            at is not None and technology == INSTANCE and world.instances[at].computer == target
+        is_own = server_name == target or (
+            server_name is not None
+            and technology == INSTANCE
+            and world.instances[server_name].computer == target
         )
         used = is_own and client.lost_since is None
         return StageWire(ends, is_own and not used, used)
-    up = all(world.computer_named(name).powered for name in names)
+    is_up = all(world.computer_named(name).powered for name in names)
     if technology == MIRRORING or WITNESS not in ends:  # the cluster reaches its witness without SQL Server
-        up = up and all(world.instances[name].running for name in names if name in world.instances)
-    passing = up and network.is_passing(world, *names) and network.is_passing(world, *reversed(names))
+        is_up = is_up and all(world.instances[name].running for name in names if name in world.instances)
+    passing = is_up and network.is_passing(world, *names) and network.is_passing(world, *reversed(names))
     return StageWire(ends, not passing, passing, tr(label) if label else "")
 
 

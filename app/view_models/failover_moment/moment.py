@@ -74,12 +74,12 @@ class Moment(Struct, frozen=True):
             and phase.start_tick <= tick
             and (phase.end_tick is None or tick < phase.end_tick)
         ]
-        begun = [
+        started_phases = [
             n
             for n, phase in enumerate(self.phases)
             if phase.start_tick is not None and phase.start_tick <= tick
         ]
-        return running[0] if running else (begun or [0])[-1]
+        return running[0] if running else (started_phases or [0])[-1]
 
     @property
     def longest(self) -> FailoverPhase | None:
@@ -135,15 +135,17 @@ def _assemble(
     noticed: bool = True,
 ) -> Moment:
     names = list(clients)
-    found = find_milestones(failover, technology, events, names, start_due_tick) if noticed else {}
-    cut = next((e.tick for e, change in select_data(events, ClientData) if change.what in DISCONNECTED), None)
-    phases = list_phases(technology, failover, found, bool(names))
-    lost: dict[str, Tick] = {}
+    milestones = find_milestones(failover, technology, events, names, start_due_tick) if noticed else {}
+    cut_tick = next(
+        (e.tick for e, change in select_data(events, ClientData) if change.what in DISCONNECTED), None
+    )
+    phases = list_phases(technology, failover, milestones, bool(names))
+    lost_ticks: dict[str, Tick] = {}
     for event, detected in select_data(events, DetectedData):
         is_gone = detected.peer == failover.from_server and detected.how != "connected"
         if is_gone and event.server is not None:
-            lost.setdefault(event.server, event.tick)
-    return Moment(technology, failover, noticed, phases, published, unlike, cut, lost)
+            lost_ticks.setdefault(event.server, event.tick)
+    return Moment(technology, failover, noticed, phases, published, unlike, cut_tick, lost_ticks)
 
 
 UNTIL_COMMAND: Final = mark("Until the command")
@@ -156,10 +158,10 @@ def list_phases(
     """List all phases of *technology*; each begins where the previous one ends."""
     phases = []
     start: Tick | None = failover.failed_tick
-    first, *others = PHASES[technology]
+    first, *other_phases = PHASES[technology]
     if failover.kind != "automatic":
         first = replace(first, name=UNTIL_COMMAND, help=mark("until a person requests the failover"))
-    for kind in (first, *others):
+    for kind in (first, *other_phases):
         if kind.until == "clients" and not has_clients:
             continue
         end = milestones.get(kind.until) if start is not None else None
@@ -181,16 +183,18 @@ def find_milestones(
     *start_due_tick*: time at which SQL Server will start on the node.
     """
     start = start_due_tick
-    started: Tick | None = None
+    start_tick: Tick | None = None
     if technology == INSTANCE:
-        after = [e for e in events if e.tick >= failover.detected_tick]
-        start = next((e.tick for e in after if e.kind == "service" and e.text == STARTING), start_due_tick)
-        started = next(
-            (e.tick for e, change in select_data(after, ClusterData) if change.what == "online"), None
+        later_events = [e for e in events if e.tick >= failover.detected_tick]
+        start = next(
+            (e.tick for e in later_events if e.kind == "service" and e.text == STARTING), start_due_tick
+        )
+        start_tick = next(
+            (e.tick for e, change in select_data(later_events, ClusterData) if change.what == "online"), None
         )
         if failover.online_tick is not None:
-            started = min(started or failover.online_tick, failover.online_tick)
-            start = min(start or started, started)
+            start_tick = min(start_tick or failover.online_tick, failover.online_tick)
+            start = min(start or start_tick, start_tick)
     disk = None if start is None else max(failover.detected_tick, start - ticks(NAME_S))
     return {
         "detected": failover.detected_tick,
@@ -199,7 +203,7 @@ def find_milestones(
         "decided": failover.decided_tick,
         "disk": disk,
         "name": start,
-        "service": started,
+        "service": start_tick,
         "online": failover.online_tick,
         "undo_done": failover.undo_done_tick,
         "clients": _find_return(failover, events, clients),
@@ -210,17 +214,17 @@ def _find_return(failover: Failover, events: Sequence[Event], clients: Sequence[
     """Return the time at which the last application that had lost its connections was back."""
     if failover.online_tick is None:
         return None
-    back: dict[str, Tick | None] = {}
+    return_ticks: dict[str, Tick | None] = {}
     for event, change in select_data(events, ClientData):
         if change.client not in clients:
             continue
         if change.what in DISCONNECTED:
-            back[change.client] = None
+            return_ticks[change.client] = None
         elif change.what == "connected":
-            back[change.client] = event.tick
-        if back and None not in back.values() and event.tick >= failover.online_tick:
+            return_ticks[change.client] = event.tick
+        if return_ticks and None not in return_ticks.values() and event.tick >= failover.online_tick:
             return event.tick
-    return failover.online_tick if not back else None
+    return failover.online_tick if not return_ticks else None
 
 
 def find_start_due(world: World, failover: Failover) -> Tick | None:

@@ -74,12 +74,14 @@ class MomentReplay:
 
     def _view(self, number: int, tick: Tick) -> StageView:
         phase = self.moment.phases[number]
-        until = phase.kind.until  # the cards then show this: the partner is lost, the copy serves
-        is_shown = until == "online" or (until == "detected" and self.moment.technology == MIRRORING)
+        end_milestone = phase.kind.until  # the cards then show this: the partner is lost, the copy serves
+        is_shown = end_milestone == "online" or (
+            end_milestone == "detected" and self.moment.technology == MIRRORING
+        )
         ends_now = phase.end_tick is not None and tick >= phase.end_tick and not is_shown
         ends_now = ends_now and number < len(self.moment.phases) - 1
-        inside = max(phase.start_tick or 0, tick - 1) if ends_now else tick
-        facts = self._facts_at(inside).with_voters(self._voters)
+        inner_tick = max(phase.start_tick or 0, tick - 1) if ends_now else tick
+        facts = self._facts_at(inner_tick).with_voters(self._voters)
         return make_view(
             self.moment, replace(facts, redo_kb=self._redo_at(tick)), tick, self._before_kb, number
         )
@@ -95,9 +97,9 @@ class MomentReplay:
     def _redo_at(self, tick: Tick) -> float | None:
         """Return the redo queue at *tick*, between two key frames in proportion."""
         facts = self._facts_at(tick)
-        after = min((t for t in self._ticks if t > tick), default=None)
-        if facts.redo_kb is None or after is None:
+        next_tick = min((t for t in self._ticks if t > tick), default=None)
+        if facts.redo_kb is None or next_tick is None:
             return facts.redo_kb
-        redo_kb = self._facts_at(after).redo_kb
-        share = (tick - facts.tick) / max(1, after - facts.tick)
+        redo_kb = self._facts_at(next_tick).redo_kb
+        share = (tick - facts.tick) / max(1, next_tick - facts.tick)
         return facts.redo_kb if redo_kb is None else facts.redo_kb + (redo_kb - facts.redo_kb) * share

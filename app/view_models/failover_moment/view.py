@@ -98,9 +98,9 @@ class StageView(Struct, frozen=True):
     @property
     def static_key(self) -> tuple[object, ...]:
         """The part that changes only from phase to phase: facts without their time and the queue, which moves."""
-        still = replace(self.facts, tick=0, redo_kb=None)
-        return (self.number, self.heading, self.sentence, still, self.over, tuple(self.lines), self.lit, self.glowing,
-                self.vessel is None,
+        still_facts = replace(self.facts, tick=0, redo_kb=None)
+        return (self.number, self.heading, self.sentence, still_facts, self.over, tuple(self.lines), self.lit,
+                self.glowing, self.vessel is None,
                 tuple(state for _, state, _ in self.resources),
                 tuple(chip.state for chip in self.chips), tuple(row.tone for row in self.rows))  # fmt: skip
 
@@ -127,24 +127,24 @@ def make_view(
     over = moment.end_tick is not None and tick >= moment.end_tick and number == len(moment.phases) - 1
     if moment.technology != MIRRORING and not (moment.noticed and tick >= failover.detected_tick):
         facts = facts.with_vote_of(failover.from_server)  # the cluster does not know of the loss yet
-    counted = number > 0 or any(vote.state == LOST for vote in facts.votes)
-    votes, votes_tone = describe_votes(facts, counted)
+    has_counted = number > 0 or any(vote.state == LOST for vote in facts.votes)
+    votes, votes_tone = describe_votes(facts, has_counted)
     names = _list_names(moment, facts)
     heading, sentence = _describe_phase(moment, number, names, over, tick)
-    since = (moment.end_tick if over and moment.end_tick is not None else tick) - failover.failed_tick
+    elapsed_ticks = (moment.end_tick if over and moment.end_tick is not None else tick) - failover.failed_tick
     end_s = max(1.0, (max(tick, moment.end_tick or 0) - failover.failed_tick) / TICKS_PER_S)
     scale_s = end_s if moment.end_tick is not None else _round_scale(end_s * 1.25)
     kind = moment.phases[number].kind
     published, gauge = _compare(moment, tick)
     return StageView(
         moment.technology, number, heading, sentence,
-        _describe_since(moment, over), formatting.number(since / TICKS_PER_S, 2),
+        _describe_since(moment, over), formatting.number(elapsed_ticks / TICKS_PER_S, 2),
         tr("Failover time, from detection"), _failover_time(moment, tick), gauge, published,
         tuple(_list_rows(moment, facts, tick, over)),
         tr(kind.check).format(**names) if kind.check else "",
         tuple(_make_chip(phase, index, number, tick, over) for index, phase in enumerate(moment.phases)),
         tuple(_list_segments(moment, tick, scale_s)),
-        scale_s, min(1.0, since / TICKS_PER_S / scale_s),
+        scale_s, min(1.0, elapsed_ticks / TICKS_PER_S / scale_s),
         facts, kind.lit, kind.wires, votes, votes_tone, _make_vessel(moment, facts, before_kb),
         tuple(_list_resources(moment, facts, tick, number)), _list_lines(moment, facts, tick), over,
     )  # fmt: skip
@@ -191,11 +191,11 @@ def _describe_phase(
     if failover.canceled:
         return tr(CANCELED), localize(failover.why)
     if finished and moment.longest is not None and moment.end_tick is not None:
-        longest, lost = moment.longest, failover.lost_transactions
-        words = tr(OVER_SENTENCE[min(lost, 1)]).format(
+        longest, lost_count = moment.longest, failover.lost_transactions
+        words = tr(OVER_SENTENCE[min(lost_count, 1)]).format(
             phase=tr(longest.kind.name),
             took=_s(longest.ticks_at(moment.end_tick)),
-            lost=formatting.number(lost),
+            lost=formatting.number(lost_count),
         )
         return tr(OVER).format(seconds=_s(moment.end_tick - failover.failed_tick)), words
     if number == 0 and failover.kind != "automatic":
@@ -233,8 +233,8 @@ def _compare(moment: Moment, tick: Tick) -> tuple[str, tuple[float, float, float
     """Return the comparison with the published value, and the gauge."""
     failover = moment.failover
     if moment.published is None:
-        why = localize(moment.unlike) if moment.unlike else ""
-        return (tr("No published value: {why}.").format(why=why) if why else ""), None
+        reason = localize(moment.unlike) if moment.unlike else ""
+        return (tr("No published value: {why}.").format(why=reason) if reason else ""), None
     value_s = moment.published[0]
     end = failover.online_tick if failover.online_tick is not None else tick
     now_s = max(0, min(tick, end) - failover.detected_tick) / TICKS_PER_S
@@ -264,27 +264,29 @@ _UP, _DOWN, _WAIT = (
 
 def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, finished: bool) -> list[Row]:
     failover = moment.failover
-    online, back = failover.online_tick, moment.end_tick
+    online, return_tick = failover.online_tick, moment.end_tick
     rows = [_service_row(tr("Database online"), failover.failed_tick, online, tick)]
     if any(phase.kind.until == "clients" for phase in moment.phases):
         if moment.cut_tick is None or tick < moment.cut_tick:
             rows.append(Row(tr("Clients working"), _WAIT, tr("requests hang"), "warn"))
         else:
-            row = _service_row(tr("Clients working"), moment.cut_tick, back, tick)
-            if back is not None and tick >= back:
+            row = _service_row(tr("Clients working"), moment.cut_tick, return_tick, tick)
+            if return_tick is not None and tick >= return_tick:
                 row = Row(
                     row.name,
                     _UP,
-                    tr("again after {seconds} s").format(seconds=_s(back - failover.failed_tick)),
+                    tr("again after {seconds} s").format(seconds=_s(return_tick - failover.failed_tick)),
                     "ok",
                 )
             rows.append(row)
     if facts.owner:
         rows.append(Row(tr("Owner of the disks"), None, facts.owner, "muted"))
         rows.append(Row(tr("Copies of the data"), None, tr("1, on a shared disk"), "muted"))
-    if finished and moment.longest is not None and back is not None:
+    if finished and moment.longest is not None and return_tick is not None:
         name = tr(moment.longest.kind.name)
-        rows.append(Row(tr("Longest phase"), None, f"{name}, {_s(moment.longest.ticks_at(back))} s", "text"))
+        rows.append(
+            Row(tr("Longest phase"), None, f"{name}, {_s(moment.longest.ticks_at(return_tick))} s", "text")
+        )
     return rows
 
 
@@ -295,10 +297,10 @@ def _service_row(name: str, down_tick: Tick, up_tick: Tick | None, tick: Tick) -
 
 
 def _make_chip(phase: FailoverPhase, index: int, number: int, tick: Tick, finished: bool) -> Chip:
-    begun = phase.start_tick is not None and phase.start_tick <= tick and index <= number
-    state = WAITING if not begun else RUNNING if index == number else DONE
+    has_begun = phase.start_tick is not None and phase.start_tick <= tick and index <= number
+    state = WAITING if not has_begun else RUNNING if index == number else DONE
     return Chip(
-        tr(phase.kind.name), phase.kind.color, state, f"{_s(phase.ticks_at(tick))} s" if begun else ""
+        tr(phase.kind.name), phase.kind.color, state, f"{_s(phase.ticks_at(tick))} s" if has_begun else ""
     )
 
 
@@ -317,9 +319,9 @@ def _list_segments(moment: Moment, tick: Tick, scale_s: float) -> list[Segment]:
 
 def count_votes(facts: StageFacts) -> str:
     """Return the votes present as "2 of 3"; without votes "1 of 1"."""
-    counted = [vote for vote in facts.votes if vote.state != NONE]
-    yes = sum(vote.state == YES for vote in counted)
-    return tr("{yes} of {all}").format(yes=yes or 1, all=len(counted) or 1)
+    counted_votes = [vote for vote in facts.votes if vote.state != NONE]
+    yes = sum(vote.state == YES for vote in counted_votes)
+    return tr("{yes} of {all}").format(yes=yes or 1, all=len(counted_votes) or 1)
 
 
 def describe_votes(facts: StageFacts, counted: bool = True) -> tuple[str, str]:
@@ -331,23 +333,23 @@ def describe_votes(facts: StageFacts, counted: bool = True) -> tuple[str, str]:
     if not voters:
         return "", "muted"
     if not counted:
-        needed = len(voters) // 2 + 1
-        return tr("{needed} of {all} votes are needed").format(needed=needed, all=len(voters)), "muted"
+        needed_votes = len(voters) // 2 + 1
+        return tr("{needed} of {all} votes are needed").format(needed=needed_votes, all=len(voters)), "muted"
     yes = sum(vote.state == YES for vote in voters)
-    enough = 2 * yes > len(voters)
-    words = mark("{yes} of {all} votes: quorum") if enough else mark("{yes} of {all} votes: no quorum")
-    lost = any(vote.state == LOST for vote in voters)
+    has_quorum = 2 * yes > len(voters)
+    words = mark("{yes} of {all} votes: quorum") if has_quorum else mark("{yes} of {all} votes: no quorum")
+    has_lost_vote = any(vote.state == LOST for vote in voters)
     return tr(words).format(yes=yes, all=len(voters)), (
-        "ok" if enough else "bad"
-    ) if lost or enough else "muted"
+        "ok" if has_quorum else "bad"
+    ) if has_lost_vote or has_quorum else "muted"
 
 
 def _make_vessel(moment: Moment, facts: StageFacts, before_kb: float) -> Vessel | None:
     redo = next((n for n, phase in enumerate(moment.phases) if phase.kind.until == "redo_done"), None)
     if redo is None or facts.redo_kb is None:
         return None
-    most = max(before_kb, facts.redo_kb)
-    return Vessel(facts.redo_kb, formatting.round_limit_kb(most), most)
+    highest_kb = max(before_kb, facts.redo_kb)
+    return Vessel(facts.redo_kb, formatting.round_limit_kb(highest_kb), highest_kb)
 
 
 _RESOURCE: Final = {DONE: mark("Online"), RUNNING: mark("Coming online"), WAITING: mark("Waiting")}
@@ -359,11 +361,11 @@ def _list_resources(moment: Moment, facts: StageFacts, tick: Tick, number: int) 
     rows = []
     for name, milestone in card.resources if card is not None else ():
         phase = by_milestone[milestone]
-        begun = phase.start_tick is not None and phase.start_tick <= tick
-        begun = begun and moment.phases.index(phase) <= number
-        done = phase.end_tick is not None and phase.end_tick <= tick
-        state = DONE if done else RUNNING if begun else WAITING
-        rows.append((name, state, f"{_s(phase.ticks_at(tick))} s" if begun else ""))
+        has_begun = phase.start_tick is not None and phase.start_tick <= tick
+        has_begun = has_begun and moment.phases.index(phase) <= number
+        has_ended = phase.end_tick is not None and phase.end_tick <= tick
+        state = DONE if has_ended else RUNNING if has_begun else WAITING
+        rows.append((name, state, f"{_s(phase.ticks_at(tick))} s" if has_begun else ""))
     return rows
 
 
@@ -376,11 +378,15 @@ def _list_lines(moment: Moment, facts: StageFacts, tick: Tick) -> dict[str, tupl
     """Return one line for each card on which something has happened."""
     failover = moment.failover
     names = {"from": failover.from_server, "to": failover.to_server}
-    after = {name: _s(at - failover.failed_tick) for name, at in moment.lost.items() if at <= tick}
+    delays = {
+        name: _s(lost_tick - failover.failed_tick)
+        for name, lost_tick in moment.lost.items()
+        if lost_tick <= tick
+    }
     lines = {
-        place: (tr("lost {from} after {seconds} s").format(seconds=after[card.name], **names), "bad")
+        place: (tr("lost {from} after {seconds} s").format(seconds=delays[card.name], **names), "bad")
         for place, card in facts.cards.items()
-        if card.name in after
+        if card.name in delays
     }
     if (
         FROM in facts.cards
